@@ -1,0 +1,20 @@
+"""ironarm chooses the best of several options from feedback that an attacker can corrupt, however badly.
+
+    import ironarm as ia
+
+    bandit = ia.GaussianBandit(means=range(2, 21, 2))
+    attack = ia.OppositeUniform(rho=0.3, scale=1800)
+    result = ia.simulate([ia.MedEUCB(), ia.UCB()], bandit, attack, horizon=100_000, trials=20, seed=7)
+    print(result.summary())
+
+Everything public is here; everything else may change.
+"""
+
+from .attacks import Attack, Constant, CustomAttack, FrontLoaded, Infinite, MedianChaser, Mimic, NoAttack, OppositeUniform
+from .bandits import Bandit, BernoulliBandit, GaussianBandit, ReplayBandit, ScipyBandit
+from .errors import BadFile, InvalidInput, IronarmError, MissingExtra, PolicyFault, UnknownArm, UnknownDecision
+from .marks import cold, hot
+from .policies import EXP3, RUCB, UCB, CatoniUCB, EpsilonGreedy, MedEpsilonGreedy, MedEUCB, Policy, TrimmedEpsilonGreedy, TrimmedUCB
+from .simulation import Result, simulate
+
+__version__ = "0.1.0"

@@ -1,0 +1,67 @@
+"""What every attack promises.
+
+An attack is an immutable description, a frozen dataclass with a probability `rho`. In each round its own coin decides, independently of everything else, whether it may act;
+then it may replace the reward by anything, infinities included, knowing everything so far. It acts on what the policy sees; the regret stays the truth's.
+
+* `corrupt(e, a, x, u, v)` returns what the policy sees of arm `a` instead of the clean reward `x`. `u` and `v` are two uniform numbers in (0, 1) from the attack's own stream.
+  A NaN counts as -inf.
+* `shows(bandit)` may name, for each arm, the arm whose law the attacked reward `x` is drawn from. Optional: its own.
+* `memory` is how many numbers `e.memory` holds between rounds, zero at the start of each trial. Optional: none.
+
+What `e` holds: every number that `constants` returns (`e.scale`), and
+
+    e.t            the round, from 1          e.pulls[a]     pulls of arm a, this one included
+    e.arms         the number of arms         e.estimate[a]  what the policy currently believes of arm a (EXP3: its log-weight)
+    e.means[a]     the true means             e.memory       the attack's own memory
+    e.best         the best arm               e.runner_up    the best of the others
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields as dataclass_fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..marks import hot
+from ..validation import number
+
+if TYPE_CHECKING:
+    from ..bandits import Bandit
+
+
+class Attack:
+    """The base of all attacks; see the module's docstring for the contract."""
+
+    rho: float
+    memory: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", number("rho", self.rho, at_least=0, below=1))
+
+    def constants(self) -> dict[str, float]:
+        """Return the numbers that `corrupt` reads as `e.name`."""
+        return {name: float(value) for name, value in self.parameters.items() if name != "rho"}
+
+    def shows(self, bandit: Bandit) -> np.ndarray:
+        """Return, for each arm, the arm whose law an attacked reward is drawn from."""
+        return np.arange(bandit.arms)
+
+    @staticmethod
+    @hot
+    def corrupt(e, a, x, u, v):
+        raise NotImplementedError
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name, as plain data."""
+        return {f.name: getattr(self, f.name) for f in dataclass_fields(self)}  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the attack as plain data."""
+        return {"attack": type(self).__name__, "parameters": self.parameters}
+
+    def _set(self, **values: Any) -> None:
+        """Store checked parameters; for use in `__post_init__` only."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)

@@ -1,0 +1,44 @@
+"""An adaptive attack that stays just under the runner-up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..marks import hot
+from ..validation import number
+from .base import Attack
+
+
+@dataclass(frozen=True)
+class MedianChaser(Attack):
+    """Adaptive and inconspicuous: an attacked reward of the best arm is put just under the runner-up's current estimate, which is its lower median for the median policies.
+
+    Before the runner-up has an estimate, its true mean is used. Other arms are left alone.
+
+    Parameters
+    ----------
+    rho : probability of an attack in a round, 0 <= rho < 1.
+    margin : how far under, in units of reward, > 0.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> ia.MedianChaser(rho=0.3)
+    MedianChaser(rho=0.3, margin=0.001)
+    """
+
+    rho: float
+    margin: float = 0.001
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(margin=number("margin", self.margin, above=0))
+
+    @staticmethod
+    @hot
+    def corrupt(e, a, x, u, v):
+        if a != e.best or e.arms < 2:
+            return x
+        if e.pulls[e.runner_up] == 0:
+            return e.means[e.runner_up] - e.margin
+        return e.estimate[e.runner_up] - e.margin

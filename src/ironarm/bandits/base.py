@@ -1,0 +1,71 @@
+"""What every bandit promises.
+
+A bandit is a set of arms with clean reward laws; it knows nothing of attacks or policies.
+
+* `means` are the true means, from which the regret is computed.
+* `rewards(arm, noise)` turns noise into rewards of that arm: for uniform numbers in (0, 1), through the law's inverse distribution function.
+* `location_scale` is `(locations, scales)` if an arm's reward is location + scale * z with standard normal z; then `rewards` gets z, and the simulator needs no call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+
+
+class Bandit:
+    """The base of all bandits; see the module's docstring for the contract."""
+
+    means: np.ndarray
+
+    @property
+    def arms(self) -> int:
+        """The number of arms."""
+        return len(self.means)
+
+    @property
+    def best(self) -> int:
+        """The arm with the largest mean, the lowest number among equals."""
+        return int(np.argmax(self.means))
+
+    @property
+    def runner_up(self) -> int:
+        """The best of the other arms; the best arm itself if there is only one."""
+        if self.arms == 1:
+            return 0
+        others = self.means.copy()
+        others[self.best] = -np.inf
+        return int(np.argmax(others))
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """How much each arm's mean falls short of the best."""
+        return self.means[self.best] - self.means
+
+    @property
+    def location_scale(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Locations and scales if rewards are normal, else None."""
+        return None
+
+    def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
+        """Return the arm's rewards for this noise."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the bandit as plain data."""
+        raise NotImplementedError
+
+
+def finite_means(values: object) -> np.ndarray:
+    """Return means as a float array of at least one arm, or say why not."""
+    try:
+        means = np.array([float(x) for x in values], dtype=float)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise InvalidInput(f"means must be a sequence of numbers, got {values!r}.") from None
+    if len(means) == 0 or not np.isfinite(means).all():
+        raise InvalidInput(f"means must be at least one number, all finite, got {values!r}.")
+    means.flags.writeable = False
+    return means

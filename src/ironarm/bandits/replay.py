@@ -1,0 +1,76 @@
+"""Logged rewards, drawn again at random."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from .base import Bandit, finite_means
+
+
+class ReplayBandit(Bandit):
+    """Arms that pay what they have paid before: each reward is drawn at random, with replacement, from the arm's logged rewards.
+
+    The means are those of the log, so the regret is that of a world which is exactly like the log.
+
+    Parameters
+    ----------
+    table : a CSV file with the columns `arm` and `reward`, or an iterable of (arm, reward) pairs. Arms keep the order in which they first appear; `names` lists them.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> bandit = ia.ReplayBandit([("x", 1.0), ("y", 4.0), ("x", 3.0)])
+    >>> bandit.names, bandit.means.tolist()
+    (['x', 'y'], [2.0, 4.0])
+    """
+
+    def __init__(self, table: str | Path | Iterable[tuple[Any, float]]) -> None:
+        pairs = _read_csv(Path(table)) if isinstance(table, (str, Path)) else list(table)
+        logged: dict[Any, list[float]] = {}
+        for row, pair in enumerate(pairs, start=1):
+            try:
+                arm, reward = pair
+                value = float(reward)
+            except (TypeError, ValueError):
+                raise InvalidInput(f"row {row} of the table must be an arm and a reward, got {pair!r}.") from None
+            if not np.isfinite(value):
+                raise InvalidInput(f"row {row} of the table has the reward {reward!r}; a bandit replays clean rewards, so it must be finite.")
+            logged.setdefault(arm.item() if isinstance(arm, np.generic) else arm, []).append(value)
+        if not logged:
+            raise InvalidInput("the table has no rows; expected arm and reward in each.")
+        self.names = list(logged)
+        # sorted, so that picking by position is the inverse of the empirical distribution function
+        self.logged = [np.sort(np.array(rewards)) for rewards in logged.values()]
+        self.means = finite_means([rewards.mean() for rewards in self.logged])
+
+    def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
+        rewards = self.logged[arm]
+        return rewards[(noise * len(rewards)).astype(np.int64)]
+
+    def to_dict(self) -> dict[str, Any]:
+        digest = hashlib.sha256(b"".join(rewards.tobytes() for rewards in self.logged)).hexdigest()
+        return {"bandit": "ReplayBandit", "names": [str(name) for name in self.names], "counts": [len(x) for x in self.logged], "sha256": digest}
+
+    def __repr__(self) -> str:
+        return f"ReplayBandit({len(self.names)} arms, {sum(map(len, self.logged))} rewards)"
+
+
+def _read_csv(path: Path) -> list[tuple[str, str]]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            columns = reader.fieldnames or []
+            if "arm" not in columns or "reward" not in columns:
+                raise InvalidInput(f"{path} must have the columns 'arm' and 'reward' in its first line, got {', '.join(columns) or 'nothing'}.")
+            return [(row["arm"], row["reward"]) for row in reader]
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path} is not a text file in UTF-8.") from None

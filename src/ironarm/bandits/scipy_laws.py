@@ -1,0 +1,51 @@
+"""Any law of scipy.stats, one for each arm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from .base import Bandit, finite_means
+
+
+class ScipyBandit(Bandit):
+    """Arms with any frozen law of `scipy.stats`.
+
+    Parameters
+    ----------
+    laws : one frozen law for each arm, each with a finite mean.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> from scipy.stats import expon, gamma
+    >>> bandit = ia.ScipyBandit([expon(scale=2), gamma(3)])
+    >>> bandit.means.tolist()
+    [2.0, 3.0]
+    """
+
+    def __init__(self, laws: Iterable[Any]) -> None:
+        self.laws = tuple(laws)
+        for law in self.laws:
+            if not (callable(getattr(law, "ppf", None)) and callable(getattr(law, "mean", None))):
+                raise InvalidInput(f"laws must be frozen laws of scipy.stats, for example scipy.stats.norm(0, 1), got {law!r}.")
+        self.means = finite_means([law.mean() for law in self.laws])
+
+    def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
+        return np.asarray(self.laws[arm].ppf(noise), dtype=float)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"bandit": "ScipyBandit", "laws": [_describe(law) for law in self.laws]}
+
+    def __repr__(self) -> str:
+        return f"ScipyBandit([{', '.join(map(_describe, self.laws))}])"
+
+
+def _describe(law: Any) -> str:
+    """Return a law as text: its name and arguments where scipy keeps them."""
+    name = getattr(getattr(law, "dist", None), "name", type(law).__name__)
+    arguments = [f"{x:g}" for x in getattr(law, "args", ())] + [f"{k}={x:g}" for k, x in getattr(law, "kwds", {}).items()]
+    return f"{name}({', '.join(arguments)})"

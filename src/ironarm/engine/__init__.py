@@ -1,0 +1,1 @@
+"""How policies and attacks become compiled code, and where randomness comes from."""

@@ -1,0 +1,84 @@
+"""An attack as the loop calls it: a compiled function by address, or a Python function asked round by round."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..attacks.base import Attack
+from ..attacks.none import NoAttack
+from ..bandits.base import Bandit
+from ..errors import InvalidInput, PolicyFault
+from ..marks import mark_of
+from . import units
+
+SCENE = ("t", "arms", "best", "runner_up", "means", "pulls", "estimate", "memory")
+
+
+class Adversary:
+    """An attack at work on a bandit, shared by all trials; what changes in a trial is passed in."""
+
+    def __init__(self, attack: Attack, bandit: Bandit) -> None:
+        constants = attack.constants()
+        taken = constants.keys() & set(SCENE)
+        if taken:
+            raise PolicyFault(f"the attack's number {sorted(taken)[0]!r} has a name that the scene already uses; rename it.")
+        self.rho = attack.rho
+        self.cells = attack.memory
+        self.settings = np.array([bandit.best, bandit.runner_up, *constants.values()], dtype=float)
+        self.shows = np.asarray(attack.shows(bandit), dtype=np.int64)
+        self.means = np.ascontiguousarray(bandit.means, dtype=float).copy()
+        self.in_python = mark_of(attack.corrupt) is None
+        self.pointer = _pointer(NoAttack.corrupt, ()) if self.in_python else _pointer(attack.corrupt, tuple(constants))
+        self._function = attack.corrupt
+        self._scene = _scene_type(tuple(constants))
+        self._constants = tuple(constants.values())
+
+    def answer(self, t: int, a: int, x: float, u: float, v: float, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray) -> float:
+        """Ask a Python attack what the policy shall see."""
+        best, runner_up = (int(i) for i in self.settings[:2])
+        scene = self._scene(t, len(self.means), best, runner_up, self.means, pulls, estimate, memory, *self._constants)
+        value = self._function(scene, a, x, u, v)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise InvalidInput(f"the attack must return a number, got {value!r}.") from None
+
+
+def _scene_type(constants: tuple[str, ...]) -> Any:
+    return namedtuple("Scene", [*SCENE, *constants])  # type: ignore[misc]
+
+
+@lru_cache(maxsize=None)
+def _pointer(function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
+    """Return the function behind the fixed signature that `jit.ATTACK` describes."""
+    from . import jit
+
+    fields = [*SCENE, *constants]
+    numbers = "".join(f", settings[{i + 2}]" for i in range(len(constants)))
+    text = "\n".join(
+        [
+            "class Scene(NamedTuple):",
+            *(f"    {name}: object" for name in fields),
+            "",
+            "def observed(a, x, t, u, v, means, pulls, estimate, settings, memory):",
+            f"    e = Scene(t, len(means), int(settings[0]), int(settings[1]), means, pulls, estimate, memory{numbers})",
+            "    return float(corrupt(e, a, x, u, v))",
+            "",
+            "observed = attack_pointer(observed)",
+            "",
+        ]
+    )
+    if jit.DISABLED:
+        namespace: dict[str, Any] = {"NamedTuple": __import__("typing").NamedTuple, "corrupt": function, "attack_pointer": jit.attack_pointer}
+        exec(text, namespace)
+        return namespace["observed"]
+    unit = units.write_unit(f"attack_{function.__module__.rpartition('.')[2]}_{function.__name__}", {"corrupt": function}, text)
+    try:
+        return units.load_unit(unit).observed
+    except jit.NumbaError as error:
+        raise PolicyFault(f"the attack {function.__qualname__} cannot be compiled: {str(error).strip().splitlines()[0]}") from error

@@ -1,0 +1,141 @@
+"""The one file that knows Numba's options, the private ones included.
+
+Compiled code here reads and writes arrays that Python owns; it never creates one. So it does without reference counting (`_nrt=False`), which is what makes a loop over small
+functions four times slower than C. Numba has no public switch for that, none to keep a rare function out of its callers' loops, and none to call a compiled function without
+looking up its types. Each of the three is probed once; where a Numba release lacks one, the public way is used, correct and slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numba import config, njit, types
+from numba.core.errors import NumbaError
+from numba.extending import intrinsic
+
+__all__ = ["ATTACK", "NumbaError", "attack_pointer", "bare_call", "cold", "entry", "hot", "part", "stay_out_of_line", "types"]
+
+DISABLED = bool(config.DISABLE_JIT)
+
+_COMMON: dict[str, Any] = {"error_model": "numpy"}
+
+
+def _without_reference_counts() -> dict[str, Any]:
+    try:
+        njit(_nrt=False)
+    except Exception:  # a release that has renamed or dropped the option
+        return {}
+    return {"_nrt": False}
+
+
+_COMMON |= _without_reference_counts()
+_HELPER: dict[str, Any] = {**_COMMON, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+@intrinsic  # type: ignore[misc]
+def _stay_out_of_line(typingctx):  # type: ignore[no-untyped-def]
+    """Mark the function being compiled as cold, so that LLVM does not copy it into hot loops (and compile it again and again)."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        try:
+            builder.function.attributes.add("noinline")
+            builder.function.attributes.add("cold")
+        except Exception:  # an optimisation only
+            pass
+        return context.get_dummy_value()
+
+    return types.none(), codegen
+
+
+def _slice(array: Any, start: Any, length: Any) -> Any:
+    return array[start : start + length]
+
+
+def _make_part() -> Any:
+    """Return `part(array, start, length)`, a view of a one-dimensional array: as a slice, but without the code for negative and overlong bounds, which takes Numba 30 ms each."""
+    if DISABLED:
+        return _slice
+    try:
+        from numba.np.arrayobj import make_array, populate_array
+    except ImportError:
+        return njit(inline="always")(_slice)
+
+    @intrinsic  # type: ignore[misc]
+    def part(typingctx, array, start, length):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            whole = make_array(array)(context, builder, args[0])
+            view = make_array(array)(context, builder)
+            populate_array(
+                view,
+                data=builder.gep(whole.data, [args[1]]),
+                shape=[args[2]],
+                strides=[whole.itemsize],
+                itemsize=whole.itemsize,
+                meminfo=whole.meminfo,
+                parent=whole.parent,
+            )
+            return view._getvalue()
+
+        return array(array, types.intp, types.intp), codegen
+
+    return part
+
+
+part = _make_part()
+
+
+def _plain() -> None:
+    """The stand-in for `_stay_out_of_line` where nothing is compiled."""
+
+
+stay_out_of_line = _plain if DISABLED else _stay_out_of_line
+
+
+def hot(function: Callable[..., Any]) -> Any:
+    """Compile into the caller. A function on the state is merged before typing: passing a state of thirty arrays through each layer would triple the compile time."""
+    takes_state = function.__code__.co_varnames[:1] == ("s",)
+    return njit(inline="always", **_HELPER)(function) if takes_state else njit(forceinline=True, **_HELPER)(function)
+
+
+def cold(function: Callable[..., Any]) -> Any:
+    """Compile once, out of line. The options are spelled out because Numba hands a caller's options down to whatever does not set them."""
+    return njit(forceinline=False, fastmath=False, **_HELPER)(function)
+
+
+def entry(function: Callable[..., Any]) -> Any:
+    """Compile a function that Python calls, keep it on disk, and let other threads run meanwhile."""
+    return njit(cache=True, nogil=True, fastmath=False, no_cfunc_wrapper=True, **_COMMON)(function)
+
+
+def bare_call(dispatcher: Any, signature: Any) -> Callable[..., Any]:
+    """Return a callable without type look-up (about 0.1 us instead of 2): arguments must have exactly the types of the signature."""
+    if DISABLED:
+        return dispatcher
+    dispatcher.compile(signature)
+    try:
+        call = dispatcher.overloads[signature].entry_point
+    except (AttributeError, KeyError):
+        return dispatcher
+    return call if callable(call) else dispatcher
+
+
+FLOATS = types.Array(types.float64, 1, "C")
+INTS = types.Array(types.int64, 1, "C")
+BYTES = types.Array(types.uint8, 1, "C")
+WORDS = types.Array(types.uint64, 1, "C")
+
+ATTACK = types.float64(types.int64, types.float64, types.int64, types.float64, types.float64, FLOATS, INTS, FLOATS, FLOATS, FLOATS)
+"""An attack as the loop calls it: (arm, clean reward, round, u, v, means, pulls, estimates, parameters, memory) -> observed reward."""
+
+
+def attack_pointer(function: Callable[..., Any]) -> Any:
+    """Compile an attack to something the loop can call by address, so that attacks and policies need no compilation for each pair."""
+    return function if DISABLED else numba.cfunc(ATTACK, cache=True, nopython=True)(function)
+
+
+def fingerprint() -> str:
+    """Return what, beside the sources, decides what compiled code looks like."""
+    return f"numba {numba.__version__} numpy {np.__version__} boundscheck {config.BOUNDSCHECK} opt {config.OPT}"

@@ -1,0 +1,96 @@
+"""Where the named fields of a state lie: one array of integers, one of floats, and a pool that grows.
+
+Two flat arrays instead of twenty small ones because handing an array to compiled code costs more than a round of most policies. `bind_source` writes the compiled function that
+gives the pieces their names back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import PolicyFault
+
+HEADER = 4  # ints[0] arms, ints[1] rounds so far, ints[2] live
+ENGINE_FIELDS = {
+    "n": "int[arms]",
+    "rewards": "int[arms]",
+    "estimate": "float[arms]",
+    "unrewarded": "int[1]",
+    "chance": "float[1]",
+    "fresh": "cache int[1]",
+    "owing": "int[arms]",
+    "owing_arms": "int[1]",
+}
+_DECLARATION = re.compile(r"(cache )?(int|float)\[(?:(\d+)|arms(?:\*(\d+))?)\]")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One named array: `width` numbers for each arm, or `width` in all."""
+
+    name: str
+    kind: str
+    per_arm: bool
+    width: int
+    cache: bool
+
+    def length(self, arms: int) -> int:
+        return self.width * arms if self.per_arm else self.width
+
+
+class Layout:
+    """The fields and constants of one kind of state."""
+
+    def __init__(self, fields: dict[str, str], constants: tuple[str, ...]) -> None:
+        self.constants = constants
+        self.fields = tuple(_parse(name, text) for name, text in {**ENGINE_FIELDS, **fields}.items())
+        names = [f.name for f in self.fields] + ["arms", "live", "pool", *constants]
+        twice = {name for name in names if names.count(name) > 1} | (fields.keys() & ENGINE_FIELDS.keys())
+        if twice:
+            raise PolicyFault(f"the name {sorted(twice)[0]!r} is used twice in the policy's state; rename the field or the constant.")
+        self.state_type = namedtuple("State", ["arms", "live", "pool", *constants, *(f.name for f in self.fields)])  # type: ignore[misc]
+
+    def allocate(self, arms: int, constants: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
+        """Return fresh arrays (ints, floats) for so many arms."""
+        ints = np.zeros(HEADER + sum(f.length(arms) for f in self.fields if f.kind == "int"), np.int64)
+        floats = np.zeros(len(self.constants) + sum(f.length(arms) for f in self.fields if f.kind == "float"))
+        ints[0] = arms
+        floats[: len(self.constants)] = [constants[name] for name in self.constants]
+        return ints, floats
+
+    def view(self, ints: np.ndarray, floats: np.ndarray, pool: np.ndarray) -> Any:
+        """Return the state as Python sees it: a named tuple of views."""
+        arms = int(ints[0])
+        at = {"int": HEADER, "float": len(self.constants)}
+        parts: list[np.ndarray] = []
+        for f in self.fields:
+            array = ints if f.kind == "int" else floats
+            parts.append(array[at[f.kind] : at[f.kind] + f.length(arms)])
+            at[f.kind] += f.length(arms)
+        return self.state_type(arms, int(ints[2]), pool, *(float(x) for x in floats[: len(self.constants)]), *parts)
+
+    def bind_source(self) -> str:
+        """Return the source of the state's type and of `bind`, the compiled counterpart of `view`."""
+        lines = ["class State(NamedTuple):"]
+        lines += [f"    {name}: object" for name in self.state_type._fields]
+        lines += ["", "@hot", "def bind(ints, floats, pool):", "    arms = ints[0]", f"    i = {HEADER}", f"    f = {len(self.constants)}"]
+        for field in self.fields:
+            index, array = ("i", "ints") if field.kind == "int" else ("f", "floats")
+            length = f"{field.width} * arms" if field.per_arm else str(field.width)
+            lines += [f"    {field.name} = part({array}, {index}, {length})", f"    {index} += {length}"]
+        constants = [f"floats[{i}]" for i in range(len(self.constants))]
+        lines.append(f"    return State({', '.join(['arms', 'ints[2]', 'pool', *constants, *(f.name for f in self.fields)])})")
+        return "\n".join(lines) + "\n"
+
+
+def _parse(name: str, text: str) -> Field:
+    match = _DECLARATION.fullmatch(text)
+    if not match or not name.isidentifier():
+        raise PolicyFault(f"the field {name!r} is declared as {text!r}; expected for example 'float[arms]', 'int[1]' or 'cache float[arms*4]'.")
+    cache, kind, fixed, per_arm = match.groups()
+    return Field(name, kind, fixed is None, int(fixed or per_arm or 1), bool(cache))

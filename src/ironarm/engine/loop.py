@@ -1,0 +1,161 @@
+# ruff: noqa: F821
+# mypy: ignore-errors
+"""The compiled entry points of a policy. This text is completed by the policy's own functions and `bind`; see `machine.py`.
+
+`run` plays rounds of a simulation from a tape of random numbers, and comes back early whenever it needs something that only Python can give: a larger pool, a column of
+rewards, an attack's answer. Called again, it goes on where it was; the arm chosen is remembered, the rest of the round is computed again from the tape.
+
+    loop[0]  rounds played on this tape             loop[3]  1 + the arm chosen but not yet rewarded, or 0
+    loop[1]  the next checkpoint's number           loop[4]  the arm whose column of rewards is wanted
+    loop[2]  rounds played before this tape         loop[5]  1: the attack is a Python function; 2: its answer is in reply[0]
+"""
+
+DONE = 0  # the numbers of loop_status.py
+GROW = 1
+FILL = 2
+ASK = 3
+BAD_ARM = 4
+
+
+@hot
+def take(s, a, x):
+    """Give the reward x to arm a."""
+    if s.rewards[a] == 0:
+        s.unrewarded[0] -= 1
+    s.rewards[a] += 1
+    estimate_reward(s, a, x)
+    update(s, a, x)
+
+
+@entry
+def run(ints, floats, pool, g, loop, noise, coin, draws, column, filled, location, scale, shows, attack, settings, memory, reply, means, gaps, pulls, checkpoints, regret, optimal):
+    s = bind(ints, floats, pool)
+    columns = len(filled)  # 0: rewards are location + scale * noise
+    rounds = len(noise)
+    before = loop[2]
+    i = loop[0]
+    while i < rounds:
+        t = before + i + 1
+        a = loop[3] - 1
+        if a < 0:
+            a = choose(s, t, g)
+            if a < 0 or a >= s.arms:
+                loop[4] = a
+                return BAD_ARM
+            s.n[a] += 1
+            pulls[a] += 1
+        attacked = coin[i] != 0
+        shown = shows[a] if attacked else a
+        if not room(s, a):
+            loop[0] = i
+            loop[3] = a + 1
+            return GROW
+        if columns == 0:
+            x = location[shown] + scale[shown] * noise[i]
+        else:
+            if filled[shown] == 0:
+                loop[0] = i
+                loop[3] = a + 1
+                loop[4] = shown
+                return FILL
+            x = column[shown * rounds + i]
+        if attacked:
+            if loop[5] == 0:
+                x = attack(a, x, t, draws[3 * i + 1], draws[3 * i + 2], means, pulls, s.estimate, settings, memory)
+            elif loop[5] == 2:
+                x = reply[0]
+                loop[5] = 1
+            else:
+                loop[0] = i
+                loop[3] = a + 1
+                reply[0] = x
+                return ASK
+            if x != x:
+                x = -np.inf  # the attacker could have sent -inf anyway
+        loop[3] = 0
+        take(s, a, x)
+        if t == checkpoints[loop[1]]:
+            total = 0.0
+            best = 0
+            for k in range(s.arms):
+                total += gaps[k] * pulls[k]
+                if gaps[k] == 0.0:
+                    best += pulls[k]
+            regret[loop[1]] = total
+            optimal[loop[1]] = best / t
+            loop[1] += 1
+        i += 1
+    loop[0] = i
+    ints[1] = before + rounds
+    return DONE
+
+
+@hot
+def count_decision(s, a):
+    """Take note that arm a was decided on, live."""
+    s.n[a] += 1
+    if s.owing[a] > 0:
+        s.owing[a] -= 1
+        if s.owing[a] == 0:
+            s.owing_arms[0] -= 1
+    recount(s, a)
+
+
+@entry
+def select(ints, floats, pool, g):
+    """Decide live: arms that joined late and are owed forced pulls first, lowest number first."""
+    s = bind(ints, floats, pool)
+    t = ints[1] + 1
+    a = -1
+    if s.owing_arms[0] > 0:
+        a = 0
+        while s.owing[a] == 0:
+            a += 1
+    if a < 0:
+        a = choose(s, t, g)
+        if a < 0 or a >= s.arms:
+            return -1
+    ints[1] = t
+    count_decision(s, a)
+    return a
+
+
+@entry
+def observe(ints, floats, pool, a, x, chance, opened):
+    """Learn live a reward of a decision made with that chance (opened = 1) or an extra observation (opened = 0). False: the pool must grow first, nothing has changed."""
+    s = bind(ints, floats, pool)
+    if not room(s, a):
+        return False
+    if opened == 0:
+        s.n[a] += 1
+    s.chance[0] = chance
+    take(s, a, x)
+    return True
+
+
+@entry
+def adjust(ints, floats, pool, what, a):
+    """The rare live operations, by number: 0 an open decision of arm a was cancelled; 1 arm a has joined; 2 bring the estimates up to date; 3 all counts are new."""
+    s = bind(ints, floats, pool)
+    if what == 0:
+        s.n[a] -= 1
+        s.fresh[0] = 0
+        recount(s, a)
+    elif what == 1:
+        welcome(s, a)
+        s.owing[a] = max(0, owed(s, ints[1] + 1) - s.n[a])
+        if s.owing[a] > 0:
+            s.owing_arms[0] += 1
+    elif what == 2:
+        settle(s, ints[1] + 1)
+    else:
+        s.fresh[0] = 0
+        for k in range(s.arms):
+            recount(s, k)
+
+
+@entry
+def repack(ints, floats, pool, larger):
+    """Move what the pool holds into a larger one."""
+    s = bind(ints, floats, pool)
+    repack_slots(s, pool, larger)

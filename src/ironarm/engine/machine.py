@@ -1,0 +1,189 @@
+"""A policy as a machine: its compiled entry points and the layout of its state.
+
+Without the JIT (NUMBA_DISABLE_JIT=1) the same entry points are plain Python around the policy's own functions, so that a debugger stops in the policy's own file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import PolicyFault
+from ..estimators import Estimator
+from ..estimators.pool import move_slots
+from ..marks import hot, mark_of
+from ..policies.base import Policy
+from . import units
+from .layout import Layout
+
+STEPS = ("choose", "update", "recount", "owed", "welcome", "settle")
+LOOP = Path(__file__).with_name("loop.py")
+
+
+@hot
+def no_estimate(s, a, x):
+    pass
+
+
+@hot
+def always_room(s, a):
+    return True
+
+
+@hot
+def nothing_held(s, pool, larger):
+    pass
+
+
+@hot
+def move_all_slots(s, pool, larger):
+    s.pool_used[0] = move_slots(pool, larger, s.slot_start, s.slot_room, s.slot_size)
+
+
+class Machine:
+    """The compiled entry points for one kind of policy with one estimator."""
+
+    def __init__(self, policy: type[Policy], estimator: type[Estimator] | None, constants: tuple[str, ...]) -> None:
+        from . import jit
+
+        self.policy, self.estimator = policy, estimator
+        self.layout = Layout({**(estimator.fields if estimator else {}), **policy.fields}, constants)
+        functions = {name: _step(policy, name) for name in STEPS}
+        functions["room"] = _step(estimator, "room") if estimator else always_room
+        functions["repack_slots"] = move_all_slots if estimator and estimator.holds_rewards else nothing_held
+        if estimator:
+            functions["add"] = _step(estimator, "add")
+        else:
+            functions["estimate_reward"] = no_estimate
+        text = LOOP.read_text(encoding="utf-8")
+        if jit.DISABLED:
+            namespace = _plain_namespace(functions, self.layout, jit)
+            exec(compile(text, str(LOOP), "exec"), namespace)
+        else:
+            name = units.write_unit(
+                f"{policy.__module__.rpartition('.')[2]}_{policy.__name__}",
+                functions,
+                self.layout.bind_source() + (_ESTIMATE_REWARD if estimator else "") + text,
+            )
+            namespace = vars(units.load_unit(name))
+        I, F, G = jit.INTS, jit.FLOATS, jit.WORDS
+        pointer = jit.types.FunctionType(jit.ATTACK)
+        B = jit.BYTES
+        run = (I, F, F, G, I, F, B, F, F, B, F, F, I, pointer, F, F, F, F, F, I, I, F, F)
+        signatures = {
+            "run": run,
+            "select": (I, F, F, G),
+            "observe": (I, F, F, jit.types.int64, jit.types.float64, jit.types.float64, jit.types.int64),
+            "adjust": (I, F, F, jit.types.int64, jit.types.int64),
+            "repack": (I, F, F, F),
+        }
+        self._namespace, self._signatures, self._calls = namespace, signatures, dict[str, Callable[..., Any]]()
+
+    def call(self, name: str) -> Callable[..., Any]:
+        """Return an entry point, compiled on first use."""
+        if name not in self._calls:
+            from . import jit
+
+            try:
+                self._calls[name] = jit.bare_call(self._namespace[name], self._signatures[name])
+            except jit.NumbaError as error:
+                raise PolicyFault(f"{self.policy.__name__} cannot be compiled: {_reason(error)}") from error
+        return self._calls[name]
+
+
+_ESTIMATE_REWARD = '''
+@hot
+def estimate_reward(s, a, x):
+    estimate = add(s, a, x)
+    s.estimate[a] = estimate if estimate == estimate else -np.inf
+
+'''
+
+
+def _step(owner: Any, name: str) -> Callable[..., Any]:
+    function = getattr(owner, name)
+    if not mark_of(function):
+        raise PolicyFault(f"{owner.__name__}.{name} is not marked: write @staticmethod and @hot above it, and let it take the state, not self.")
+    return function
+
+
+def _plain_namespace(functions: dict[str, Callable[..., Any]], layout: Layout, jit: Any) -> dict[str, Any]:
+    """Return what loop.py needs to run uncompiled."""
+
+    def bind(ints: np.ndarray, floats: np.ndarray, pool: np.ndarray) -> Any:
+        return layout.view(ints, floats, pool)
+
+    def same(function: Callable[..., Any]) -> Callable[..., Any]:
+        return function
+
+    namespace: dict[str, Any] = {"np": np, "math": math, "bind": bind, "hot": same, "entry": same, **functions}
+    if "add" in functions:
+        exec(_ESTIMATE_REWARD, namespace)
+    return namespace
+
+
+def _reason(error: Exception) -> str:
+    """Return the lines of a compiler's message that say what and where."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return " / ".join(lines[:6])
+
+
+@lru_cache(maxsize=None)
+def _machine(policy: type[Policy], estimator: type[Estimator] | None, constants: tuple[str, ...]) -> Machine:
+    return Machine(policy, estimator, constants)
+
+
+def machine_for(policy: Policy, constants: dict[str, float], estimator: type[Estimator] | None = None) -> Machine:
+    """Return the machine of a policy; machines are shared by all policies of a kind."""
+    return _machine(type(policy), estimator or policy.estimator, tuple(constants))
+
+
+class State:
+    """The state of one policy at work: arrays, and the machine that moves them."""
+
+    def __init__(self, policy: Policy, arms: int, horizon: int | None = None, live: bool = False, estimator: type[Estimator] | None = None, pool: np.ndarray | None = None) -> None:
+        constants = policy.constants(arms, horizon)
+        self.machine = machine_for(policy, constants, estimator)
+        self.ints, self.floats = self.machine.layout.allocate(arms, constants)
+        self.pool = np.empty(0) if pool is None else pool
+        self._slack = 1.125 if live else 2.0  # a simulation's pool serves the next trial too; an agent's stays
+        self.ints[2] = live
+        view = self.view
+        view.unrewarded[0] = arms
+        if self.machine.estimator:
+            view.estimate[:] = -np.inf
+
+    @property
+    def view(self) -> Any:
+        """The state as named arrays; get it anew after the pool has grown."""
+        return self.machine.layout.view(self.ints, self.floats, self.pool)
+
+    def grow(self) -> None:
+        """Make the pool large enough for what was last refused."""
+        view = self.view
+        slot, room = (int(x) for x in view.pool_wanted)
+        view.slot_room[slot] = room
+        pool = np.empty(int(view.slot_room.sum() * self._slack) + 64)
+        self.machine.call("repack")(self.ints, self.floats, self.pool, pool)
+        self.pool = pool
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a marked module-level function, compiled as an entry point of its own."""
+    from . import jit
+
+    if jit.DISABLED:
+        return function
+    return _compiled(function)
+
+
+@lru_cache(maxsize=None)
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    name = function.__name__
+    unit = units.write_unit(f"{function.__module__.rpartition('.')[2]}_{name}", {name: function}, f"call = entry({name}.py_func)\n")
+    return units.load_unit(unit).call  # type: ignore[no-any-return]

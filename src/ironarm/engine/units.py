@@ -1,0 +1,201 @@
+"""From marked functions to compiled modules on disk.
+
+Numba can keep compiled code between processes only for functions in real files, and it notices an edit only in the file of the outermost function: code compiled from an
+edited helper would silently be the old one. So the engine writes its own files, "units": the marked functions of one module, word for word, under a name that carries a
+hash of everything they reach. An edit anywhere gives a new name; an old unit can be left over but never be used.
+
+Units live in a directory that only its owner can write: `$IRONARM_CACHE_DIR`, or `ironarm` in the user's cache directory. If neither can be had, they go to a temporary
+directory and are compiled anew by each process.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import hashlib
+import importlib
+import inspect
+import math
+import os
+import stat
+import sys
+import tempfile
+import textwrap
+import types
+import warnings
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import PolicyFault
+from ..files import write_whole
+from ..marks import mark_of
+
+PACKAGE = "ironarm_units"
+
+
+def cache_directory() -> Path:
+    """Return where compiled units are kept: a directory that belongs to this user and that no other can write."""
+    chosen = os.environ.get("IRONARM_CACHE_DIR")
+    if chosen:
+        directory = Path(chosen).expanduser()
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+        directory = (Path(base) if base else Path.home() / ".cache") / "ironarm"
+    return directory
+
+
+def _usable(directory: Path) -> str | None:
+    """Create the directory if need be; return why it cannot be used, or None."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = directory.stat()
+    except OSError as error:
+        return f"it cannot be created ({error.strerror})"
+    if hasattr(os, "getuid") and status.st_uid != os.getuid():
+        return "it belongs to another user, who could put code there"
+    if os.name == "posix" and stat.S_IMODE(status.st_mode) & 0o022:
+        return "other users can write to it and could put code there; run: chmod go-w on it"
+    if not os.access(directory, os.W_OK | os.X_OK):
+        return "it is read-only"
+    return None
+
+
+@lru_cache(maxsize=1)
+def _package() -> Path:
+    """Make the units' directory importable as a package of its own, and return it."""
+    directory = cache_directory()
+    problem = _usable(directory)
+    if problem:
+        fallback = tempfile.TemporaryDirectory(prefix="ironarm-")
+        warnings.warn(
+            f"compiled code cannot be kept in {directory}: {problem}. Each process compiles for itself; set IRONARM_CACHE_DIR to a directory of your own.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        directory = Path(fallback.name)
+        sys.modules.setdefault("_ironarm_temporary_units", types.ModuleType("_")).__dict__["keep"] = fallback
+    package = types.ModuleType(PACKAGE)
+    package.__path__ = [str(directory)]
+    sys.modules[PACKAGE] = package
+    return directory
+
+
+def source_of(function: Callable[..., Any]) -> str:
+    """Return the text of a marked function, without indentation and without `@staticmethod`."""
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        raise PolicyFault(
+            f"the source of {function.__qualname__} cannot be read, so it cannot be compiled. Put it in a file or a notebook cell; code typed at the bare prompt has no source."
+        ) from None
+    return "\n".join(line for line in text.splitlines() if line.strip() != "@staticmethod")
+
+
+def _globals_used(code: types.CodeType) -> set[str]:
+    """Return the global names that a function reads."""
+    names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _globals_used(constant)
+    return names
+
+
+def _literal(value: object) -> str | None:
+    """Return the text of a number as a module-level constant, or None if it is not one."""
+    if isinstance(value, (np.integer, np.floating)):
+        return f"np.{type(value).__name__}({value.item()!r})" if math.isfinite(value) else f"np.float64({str(value)!r})"
+    if isinstance(value, (bool, int)):
+        return repr(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else f"float({str(value)!r})"
+    return None
+
+
+def _prelude(functions: dict[str, Callable[..., Any]]) -> list[str]:
+    """Return the lines that give the functions the global names they use: numbers, modules, functions from other units."""
+    lines: dict[str, str] = {}
+    for function in functions.values():
+        for name in sorted(_globals_used(function.__code__)):
+            if name in function.__globals__:
+                value = function.__globals__[name]
+                if functions.get(name) is value:
+                    continue
+                line = _line_for(function, name, value)
+                if name in functions or lines.setdefault(name, line) != line:
+                    raise PolicyFault(f"{function.__qualname__} uses {name!r}, a name that means something else elsewhere in the same policy; rename it.")
+            elif not hasattr(builtins, name):
+                raise PolicyFault(f"{function.__qualname__} uses {name!r}, which is not defined.")
+    return list(lines.values())
+
+
+def _line_for(function: Callable[..., Any], name: str, value: object) -> str:
+    literal = _literal(value)
+    if literal is not None:
+        return f"{name} = {literal}"
+    if isinstance(value, types.ModuleType) and value.__name__ in ("math", "numpy"):
+        return f"import {value.__name__} as {name}"
+    if mark_of(value):
+        return f"from {PACKAGE}.{unit_of(value)} import {value.__name__} as {name}"  # type: ignore[attr-defined, arg-type]
+    raise PolicyFault(
+        f"{function.__qualname__} uses {name!r}, which cannot be compiled: if it is a function, mark it with @hot or @cold; otherwise make it a number."
+    )
+
+
+@lru_cache(maxsize=None)
+def unit_of(function: Callable[..., Any]) -> str:
+    """Return the name of the unit that holds a marked module-level function, writing it if need be."""
+    module = sys.modules[function.__module__]
+    functions = {
+        name: value for name, value in vars(module).items() if mark_of(value) and value.__module__ == module.__name__ and value.__name__ == name
+    }
+    if functions.get(function.__name__) is not function:
+        functions = {function.__name__: function}  # redefined or nested: a unit of its own
+    return write_unit(module.__name__.rpartition(".")[2], functions, "")
+
+
+def write_unit(stem: str, functions: dict[str, Callable[..., Any]], text: str) -> str:
+    """Write a unit of these functions followed by `text`, and return its name."""
+    from . import jit
+
+    body = "\n".join(
+        [
+            '"""Generated by ironarm; safe to delete."""',
+            "import math",
+            "import numpy as np",
+            "from typing import NamedTuple",
+            "from ironarm.engine.jit import attack_pointer, cold, entry, hot, part, stay_out_of_line",
+            *_prelude(functions),
+            "",
+            *(_definition(name, f) for name, f in functions.items()),
+            text,
+        ]
+    )
+    key = hashlib.sha256("\n".join([body, inspect.getsource(jit), jit.fingerprint(), sys.version]).encode()).hexdigest()[:16]
+    name = f"{stem.strip('_')}_{key}"
+    path = _package() / f"{name}.py"
+    if not path.exists():
+        write_whole(path, body.encode())
+        importlib.invalidate_caches()
+    return name
+
+
+def _definition(name: str, function: Callable[..., Any]) -> str:
+    """Return a function's text under that name; a cold one begins with the call that keeps it out of its callers."""
+    lines = source_of(function).splitlines()
+    if mark_of(function) == "cold":
+        first = ast.parse("\n".join(lines)).body[0].body[0]  # type: ignore[attr-defined]
+        lines.insert(first.lineno - 1, " " * first.col_offset + "stay_out_of_line()")
+    if function.__name__ != name:
+        lines.append(f"{name} = {function.__name__}")
+    return "\n".join(lines) + "\n"
+
+
+def load_unit(name: str) -> types.ModuleType:
+    """Import a unit."""
+    _package()
+    return importlib.import_module(f"{PACKAGE}.{name}")

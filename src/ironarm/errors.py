@@ -1,0 +1,47 @@
+"""Every error that ironarm raises on purpose.
+
+    IronarmError
+    ├── InvalidInput (also a ValueError)      a value that cannot be used, refused at the door
+    │   ├── UnknownArm (also a LookupError)   no arm of that name
+    │   ├── UnknownDecision (also a LookupError)  no open decision of that id
+    │   └── BadFile                           a file that is truncated, foreign or newer
+    ├── PolicyFault (also a TypeError)        a policy or attack that cannot be compiled or breaks its contract
+    └── MissingExtra (also an ImportError)    an optional dependency is not installed
+
+Each message is one sentence or two: what, expected, got, what to do.
+"""
+
+from __future__ import annotations
+
+
+class IronarmError(Exception):
+    """The base of all errors raised by ironarm."""
+
+
+class InvalidInput(IronarmError, ValueError):
+    """A value that cannot be used; nothing was changed."""
+
+
+class UnknownArm(InvalidInput, LookupError):
+    """There is no arm of that name."""
+
+
+class UnknownDecision(InvalidInput, LookupError):
+    """There is no open decision of that id."""
+
+
+class BadFile(InvalidInput):
+    """A file that is truncated, foreign, or written by a newer version."""
+
+
+class PolicyFault(IronarmError, TypeError):
+    """A policy or an attack cannot be compiled, or breaks its contract."""
+
+
+class MissingExtra(IronarmError, ImportError):
+    """An optional dependency is not installed."""
+
+
+def missing_extra(what: str, extra: str) -> MissingExtra:
+    """Return the error to raise when an optional dependency is not installed."""
+    return MissingExtra(f"{what} needs packages that are not installed. Install them with: pip install 'ironarm[{extra}]'")

@@ -1,0 +1,186 @@
+"""A growing multiset that answers for one order statistic whose rank moves slowly.
+
+A sorted window of at most 32 values lies between two heaps: a max-heap of all values below it and a min-heap of all above (stored negated, so both are max-heaps).
+A value outside the window is one heap push, O(1) on average; a value inside is a short insertion. When the wanted rank leaves the window, sixteen values are taken
+from that side's heap. With independent rewards the rank does a random walk, so that happens about once in 500 updates; in the worst case, an adversary who moves the
+rank in one direction, once in sixteen: O(log n) amortised whatever the order of the values. 8-ary heaps, because a node's children then share a cache line or two.
+
+A tracker is numbered j; its heaps are the pool's slots 2j (below) and 2j + 1 (above).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..marks import cold, hot
+from . import pool
+from .pool import widen
+
+W = 32
+HALF = 16
+
+
+def fields(trackers_per_arm: int) -> dict[str, str]:
+    """Return the arrays that trackers need."""
+    return {
+        "window": f"float[arms*{W * trackers_per_arm}]",
+        "inside": f"int[arms*{trackers_per_arm}]",
+        **pool.fields(2 * trackers_per_arm),
+    }
+
+
+def held(s, j) -> np.ndarray:
+    """Return all values of tracker j: below, window, above."""
+    low = pool.values(s.pool, s.slot_start, s.slot_size, 2 * j)
+    high = pool.values(s.pool, s.slot_start, s.slot_size, 2 * j + 1)
+    return np.concatenate([low, s.window[j * W : j * W + int(s.inside[j])], -high])
+
+
+@hot
+def heap_push(pool, base, size, x):
+    """Push x onto the 8-ary max-heap of `size` values at pool[base:]."""
+    i = size
+    while i > 0:
+        parent = (i - 1) >> 3
+        p = pool[base + parent]
+        if p >= x:
+            break
+        pool[base + i] = p
+        i = parent
+    pool[base + i] = x
+
+
+@cold
+def heap_pop(pool, base, size):
+    """Remove and return the largest of the `size` values at pool[base:]."""
+    top = pool[base]
+    size -= 1
+    last = pool[base + size]
+    i = 0
+    first = 1
+    while first < size:
+        best = first
+        largest = pool[base + first]
+        for j in range(first + 1, min(first + 8, size)):
+            if pool[base + j] > largest:
+                largest = pool[base + j]
+                best = j
+        if largest <= last:
+            break
+        pool[base + i] = largest
+        i = best
+        first = 8 * i + 1
+    pool[base + i] = last
+    return top
+
+
+@cold
+def insert(pool, window, inside, slot_start, slot_size, j, x, rank):
+    """Insert x into the window of tracker j; a full window first gives its end farther from the wanted rank to that side's heap."""
+    base = j * W
+    m = inside[j]
+    if m == W:
+        m -= 1
+        slot = 2 * j
+        leaves = window[base]
+        if rank - slot_size[slot] >= HALF:
+            for i in range(base, base + m):
+                window[i] = window[i + 1]
+        else:
+            slot += 1
+            leaves = -window[base + m]
+        heap_push(pool, slot_start[slot], slot_size[slot], leaves)
+        slot_size[slot] += 1
+    i = base + m
+    while i > base and window[i - 1] > x:
+        window[i] = window[i - 1]
+        i -= 1
+    window[i] = x
+    inside[j] = m + 1
+
+
+@cold
+def refill(pool, window, inside, slot_start, slot_size, j, rank):
+    """Move the window, sixteen values at a time, until it holds the rank; return the rank's place in it."""
+    base = j * W
+    while True:
+        i = rank - slot_size[2 * j]
+        m = inside[j]
+        if 0 <= i < m:
+            return i
+        upward = i >= m
+        source = 2 * j + upward
+        target = 2 * j + 1 - upward
+        count = min(HALF, slot_size[source])
+        surplus = max(0, m + count - W)
+        m -= surplus
+        for k in range(surplus):
+            leaves = window[base + k] if upward else -window[base + m + k]
+            heap_push(pool, slot_start[target], slot_size[target], leaves)
+            slot_size[target] += 1
+        if upward:
+            for k in range(m):
+                window[base + k] = window[base + k + surplus]
+        else:
+            for k in range(m - 1, -1, -1):
+                window[base + k + count] = window[base + k]
+        for k in range(count):
+            value = heap_pop(pool, slot_start[source], slot_size[source])
+            slot_size[source] -= 1
+            if upward:
+                window[base + m + k] = -value
+            else:
+                window[base + count - 1 - k] = value
+        inside[j] = m + count
+
+
+@hot
+def put(pool, window, inside, slot_start, slot_size, j, x, rank):
+    """Add x to tracker j; `rank` (from 0) is the order statistic that will be asked for next, a hint that costs nothing if wrong."""
+    low = 2 * j
+    m = inside[j]
+    base = j * W
+    if m < W and slot_size[low] + slot_size[low + 1] == 0:
+        insert(pool, window, inside, slot_start, slot_size, j, x, rank)
+        return
+    is_below = x < window[base]
+    is_above = x > window[base + m - 1]
+    if is_below | is_above:
+        # one branch for both sides: which side it is cannot be predicted, that it is one of them nearly always can
+        slot = low + is_above
+        heap_push(pool, slot_start[slot], slot_size[slot], x if is_below else -x)
+        slot_size[slot] += 1
+    else:
+        insert(pool, window, inside, slot_start, slot_size, j, x, rank)
+
+
+@hot
+def value_at(pool, window, inside, slot_start, slot_size, j, rank):
+    """Return the order statistic of that rank (from 0) of tracker j, which holds more than `rank` values."""
+    i = rank - slot_size[2 * j]
+    if i < 0 or i >= inside[j]:
+        i = refill(pool, window, inside, slot_start, slot_size, j, rank)
+    return window[j * W + i]
+
+
+@hot
+def fits(pool, pool_used, pool_wanted, inside, slot_start, slot_room, slot_size, j, live):
+    """Say whether tracker j can take one more value, after asking for more memory if it cannot."""
+    # a refill may push half a window onto the other side's heap besides the new value
+    low = 2 * j
+    if slot_size[low] + W < slot_room[low] and slot_size[low + 1] + W < slot_room[low + 1]:
+        return True
+    return make_room(pool, pool_used, pool_wanted, inside, slot_start, slot_room, slot_size, j, live)
+
+
+@cold
+def make_room(pool, pool_used, pool_wanted, inside, slot_start, slot_room, slot_size, j, live):
+    """Make sure that both heaps of tracker j can take a window and one value more; before the window is full they need nothing."""
+    low = 2 * j
+    if inside[j] < W and slot_size[low] + slot_size[low + 1] == 0:
+        return True
+    for slot in range(low, low + 2):
+        size = slot_size[slot]
+        if size + W >= slot_room[slot] and not widen(pool, pool_used, pool_wanted, slot_start, slot_room, slot_size, slot, size + W + 1, live):
+            return False
+    return True

@@ -1,0 +1,75 @@
+"""The exact alpha-trimmed mean: floor(alpha n) smallest and largest rewards dropped, the rest averaged."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..marks import cold, hot
+from . import exact_sum, rank
+from .base import Estimator
+from .exact_sum import exact_add, words_mean
+from .rank import fits, held, put, value_at
+
+
+@hot
+def keep(words, low, high, infinite, a, x, sign):
+    """Take x into the kept part (sign = 1) or out of it (sign = -1); infinities are counted, so that they can leave again."""
+    if math.isinf(x):
+        infinite[2 * a + (x > 0)] += sign
+    else:
+        exact_add(words, low, high, a, x, sign)
+
+
+@cold
+def advance(pool, window, inside, slot_start, slot_size, words, sum_low, sum_high, infinite, cut, a, x, n, wanted):
+    """Add x to both trackers and to the kept part, then drop what the larger cut drops."""
+    k = cut[a]
+    put(pool, window, inside, slot_start, slot_size, 2 * a, x, k)
+    put(pool, window, inside, slot_start, slot_size, 2 * a + 1, x, n - 1 - k)
+    low = value_at(pool, window, inside, slot_start, slot_size, 2 * a, k)
+    high = value_at(pool, window, inside, slot_start, slot_size, 2 * a + 1, n - 1 - k)
+    keep(words, sum_low, sum_high, infinite, a, min(max(x, low), high), 1)
+    if wanted > k:
+        keep(words, sum_low, sum_high, infinite, a, low, -1)
+        keep(words, sum_low, sum_high, infinite, a, high, -1)
+        cut[a] = wanted
+
+
+class TrimmedMean(Estimator):
+    """The mean of the rewards without the floor(alpha n) smallest and the floor(alpha n) largest; `s.alpha` is in [0, 1/2), so something is always left.
+
+    With e the sorted rewards and k the old count to drop, a new reward x adds clamp(x, e[k], e[n-1-k]) to the kept sum; when k grows, the two values at the cuts leave it.
+    Two rank trackers follow the cuts and an exact sum holds the kept part, so that an unbounded reward which passes through leaves no rounding behind.
+    O(log n) amortised per update, about 22 bytes per reward.
+    """
+
+    fields = {**rank.fields(2), **exact_sum.fields(), "cut": "int[arms]", "infinite": "int[arms*2]"}
+    holds_rewards = True
+
+    @staticmethod
+    @hot
+    def add(s, a, x):
+        n = s.rewards[a]
+        wanted = int(s.alpha * n)
+        advance(
+            s.pool, s.window, s.inside, s.slot_start, s.slot_size, s.sum_words, s.sum_low, s.sum_high, s.infinite, s.cut, a, x, n, wanted
+        )
+        if s.infinite[2 * a] > 0:
+            return math.nan if s.infinite[2 * a + 1] > 0 else -math.inf
+        if s.infinite[2 * a + 1] > 0:
+            return math.inf
+        return words_mean(s.sum_words, s.sum_low, s.sum_high, a, n - 2 * wanted)
+
+    @staticmethod
+    @hot
+    def room(s, a):
+        return fits(s.pool, s.pool_used, s.pool_wanted, s.inside, s.slot_start, s.slot_room, s.slot_size, 2 * a, s.live) and fits(
+            s.pool, s.pool_used, s.pool_wanted, s.inside, s.slot_start, s.slot_room, s.slot_size, 2 * a + 1, s.live
+        )
+
+    @staticmethod
+    def samples(s: Any, a: int) -> np.ndarray:
+        return held(s, 2 * a)

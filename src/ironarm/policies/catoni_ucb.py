@@ -1,0 +1,276 @@
+"""Catoni UCB (robust UCB with Catoni's M-estimator); the paper writes "Cantoni"."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..estimators import Catoni, Estimator
+from ..estimators.catoni import COEFFICIENTS, anchor, exact_root, model_error, model_slope, model_value
+from ..marks import cold, hot
+from ..validation import number
+from .base import Policy
+
+TIE = 1e-9  # indices this close are equal and the lowest arm wins: far above rounding, far below anything that matters
+REACH = 0.3  # how far from its anchor, in h and b, a model is asked
+
+
+@hot
+def catoni_scale(n, t, variance):
+    """Return alpha for n rewards at round t: sqrt(2 L / (n (v + 2 v L / (n - 2 L)))) with L = 2 log t."""
+    level = 2.0 * math.log(t)
+    return math.sqrt(2.0 * level * (n - 2.0 * level) / variance) / n
+
+
+@hot
+def catoni_bonus(n, t, variance):
+    """Return sqrt(8 v log t / n)."""
+    return math.sqrt(8.0 * variance * math.log(t) / n)
+
+
+@cold
+def too_few(n, rewards, enough_until, t):
+    """Return the arm to pull because it has fewer than 8 log t rewards, or -1 if there is none."""
+    need = 8.0 * math.log(t)
+    waiting = -1
+    fewest = rewards[0]
+    for a in range(len(n)):
+        if n[a] == 0 or n[a] < need:
+            return a
+        if rewards[a] == 0 or rewards[a] < need:
+            # live use: enough decisions, but their rewards are not all in. No reward at all comes first, then the fewest decisions
+            if waiting < 0 or (rewards[a] > 0, n[a]) < (rewards[waiting] > 0, n[waiting]):
+                waiting = a
+        fewest = min(fewest, rewards[a])
+    if waiting < 0:
+        # a hair early: rounds in between are simply checked again
+        enough_until[0] = int(min(math.exp(fewest / 8.0 * (1.0 - 1e-12)), 1e18))
+    return waiting
+
+
+@hot
+def surely_above(model, anchor_at, anchor_scale, n, a, alpha, theta):
+    """Say whether the estimate of arm a is certainly above theta; False may also mean that the model cannot tell."""
+    h = alpha / anchor_scale[a] - 1.0
+    # the sum falls as theta grows: if it is positive at a higher point within reach, it is at theta too
+    b = max(alpha * (theta - anchor_at[a]), -0.1)
+    at = a * COEFFICIENTS
+    return model_value(model, at, h, b) > model_error(model, at, h, b, n)
+
+
+@cold
+def certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha, width):
+    """Return the estimate of arm a for scale alpha, certainly within `width`; the model is anchored anew if it cannot promise that."""
+    at = a * COEFFICIENTS
+    guess = anchor_at[a]
+    for attempt in range(3):
+        h = alpha / anchor_scale[a] - 1.0
+        b = 0.0
+        if abs(h) < REACH:
+            for _ in range(20):
+                step = model_value(model, at, h, b) / model_slope(model, at, h, b)
+                b -= step
+                if abs(b) >= REACH or abs(step) < 1e-16 + 1e-3 * alpha * width:
+                    break
+            if abs(b) < REACH:
+                guess = anchor_at[a] + b / alpha
+                eta = alpha * width
+                if model_value(model, at, h, b - eta) > model_error(model, at, h, b - eta, n) and -model_value(model, at, h, b + eta) > model_error(
+                    model, at, h, b + eta, n
+                ):
+                    return guess
+            else:
+                guess = exact_root(pool, slot_start[a], n, alpha, guess)
+        else:
+            guess = exact_root(pool, slot_start[a], n, alpha, guess)
+        if attempt < 2:
+            anchor_at[a] = guess
+            anchor_scale[a] = alpha
+            anchor(pool, slot_start[a], n, model, at, guess, alpha)
+    return exact_root(pool, slot_start[a], n, alpha, guess)
+
+
+@cold
+def upper_until_later(pool, slot_start, n, model, anchor_at, anchor_scale, a, t, until, variance):
+    """Return a number that the estimate of arm a cannot exceed in rounds t..until unless it gets a reward."""
+    alpha = catoni_scale(n, t, variance)
+    # for fixed m each term psi(alpha (X - m)) changes by at most 2 |d log alpha|
+    drift = 2.0 * n * abs(math.log(catoni_scale(n, until, variance) / alpha))
+    m = certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha, 1e-2 / alpha)
+    at = a * COEFFICIENTS
+    step = (1.1 * drift / n + 1e-3) / alpha
+    for _ in range(8):
+        theta = m + step
+        h = alpha / anchor_scale[a] - 1.0
+        b = alpha * (theta - anchor_at[a])
+        if model_value(model, at, h, b) + model_error(model, at, h, b, n) < -drift:
+            return theta
+        step *= 2.0
+    return math.inf
+
+
+@cold
+def contest(estimate, n, rewards, pool, slot_start, model, anchor_at, anchor_scale, upper, upper_until, middle, leader, threat, threat_until, t, variance):
+    """Return the arm with the highest index at round t, solving for as few arms and as few digits as the answer needs."""
+    arms = len(n)
+    until = t + t // 32
+    for a in range(arms):
+        if upper_until[a] < t:
+            upper[a] = upper_until_later(pool, slot_start, rewards[a], model, anchor_at, anchor_scale, a, t, until, variance)
+            upper_until[a] = until
+        middle[a] = upper[a]
+    best = leader[0]
+    middle[best] = certified_root(
+        pool, slot_start, rewards[best], model, anchor_at, anchor_scale, best, catoni_scale(rewards[best], t, variance), 1e-4
+    )
+    estimate[best] = middle[best]
+    floor = middle[best] - 1e-4 + catoni_bonus(n[best], t, variance)  # the highest index is certainly no lower
+    width = 0.0
+    for level in range(3):
+        best_so_far = -math.inf
+        contenders = 0
+        for a in range(arms):
+            bonus = catoni_bonus(n[a], t, variance)
+            if (level == 0 and a == leader[0]) or middle[a] + width + bonus < floor - TIE:
+                continue
+            its_width = 1e-4 if level == 0 else (1e-7 if level == 1 else 1e-11 * (1.0 + abs(middle[a])))
+            middle[a] = certified_root(
+                pool, slot_start, rewards[a], model, anchor_at, anchor_scale, a, catoni_scale(rewards[a], t, variance), its_width
+            )
+            estimate[a] = middle[a]
+            floor = max(floor, middle[a] - its_width + bonus)
+        width = 1e-4 if level == 0 else (1e-7 if level == 1 else 0.0)
+        for a in range(arms):
+            index = middle[a] + catoni_bonus(n[a], t, variance)
+            if index + width >= floor - TIE:
+                contenders += 1
+            if index > best_so_far + (TIE if level == 2 else 0.0):
+                best_so_far = index
+                best = a
+        if contenders == 1:
+            break
+    leader[0] = best
+    highest_other = -math.inf
+    valid = until
+    for a in range(arms):
+        if a != best:
+            valid = min(valid, upper_until[a])
+    for a in range(arms):
+        if a != best:
+            highest_other = max(highest_other, upper[a] + catoni_bonus(n[a], valid, variance))
+    threat[0] = highest_other
+    threat_until[0] = valid
+    return best
+
+
+@dataclass(frozen=True)
+class CatoniUCB(Policy):
+    """Robust UCB with Catoni's M-estimator: made for heavy-tailed rewards with a known bound on the variance.
+
+    With L = 2 log t, the estimate m_a of arm a is the root of sum psi(alpha (X_i - m)) = 0, psi(x) = sign(x) log(1 + |x| + x^2/2), alpha = sqrt(2L / (n (v + 2vL/(n - 2L)))).
+    Round t pulls an arm with fewer than 8 log t rewards (lowest number first) or else the arm with the largest
+
+        m_a + sqrt(8 v log t / n_a).
+
+    A huge reward weighs only as its logarithm; that is enough for heavy tails, whose huge values are rare, **and not for an attacker** who sends a constant share of them:
+    under the paper's attack this policy fails in every trial. Its forced exploration is twice that of `MedEUCB`.
+
+    The estimate changes in every round for every arm. Choices are made from certified bounds (see `ironarm.estimators.catoni`), so a round costs microseconds at most, and they
+    are the choices of the exact solution; indices within 1e-9 of each other count as equal.
+
+    Parameters
+    ----------
+    variance : an upper bound v on the rewards' variance, in squared units of reward, > 0.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> from scipy.stats import t as student
+    >>> bandit = ia.ScipyBandit([student(df=3, loc=0), student(df=3, loc=1)])
+    >>> result = ia.simulate(ia.CatoniUCB(variance=3), bandit, horizon=2000, trials=10, seed=1, progress=False)
+    >>> bool(result.optimal[0, :, -1].mean() > 0.8)
+    True
+
+    References
+    ----------
+    Bubeck, Cesa-Bianchi, Lugosi, Bandits with heavy tail, IEEE Transactions on Information Theory 59, 2013.
+    """
+
+    variance: float = 1.0
+
+    fields = {
+        "upper": "cache float[arms]",
+        "upper_until": "cache int[arms]",
+        "middle": "cache float[arms]",
+        "enough_until": "cache int[1]",
+        "leader": "cache int[1]",
+        "threat": "cache float[1]",
+        "threat_until": "cache int[1]",
+    }
+
+    def __post_init__(self) -> None:
+        self._set(variance=number("variance", self.variance, above=0))
+
+    @property
+    def estimator(self) -> type[Estimator]:
+        return Catoni
+
+    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
+        return {"variance": self.variance}
+
+    @property
+    def expected_spread(self) -> float:
+        return self.variance**0.5
+
+    @staticmethod
+    @hot
+    def choose(s, t, g):
+        if t > s.enough_until[0]:
+            forced = too_few(s.n, s.rewards, s.enough_until, t)
+            if forced >= 0:
+                return forced
+        leader = s.leader[0]
+        if t <= s.threat_until[0]:
+            rewards = s.rewards[leader]
+            theta = s.threat[0] + TIE - catoni_bonus(s.n[leader], t, s.variance)
+            if surely_above(s.model, s.anchor_at, s.anchor_scale, rewards, leader, catoni_scale(rewards, t, s.variance), theta):
+                return leader
+        return contest(
+            s.estimate,
+            s.n,
+            s.rewards,
+            s.pool,
+            s.slot_start,
+            s.model,
+            s.anchor_at,
+            s.anchor_scale,
+            s.upper,
+            s.upper_until,
+            s.middle,
+            s.leader,
+            s.threat,
+            s.threat_until,
+            t,
+            s.variance,
+        )
+
+    @staticmethod
+    @hot
+    def update(s, a, x):
+        s.upper_until[a] = 0
+        if a != s.leader[0]:
+            s.threat_until[0] = 0
+
+    @staticmethod
+    @hot
+    def recount(s, a):
+        s.enough_until[0] = 0
+        s.threat_until[0] = 0
+
+    @staticmethod
+    @hot
+    def settle(s, t):
+        for a in range(s.arms):
+            if s.rewards[a] > 8.0 * math.log(t):
+                alpha = catoni_scale(s.rewards[a], t, s.variance)
+                s.estimate[a] = certified_root(s.pool, s.slot_start, s.rewards[a], s.model, s.anchor_at, s.anchor_scale, a, alpha, 1e-9)

@@ -1,0 +1,168 @@
+"""med-E-UCB: the median, an upper confidence bonus, and a little forced exploration in blocks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..errors import InvalidInput
+from ..estimators import Estimator, LowerMedian
+from ..marks import cold, hot
+from ..validation import number, whole
+from .base import Policy
+from .highest_index import FIELDS, highest_index, index_moved
+
+
+@hot
+def forced_total(b, block, k):
+    """Return how many forced pulls each arm has had after block k (from 0): ceil(b log((k+1) G))."""
+    return math.ceil(b * math.log((k + 1) * block))
+
+
+@cold
+def plan_block(plan, arms, b, block, t):
+    """Write the schedule around round t: the window's start, pulls of each arm in it, its last round, and the round at which to plan again."""
+    first = forced_total(b, block, 0)
+    if t <= arms * first:
+        plan[0] = 1
+        plan[1] = first
+        plan[2] = arms * first
+        plan[3] = arms * first + 1
+        return
+    # rounds kG+1 .. (k+1)G belong together: round kG itself closes the block before
+    k = (t - 1) // int(block)
+    start = k * int(block)
+    each = forced_total(b, block, k) - forced_total(b, block, k - 1) if k >= 1 else 0
+    plan[0] = start + 1
+    plan[1] = each
+    plan[2] = start + arms * each
+    plan[3] = start + int(block) + 1
+
+
+@hot
+def forced_arm(s, t):
+    """Return the arm that the schedule forces at round t, or -1."""
+    if t >= s.plan[3]:
+        plan_block(s.plan, s.arms, s.b, s.block, t)
+    if t <= s.plan[2]:
+        return (t - s.plan[0]) // s.plan[1]
+    return -1
+
+
+@hot
+def forced_before(s, t):
+    """Return how many forced pulls the schedule has given each arm in the windows completed before round t."""
+    first = forced_total(s.b, s.block, 0)
+    if t <= s.arms * first:
+        return 0
+    k = (t - 1) // int(s.block)
+    if k == 0:
+        return first
+    each = forced_total(s.b, s.block, k) - forced_total(s.b, s.block, k - 1)
+    in_window = t <= k * int(s.block) + s.arms * each
+    return forced_total(s.b, s.block, k - 1) if in_window else forced_total(s.b, s.block, k)
+
+
+def smallest_block(arms: int, b: float, at_least: int) -> int:
+    """Return the smallest block G >= at_least with G >= K ceil(b log G)."""
+    block = at_least
+    while block < arms * math.ceil(b * math.log(block)):
+        # jumping to the right-hand side is safe: it grows with the block, so no smaller block fits
+        block = arms * math.ceil(b * math.log(block))
+    return block
+
+
+@dataclass(frozen=True)
+class MedEUCB(Policy):
+    """med-E-UCB, the paper's first policy: survives rewards that an attacker replaces by anything, with probability rho in each round.
+
+    Time is cut into blocks of `block` rounds (the paper's G). A start of ceil(b log G) pulls of each arm, and at the head of block k
+
+        ceil(b log((k+1) G)) - ceil(b log(k G))
+
+    more of each, make sure that every arm has at least b log t rewards at every other round t. Those rounds pull the arm with the largest
+
+        median_a + sqrt(omega log t / n_a)
+
+    with the lower median (Algorithm 1). A median is wrong only if about half of its rewards are; b log t rewards make that rare enough, for b of at least 1/kl(1/2, rho) when the
+    outliers are far away: 2.4 for rho = 0.125, 11.5 for rho = 0.3. The default b = 4 is the paper's; at rho = 0.3 a few trials in a thousand stay stuck with it.
+
+    **Not for 0/1 rewards** or rewards with heavy ties: all medians are then equal. **Not for skewed rewards** whose best mean is not the best median. And without any corruption
+    the forced exploration is a waste: `UCB` has a tenth of the regret.
+
+    Parameters
+    ----------
+    b : forced pulls of each arm per unit of log t, > 0.
+    omega : exploration, in squared units of reward, > 0. 4 suits rewards with a standard deviation of 1; scale it with the variance.
+    block : rounds in a block. None: 1000, or the smallest valid block where more arms need more. A block smaller than K ceil(b log block) is refused.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
+    >>> attack = ia.OppositeUniform(rho=0.125, scale=1800)
+    >>> result = ia.simulate(ia.MedEUCB(), bandit, attack, horizon=10_000, trials=3, seed=1, progress=False)
+    >>> result.regret[0, :, -1].tolist()
+    [3420.0, 3420.0, 3420.0]
+
+    References
+    ----------
+    Guan, Ji, Bucci, Hu, Palombo, Liston, Liang, Robust stochastic bandit algorithms under probabilistic unbounded adversarial attack, AAAI 2020, Algorithm 1.
+    """
+
+    b: float = 4.0
+    omega: float = 4.0
+    block: int | None = None
+
+    fields = {**FIELDS, "plan": "cache int[4]"}
+
+    def __post_init__(self) -> None:
+        self._set(b=number("b", self.b, above=0), omega=number("omega", self.omega, above=0))
+        if self.block is not None:
+            self._set(block=whole("block", self.block, at_least=2))
+
+    @property
+    def estimator(self) -> type[Estimator]:
+        return LowerMedian
+
+    def block_for(self, arms: int) -> int:
+        """Return the block length for so many arms, or say why the given one is too small."""
+        if self.block is None:
+            return smallest_block(arms, self.b, 1000)
+        needed = arms * math.ceil(self.b * math.log(self.block))
+        if self.block < needed:
+            raise InvalidInput(
+                f"block={self.block} is too small for {arms} arms with b={self.b:g}: it must hold ceil(b log block) pulls of each arm, {needed} rounds. "
+                f"Use block={smallest_block(arms, self.b, self.block)} or more, or block=None."
+            )
+        return self.block
+
+    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
+        return {"b": self.b, "omega": self.omega, "block": float(self.block_for(arms))}
+
+    @property
+    def expected_spread(self) -> float:
+        return self.omega**0.5 / 2
+
+    @staticmethod
+    @hot
+    def choose(s, t, g):
+        arm = forced_arm(s, t)
+        if arm >= 0:
+            return arm
+        return highest_index(s, t, s.omega)
+
+    @staticmethod
+    @hot
+    def update(s, a, x):
+        index_moved(s, a)
+
+    @staticmethod
+    @hot
+    def recount(s, a):
+        index_moved(s, a)
+
+    @staticmethod
+    @hot
+    def owed(s, t):
+        return forced_before(s, t)

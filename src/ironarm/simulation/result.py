@@ -1,0 +1,156 @@
+"""What a simulation found: arrays, a summary, a plot, a file."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadFile, InvalidInput, missing_extra
+from ..files import write_whole
+from ..policies import Policy, from_dict
+from .summary import Summary, summarise
+
+FORMAT = "ironarm result"
+FORMAT_VERSION = 1
+ARRAYS = ("rounds", "regret", "optimal", "pulls", "last_tenth")
+STUCK_BELOW = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The result of `simulate`.
+
+    Attributes
+    ----------
+    policies : the policies, in the order given.
+    rounds : the checkpoints' rounds, the last is the horizon.
+    regret : array (policy, trial, checkpoint), the sum of the true gaps of the arms pulled so far.
+    optimal : the share of pulls of the best arm so far, same shape.
+    pulls : array (policy, trial, arm), final counts.
+    last_tenth : array (policy, trial), the share of pulls of the best arm in the last tenth of the rounds.
+    stuck : array (policy, trial), whether that share is below one half.
+    specification : everything that determines the result, as plain data: policies, bandit, attack, horizon, trials, seed, versions.
+    seconds : how long it took.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> result = ia.simulate(ia.UCB(), ia.GaussianBandit([0, 1]), horizon=100, trials=3, seed=1, progress=False)
+    >>> result.pulls.sum(axis=2).tolist()
+    [[100, 100, 100]]
+    """
+
+    policies: tuple[Policy | dict[str, Any], ...]
+    rounds: np.ndarray
+    regret: np.ndarray
+    optimal: np.ndarray
+    pulls: np.ndarray
+    last_tenth: np.ndarray
+    specification: dict[str, Any]
+    seconds: float
+
+    @property
+    def stuck(self) -> np.ndarray:
+        """Whether a trial spent less than half of its last tenth on the best arm."""
+        return self.last_tenth < STUCK_BELOW
+
+    @property
+    def labels(self) -> list[str]:
+        """A short name for each policy, for tables and legends."""
+        return [p.label if isinstance(p, Policy) else str(p["policy"]) for p in self.policies]
+
+    def summary(self) -> Summary:
+        """Return a table: final regret with a 95 % interval, tails, share stuck, and the paired differences between policies.
+
+        Examples
+        --------
+        >>> import ironarm as ia
+        >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
+        >>> attack = ia.OppositeUniform(rho=0.125)
+        >>> result = ia.simulate([ia.MedEUCB(), ia.UCB()], bandit, attack, horizon=10_000, trials=10, seed=1)
+        >>> row = result.summary().rows[0]
+        >>> row.policy, row.mean, row.stuck
+        ('MedEUCB', 3420.0, 0.0)
+        """
+        return summarise(self.labels, self.regret[:, :, -1], self.optimal[:, :, -1], self.stuck)
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw regret and share of optimal pulls over the rounds, with 95 % bands; save to `path` if given. Returns the matplotlib figure. Needs the extra `study`."""
+        from .plot import plot_result
+
+        return plot_result(self, path)
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with one row for each policy, trial and checkpoint. Needs pandas."""
+        try:
+            import pandas
+        except ImportError:
+            raise missing_extra("Result.to_frame", "study") from None
+        policies, trials, rounds = self.regret.shape
+        labels = np.repeat(np.array(self.labels, dtype=object), trials * rounds)
+        return pandas.DataFrame(
+            {
+                "policy": pandas.Categorical(labels, categories=self.labels),
+                "trial": np.tile(np.repeat(np.arange(trials), rounds), policies),
+                "round": np.tile(self.rounds, policies * trials),
+                "regret": self.regret.ravel(),
+                "optimal": self.optimal.ravel(),
+            }
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the result to a file (arrays and JSON in an .npz), whole or not at all."""
+        path = Path(path)
+        header = {"format": FORMAT, "version": FORMAT_VERSION, "specification": self.specification, "seconds": self.seconds}
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, header=np.array(json.dumps(header)), **{name: getattr(self, name) for name in ARRAYS})
+        if not path.parent.is_dir():
+            raise InvalidInput(f"{path} cannot be written: its folder does not exist.")
+        write_whole(path, buffer.getvalue())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Result:
+        """Read what `save` wrote. The file is data; nothing in it is run."""
+        path = Path(path)
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                if not isinstance(file, np.lib.npyio.NpzFile) or "header" not in file:
+                    raise BadFile(f"{path} is not a result of ironarm.")
+                header = json.loads(str(file["header"]))
+                if not isinstance(header, dict) or header.get("format") != FORMAT:
+                    raise BadFile(f"{path} is not a result of ironarm.")
+                if header["version"] > FORMAT_VERSION:
+                    raise BadFile(f"{path} was written by a newer ironarm (format {header['version']}, this one reads up to {FORMAT_VERSION}). Update ironarm to read it.")
+                arrays = {name: file[name] for name in ARRAYS}
+                specification = header["specification"]
+                policies = tuple(_policy(data) for data in specification["policies"])
+                seconds = float(header["seconds"])
+        except FileNotFoundError:
+            raise BadFile(f"{path} does not exist.") from None
+        except BadFile:
+            raise
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
+            raise BadFile(f"{path} is damaged or not a result of ironarm ({error}).") from None
+        result = cls(policies=policies, specification=specification, seconds=seconds, **arrays)
+        shape = (len(policies), result.regret.shape[1] if result.regret.ndim == 3 else -1, len(result.rounds))
+        if result.regret.shape != shape or result.optimal.shape != shape or result.pulls.shape[:2] != shape[:2] or result.last_tenth.shape != shape[:2]:
+            raise BadFile(f"{path} is damaged: its arrays do not fit together.")
+        return result
+
+    def __repr__(self) -> str:
+        horizon, trials = self.specification["horizon"], self.specification["trials"]
+        return f"<Result: {', '.join(self.labels)}; {trials} trials of {horizon} rounds, seed {self.specification['seed']}>"
+
+
+def _policy(data: dict[str, Any]) -> Policy | dict[str, Any]:
+    """Return the policy, or its description if it is a user's own and its code is not at hand."""
+    try:
+        return from_dict(data)
+    except InvalidInput:
+        return data

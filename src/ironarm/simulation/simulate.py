@@ -1,0 +1,195 @@
+"""Policies × one bandit × one attack × trials, every policy meeting the same coins and noise."""
+
+from __future__ import annotations
+
+import os
+import platform
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+
+from ..attacks import Attack, NoAttack
+from ..bandits import Bandit
+from ..engine.adversary import Adversary
+from ..engine.machine import machine_for
+from ..engine.streams import fresh_seed
+from ..errors import InvalidInput
+from ..policies import Policy
+from ..validation import whole
+from .progress import Progress
+from .result import Result
+from .trial import Output, Setting, run_trial
+
+
+def simulate(
+    policies: Policy | Sequence[Policy],
+    bandit: Bandit,
+    attack: Attack | None = None,
+    *,
+    horizon: int,
+    trials: int = 20,
+    seed: int | None = None,
+    workers: int | None = None,
+    checkpoints: Iterable[int] | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """Simulate policies on a bandit under an attack.
+
+    In every trial all policies meet the same noise and the same coins, so their results can be compared in pairs. The result depends on `seed` and on nothing else: not on
+    `workers`, not on which other policies take part.
+
+    Parameters
+    ----------
+    policies : one policy or several.
+    bandit : the arms and their clean laws.
+    attack : what the adversary does; None for nothing.
+    horizon : rounds in a trial, >= 1.
+    trials : independent repetitions, >= 1.
+    seed : a whole number; None for a fresh one, which the result carries.
+    workers : threads; None for one on each processor.
+    checkpoints : the rounds at which regret is recorded; None for about 20 to a decade. The last is always the horizon.
+    progress : show a progress bar on the terminal; None for yes, if there is one and the work takes over two seconds.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
+    >>> attack = ia.OppositeUniform(rho=0.125, scale=1800)
+    >>> result = ia.simulate([ia.MedEUCB(), ia.UCB()], bandit, attack, horizon=5000, trials=4, seed=7)
+    >>> result.regret.shape == (2, 4, len(result.rounds))
+    True
+    >>> result.regret[0, :, -1].tolist()
+    [3150.0, 3150.0, 3150.0, 3150.0]
+    """
+    chosen = (policies,) if isinstance(policies, Policy) else tuple(policies)
+    for policy in chosen:
+        if not isinstance(policy, Policy):
+            raise InvalidInput(f"policies must be policies, for example ia.MedEUCB(), got {policy!r}.")
+    if not chosen:
+        raise InvalidInput("policies is empty; give at least one, for example ia.MedEUCB().")
+    if len(set(chosen)) < len(chosen):
+        raise InvalidInput("a policy is given twice; with common random numbers both would do the same.")
+    if not isinstance(bandit, Bandit):
+        raise InvalidInput(f"bandit must be a bandit, for example ia.GaussianBandit(means=[0, 1]), got {bandit!r}.")
+    attack = NoAttack() if attack is None else attack
+    if not isinstance(attack, Attack):
+        raise InvalidInput(f"attack must be an attack, for example ia.OppositeUniform(rho=0.3), or None, got {attack!r}.")
+    horizon = whole("horizon", horizon, at_least=1)
+    trials = whole("trials", trials, at_least=1)
+    seed = fresh_seed() if seed is None else whole("seed", seed)
+    count = min(trials, os.cpu_count() or 1 if workers is None else whole("workers", workers, at_least=1))
+    rounds = checkpoint_rounds(horizon, checkpoints)
+
+    # one more checkpoint opens the last tenth, by which a trial is judged stuck; a last one is never reached
+    opening = horizon - max(1, horizon // 10)
+    inner = np.union1d(rounds, [opening] if opening else []).astype(np.int64)
+    setting = Setting(chosen, bandit, Adversary(attack, bandit), horizon, seed, np.append(inner, 0))
+    shown = np.isin(inner, rounds)
+    regret = np.empty((len(chosen), trials, len(rounds)))
+    optimal = np.empty_like(regret)
+    pulls = np.zeros((len(chosen), trials, bandit.arms), np.int64)
+    last_tenth = np.empty((len(chosen), trials))
+    started = time.perf_counter()
+
+    def one(trial: int) -> bool:
+        output = Output(np.zeros((len(chosen), len(inner))), np.zeros((len(chosen), len(inner))), np.zeros((len(chosen), bandit.arms), np.int64))
+        if not run_trial(setting, trial, output, stopped.is_set, spare.__dict__):
+            return False
+        regret[:, trial] = output.regret[:, shown]
+        optimal[:, trial] = output.optimal[:, shown]
+        pulls[:, trial] = output.pulls
+        before = output.optimal[:, np.searchsorted(inner, opening)] * opening if opening else 0
+        last_tenth[:, trial] = (output.optimal[:, -1] * horizon - before) / (horizon - opening)
+        return True
+
+    stopped = threading.Event()
+    spare = threading.local()
+    with Progress("simulating", trials, progress) as bar:
+        prepare(setting, bar)
+        _in_threads(one, trials, count, bar, stopped)
+    return Result(
+        policies=chosen,
+        rounds=rounds,
+        regret=regret,
+        optimal=optimal,
+        pulls=pulls,
+        last_tenth=last_tenth,
+        specification=_specification(chosen, bandit, attack, horizon, trials, seed),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def prepare(setting: Setting, bar: Progress) -> None:
+    """Compile what the policies need, in the calling thread, so that the workers find it ready; refuse policies that do not fit the bandit."""
+    for policy in setting.policies:
+        bar.note(f"preparing {type(policy).__name__}")
+        machine = machine_for(policy, policy.constants(setting.bandit.arms, setting.horizon))
+        machine.call("run")
+        if machine.estimator and machine.estimator.holds_rewards:
+            machine.call("repack")
+    bar.note("simulating")
+
+
+def _in_threads(one: Any, trials: int, count: int, bar: Progress, stopped: threading.Event) -> None:
+    """Run all trials; on an interrupt or an error let the threads end before going on, so that nothing is left behind."""
+    pool = ThreadPoolExecutor(count, thread_name_prefix="ironarm")
+    waiting = iter(range(trials))
+    running: set[Future[bool]] = set()
+    try:
+        for trial in waiting:
+            running.add(pool.submit(one, trial))
+            if len(running) >= 2 * count:
+                running = _collect(running, bar)
+        while running:
+            running = _collect(running, bar)
+    except BaseException:
+        stopped.set()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _collect(running: set[Future[bool]], bar: Progress) -> set[Future[bool]]:
+    # a time-out, because waiting without one cannot be interrupted on every system
+    done, left = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+    for future in done:
+        future.result()
+        bar.advance()
+    bar.refresh()
+    return left
+
+
+def checkpoint_rounds(horizon: int, checkpoints: Iterable[int] | None = None) -> np.ndarray:
+    """Return the rounds at which results are recorded: given, or about 20 to a decade; the horizon is always the last."""
+    if checkpoints is None:
+        count = max(2, int(20 * np.log10(horizon)) + 2)
+        rounds = np.unique(np.round(np.geomspace(1, horizon, count)).astype(np.int64))
+    else:
+        rounds = np.unique([whole("a checkpoint", t, at_least=1) for t in checkpoints]).astype(np.int64)
+        if len(rounds) and rounds[-1] > horizon:
+            raise InvalidInput(f"checkpoints must not lie beyond the horizon {horizon}, got {int(rounds[-1])}.")
+    return np.union1d(rounds, [horizon]).astype(np.int64)
+
+
+def _specification(policies: tuple[Policy, ...], bandit: Bandit, attack: Attack, horizon: int, trials: int, seed: int) -> dict[str, Any]:
+    from .. import __version__
+
+    return {
+        "policies": [policy.to_dict() for policy in policies],
+        "bandit": bandit.to_dict(),
+        "attack": attack.to_dict(),
+        "horizon": horizon,
+        "trials": trials,
+        "seed": seed,
+        "versions": {"ironarm": __version__, "python": platform.python_version(), "numpy": np.__version__, "numba": _numba_version()},
+    }
+
+
+def _numba_version() -> str:
+    from importlib.metadata import version
+
+    return version("numba")

@@ -1,0 +1,126 @@
+"""The summary of a simulation: what happened, how sure we are, and who beat whom."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Row:
+    """Final regret of one policy over the trials."""
+
+    policy: str
+    mean: float
+    low: float
+    high: float
+    median: float
+    q95: float
+    stuck: float
+    optimal: float
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Mean regret of `first` minus that of `second`, trial by trial."""
+
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Rows for the policies and pairs of them; prints as a table."""
+
+    rows: list[Row]
+    pairs: list[Pair]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {"rows": [asdict(row) for row in self.rows], "pairs": [asdict(pair) for pair in self.pairs]}
+
+    def __str__(self) -> str:
+        head = ("policy", "mean regret", "95 % interval", "median", "95 % quantile", "stuck", "optimal pulls")
+        body = [
+            (
+                row.policy,
+                _short(row.mean),
+                f"{_short(row.low)} to {_short(row.high)}",
+                _short(row.median),
+                _short(row.q95),
+                f"{100 * row.stuck:.1f} %",
+                f"{100 * row.optimal:.2f} %",
+            )
+            for row in self.rows
+        ]
+        return _table(head, body)
+
+    def pairs_table(self) -> str:
+        """Return the paired differences as a table."""
+        head = ("first", "second", "first - second", "95 % interval")
+        return _table(head, [(p.first, p.second, _short(p.difference), f"{_short(p.low)} to {_short(p.high)}") for p in self.pairs])
+
+    __repr__ = __str__
+
+
+def summarise(labels: list[str], regret: np.ndarray, optimal: np.ndarray, stuck: np.ndarray) -> Summary:
+    """Summarise final values, arrays (policy, trial)."""
+    low, high = bootstrap_interval(regret)
+    rows = [
+        Row(
+            label,
+            float(regret[i].mean()),
+            float(low[i]),
+            float(high[i]),
+            float(np.median(regret[i])),
+            float(np.quantile(regret[i], 0.95)),
+            float(stuck[i].mean()),
+            float(optimal[i].mean()),
+        )
+        for i, label in enumerate(labels)
+    ]
+    indices = list(combinations(range(len(labels)), 2))
+    pairs: list[Pair] = []
+    if indices:
+        differences = np.array([regret[i] - regret[j] for i, j in indices])
+        low, high = bootstrap_interval(differences)
+        pairs = [
+            Pair(labels[i], labels[j], float(differences[k].mean()), float(low[k]), float(high[k])) for k, (i, j) in enumerate(indices)
+        ]
+    return Summary(rows, pairs)
+
+
+def bootstrap_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Return the percentile bootstrap interval of the mean over the last axis, resampling trials in the same way for every row, with a fixed seed."""
+    trials = values.shape[-1]
+    generator = np.random.default_rng(0)
+    flat = values.reshape(-1, trials)
+    means = np.empty((RESAMPLES, len(flat)))
+    batch = max(1, 1_000_000 // trials)
+    for start in range(0, RESAMPLES, batch):
+        size = min(batch, RESAMPLES - start)
+        weights = generator.multinomial(trials, np.full(trials, 1 / trials), size=size) / trials
+        means[start : start + size] = weights @ flat.T
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return low.reshape(values.shape[:-1]), high.reshape(values.shape[:-1])
+
+
+def _short(x: float) -> str:
+    """Return a number as people read it: digits grouped, no more than matter."""
+    if abs(x) >= 1000:
+        return f"{x:,.0f}"
+    return f"{x:.1f}" if abs(x) >= 10 else f"{x:.3g}"
+
+
+def _table(head: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
+    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
+    lines = ["  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))) for row in [head, *body]]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])

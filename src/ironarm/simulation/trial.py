@@ -1,0 +1,161 @@
+"""One trial: every policy on the same tape, stretch by stretch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bandits import Bandit
+from ..engine.adversary import Adversary
+from ..engine.loop_status import ASK, DONE, FILL, GROW
+from ..engine.machine import State
+from ..engine.streams import streams
+from ..engine.tape import Tape
+from ..errors import PolicyFault
+from ..policies import Policy
+
+STRETCH = 16_384
+COLUMN_CELLS = 1 << 21  # at most 16 MB of reward columns for each worker
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all trials of a simulation share."""
+
+    policies: tuple[Policy, ...]
+    bandit: Bandit
+    adversary: Adversary
+    horizon: int
+    seed: int
+    checkpoints: np.ndarray
+
+    @property
+    def stretch(self) -> int:
+        """Rounds on a tape; any length gives the same result."""
+        if self.bandit.location_scale is not None:
+            return min(STRETCH, self.horizon)
+        return max(64, min(STRETCH, self.horizon, COLUMN_CELLS // self.bandit.arms))
+
+
+@dataclass
+class Output:
+    """Where a trial's results go: one row for each policy."""
+
+    regret: np.ndarray
+    optimal: np.ndarray
+    pulls: np.ndarray
+
+
+class Columns:
+    """Rewards of the arms for the noise on the tape, computed when an arm is first pulled in a stretch."""
+
+    def __init__(self, bandit: Bandit, stretch: int) -> None:
+        self._bandit = bandit
+        normal = bandit.location_scale
+        self.location, self.scale = (np.ascontiguousarray(x, dtype=float).copy() for x in normal) if normal else (np.empty(0), np.empty(0))
+        self.filled = np.zeros(0 if normal else bandit.arms, np.uint8)
+        self.cells = np.empty(0 if normal else bandit.arms * stretch)
+
+    def forget(self) -> None:
+        """A new stretch: nothing is known."""
+        self.filled[:] = 0
+
+    def fill(self, arm: int, noise: np.ndarray) -> None:
+        """Compute one arm's rewards."""
+        self.cells[arm * len(noise) : (arm + 1) * len(noise)] = self._bandit.rewards(arm, noise)
+        self.filled[arm] = 1
+
+
+def run_trial(setting: Setting, trial: int, output: Output, stop: Callable[[], bool], spare: dict[int, np.ndarray]) -> bool:
+    """Run one trial of all policies; False if it was stopped on the way. `spare` hands the policies' pools from one trial to the thread's next."""
+    noise_stream, attack_stream, policy_stream = streams(setting.seed, trial)
+    adversary, bandit = setting.adversary, setting.bandit
+    tape = Tape(setting.stretch, adversary.rho, bandit.location_scale is not None, noise_stream, attack_stream)
+    columns = Columns(bandit, setting.stretch)
+    players = [Player(setting, policy, policy_stream, output, i, spare.get(i)) for i, policy in enumerate(setting.policies)]
+    played = 0
+    while played < setting.horizon:
+        if stop():
+            return False
+        rounds = min(setting.stretch, setting.horizon - played)
+        stretch = tape.next(rounds)
+        columns.forget()
+        for player in players:
+            player.play(played, stretch, columns)
+        played += rounds
+    spare.update((i, player.pool) for i, player in enumerate(players))
+    return True
+
+
+class Player:
+    """One policy in one trial."""
+
+    def __init__(self, setting: Setting, policy: Policy, stream: np.ndarray, output: Output, row: int, pool: np.ndarray | None = None) -> None:
+        self._policy = policy
+        self._adversary: Adversary = setting.adversary
+        self._state = State(policy, setting.bandit.arms, setting.horizon, pool=pool)
+        self._run = self._state.machine.call("run")
+        self._stream = stream.copy()
+        self._loop = np.zeros(6, np.int64)
+        self._loop[5] = setting.adversary.in_python
+        self._memory = np.zeros(setting.adversary.cells)
+        self._reply = np.zeros(1)
+        self._gaps = np.ascontiguousarray(setting.bandit.gaps)
+        self._checkpoints = setting.checkpoints
+        self._regret, self._optimal, self._pulls = output.regret[row], output.optimal[row], output.pulls[row]
+
+    @property
+    def pool(self) -> np.ndarray:
+        """The memory in which rewards were held."""
+        return self._state.pool
+
+    def play(self, played: int, stretch: Sequence[np.ndarray], columns: Columns) -> None:
+        """Play the rounds on the tape."""
+        state, loop, adversary = self._state, self._loop, self._adversary
+        noise, coin, draws = stretch
+        loop[0] = 0
+        loop[2] = played
+        while True:
+            status = self._run(
+                state.ints,
+                state.floats,
+                state.pool,
+                self._stream,
+                loop,
+                noise,
+                coin,
+                draws,
+                columns.cells,
+                columns.filled,
+                columns.location,
+                columns.scale,
+                adversary.shows,
+                adversary.pointer,
+                adversary.settings,
+                self._memory,
+                self._reply,
+                adversary.means,
+                self._gaps,
+                self._pulls,
+                self._checkpoints,
+                self._regret,
+                self._optimal,
+            )
+            if status == DONE:
+                return
+            if status == GROW:
+                state.grow()
+            elif status == FILL:
+                columns.fill(int(loop[4]), noise)
+            elif status == ASK:
+                i = int(loop[0])
+                a = int(loop[3]) - 1
+                x = float(self._reply[0])
+                self._reply[0] = adversary.answer(played + i + 1, a, x, draws[3 * i + 1], draws[3 * i + 2], self._pulls, state.view.estimate, self._memory)
+                loop[5] = 2
+            else:
+                raise PolicyFault(
+                    f"{type(self._policy).__name__}.choose returned arm {int(loop[4])} in round {played + int(loop[0]) + 1}; arms are numbered 0 to {state.ints[0] - 1}."
+                )

@@ -1,0 +1,62 @@
+"""Checks of parameters, each with an error that says what, expected, got."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from difflib import get_close_matches
+from numbers import Integral, Real
+
+from .errors import InvalidInput
+
+
+def number(
+    name: str,
+    value: object,
+    *,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    below: float = math.inf,
+    at_most: float = math.inf,
+) -> float:
+    """Return `value` as a finite float within the bounds, or say why not."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidInput(f"{name} must be a number, got {value!r}.")
+    x = float(value)
+    if not (math.isfinite(x) and x > above and x >= at_least and x < below and x <= at_most):
+        wanted = [
+            text
+            for text, used in (
+                (f"above {above:g}", above > -math.inf),
+                (f"at least {at_least:g}", at_least > -math.inf),
+                (f"below {below:g}", below < math.inf),
+                (f"at most {at_most:g}", at_most < math.inf),
+            )
+            if used
+        ]
+        raise InvalidInput(f"{name} must be {' and '.join(wanted) or 'finite'}, got {value!r}.")
+    return x
+
+
+def whole(name: str, value: object, *, at_least: int = 0) -> int:
+    """Return `value` as an int of at least `at_least`, or say why not."""
+    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and float(value).is_integer():
+        value = int(value)  # 1e5 is what people write for a horizon
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
+        raise InvalidInput(f"{name} must be a whole number of at least {at_least}, got {value!r}.")
+    return int(value)
+
+
+def choice(name: str, value: object, options: Iterable[str]) -> str:
+    """Return `value` if it is one of `options`, or say which one may have been meant."""
+    names = list(options)
+    if not isinstance(value, str) or value not in names:
+        raise InvalidInput(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}.{did_you_mean(value, names)}")
+    return value
+
+
+def did_you_mean(value: object, options: Iterable[str]) -> str:
+    """Return " Did you mean 'x'?" for the closest option, or nothing."""
+    by_folded = {option.lower(): option for option in options}
+    close = get_close_matches(str(value).lower(), by_folded, n=1, cutoff=0.6)
+    return f" Did you mean {by_folded[close[0]]!r}?" if close else ""
