@@ -10,11 +10,13 @@
 Everything public is here; everything else may change.
 """
 
+from .agent import Agent, Decision
 from .attacks import Attack, Constant, CustomAttack, FrontLoaded, Infinite, MedianChaser, Mimic, NoAttack, OppositeUniform
 from .bandits import Bandit, BernoulliBandit, GaussianBandit, ReplayBandit, ScipyBandit
 from .errors import BadFile, InvalidInput, IronarmError, MissingExtra, PolicyFault, UnknownArm, UnknownDecision
 from .marks import cold, hot
 from .policies import EXP3, RUCB, UCB, CatoniUCB, EpsilonGreedy, MedEpsilonGreedy, MedEUCB, Policy, TrimmedEpsilonGreedy, TrimmedUCB
 from .simulation import Result, simulate
+from .watch import RewardWarning
 
 __version__ = "0.1.0"

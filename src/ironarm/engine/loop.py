@@ -134,8 +134,22 @@ def observe(ints, floats, pool, a, x, chance, opened):
 
 
 @entry
+def reward(ints, floats, pool, a, x):
+    """`observe` for the plain case, a decision that is closed and whose chance does not matter: two arguments less to hand over."""
+    s = bind(ints, floats, pool)
+    if not room(s, a):
+        return False
+    take(s, a, x)
+    return True
+
+
+@entry
 def adjust(ints, floats, pool, what, a):
-    """The rare live operations, by number: 0 an open decision of arm a was cancelled; 1 arm a has joined; 2 bring the estimates up to date; 3 all counts are new."""
+    """The rare live operations, by number.
+
+    0: an open decision of arm a was cancelled. 1: arm a has joined. 2: bring the estimates up to date. 3: all counts may be new. 4: arms have joined or left, so every arm
+    is owed the forced pulls that it lacks (once they are made, the schedule's present window is over too, because they take at least as many rounds).
+    """
     s = bind(ints, floats, pool)
     if what == 0:
         s.n[a] -= 1
@@ -143,15 +157,28 @@ def adjust(ints, floats, pool, what, a):
         recount(s, a)
     elif what == 1:
         welcome(s, a)
-        s.owing[a] = max(0, owed(s, ints[1] + 1) - s.n[a])
-        if s.owing[a] > 0:
-            s.owing_arms[0] += 1
     elif what == 2:
-        settle(s, ints[1] + 1)
-    else:
+        settle(s, max(ints[1], 1))
+    elif what == 3:
         s.fresh[0] = 0
         for k in range(s.arms):
             recount(s, k)
+    else:
+        s.owing_arms[0] = 0
+        for k in range(s.arms):
+            s.owing[k] = max(0, owed(s, ints[1] + 1) - s.n[k])
+            s.owing_arms[0] += s.owing[k] > 0
+
+
+@entry
+def rebuild(ints, floats, pool, a, x, count):
+    """Give the estimator alone a reward that was saved, as the one that makes `count`. False: the pool must grow first."""
+    s = bind(ints, floats, pool)
+    if not room(s, a):
+        return False
+    s.rewards[a] = count
+    estimate_reward(s, a, x)
+    return True
 
 
 @entry

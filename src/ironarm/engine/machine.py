@@ -79,7 +79,9 @@ class Machine:
             "run": run,
             "select": (I, F, F, G),
             "observe": (I, F, F, jit.types.int64, jit.types.float64, jit.types.float64, jit.types.int64),
+            "reward": (I, F, F, jit.types.int64, jit.types.float64),
             "adjust": (I, F, F, jit.types.int64, jit.types.int64),
+            "rebuild": (I, F, F, jit.types.int64, jit.types.float64, jit.types.int64),
             "repack": (I, F, F, F),
         }
         self._namespace, self._signatures, self._calls = namespace, signatures, dict[str, Callable[..., Any]]()
@@ -141,36 +143,6 @@ def _machine(policy: type[Policy], estimator: type[Estimator] | None, constants:
 def machine_for(policy: Policy, constants: dict[str, float], estimator: type[Estimator] | None = None) -> Machine:
     """Return the machine of a policy; machines are shared by all policies of a kind."""
     return _machine(type(policy), estimator or policy.estimator, tuple(constants))
-
-
-class State:
-    """The state of one policy at work: arrays, and the machine that moves them."""
-
-    def __init__(self, policy: Policy, arms: int, horizon: int | None = None, live: bool = False, estimator: type[Estimator] | None = None, pool: np.ndarray | None = None) -> None:
-        constants = policy.constants(arms, horizon)
-        self.machine = machine_for(policy, constants, estimator)
-        self.ints, self.floats = self.machine.layout.allocate(arms, constants)
-        self.pool = np.empty(0) if pool is None else pool
-        self._slack = 1.125 if live else 2.0  # a simulation's pool serves the next trial too; an agent's stays
-        self.ints[2] = live
-        view = self.view
-        view.unrewarded[0] = arms
-        if self.machine.estimator:
-            view.estimate[:] = -np.inf
-
-    @property
-    def view(self) -> Any:
-        """The state as named arrays; get it anew after the pool has grown."""
-        return self.machine.layout.view(self.ints, self.floats, self.pool)
-
-    def grow(self) -> None:
-        """Make the pool large enough for what was last refused."""
-        view = self.view
-        slot, room = (int(x) for x in view.pool_wanted)
-        view.slot_room[slot] = room
-        pool = np.empty(int(view.slot_room.sum() * self._slack) + 64)
-        self.machine.call("repack")(self.ints, self.floats, self.pool, pool)
-        self.pool = pool
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,8 +6,9 @@ An estimator keeps, for each arm, what it needs of the rewards seen, in named ar
 * `add(s, a, x)` takes the reward `x` of arm `a` and returns the arm's new estimate. `s.rewards[a]` already counts `x`. `x` may be infinite, never NaN.
   A NaN result (the mean of +inf and -inf) is read as -inf by the engine.
 * `room(s, a)` says whether one more reward of arm `a` fits the memory held; an estimator that holds rewards asks `ironarm.estimators.pool` for more.
-* `samples(s, a)` returns the rewards held, in an order from which `add` rebuilds the same estimates. None where `fields` say everything:
-  then `fields` are saved as they are.
+* `samples(s, a)` returns the rewards held, in an order from which `add` rebuilds what the estimator knows, and an agent saves those. None where `fields` say
+  everything: then `fields` are saved as they are.
+* `saved` names fields that are saved beside the samples.
 
 The cost per update is stated in each estimator's docstring.
 """
@@ -26,6 +27,7 @@ class Estimator:
 
     fields: ClassVar[dict[str, str]] = {}
     holds_rewards: ClassVar[bool] = False
+    saved: ClassVar[tuple[str, ...]] = ()
 
     @staticmethod
     @hot

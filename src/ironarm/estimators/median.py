@@ -8,7 +8,7 @@ import numpy as np
 
 from ..marks import hot
 from .base import Estimator
-from .rank import fields, fits, held, put, value_at
+from .rank import W, fields, held, make_room, put, value_at
 
 
 class LowerMedian(Estimator):
@@ -24,13 +24,16 @@ class LowerMedian(Estimator):
     @hot
     def add(s, a, x):
         rank = (s.rewards[a] - 1) >> 1
-        put(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, x, rank)
+        put(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, x, rank, s.rewards[a])
         return value_at(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, rank)
 
     @staticmethod
     @hot
     def room(s, a):
-        return fits(s.pool, s.pool_used, s.pool_wanted, s.inside, s.slot_start, s.slot_room, s.slot_size, a, s.live)
+        if s.spare[a] > 0:
+            s.spare[a] -= 1
+            return True
+        return s.rewards[a] < W or make_room(s.pool, s.pool_used, s.pool_wanted, s.spare, s.slot_start, s.slot_room, s.slot_size, a, 1, s.live)
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:
@@ -44,5 +47,5 @@ class UpperMedian(LowerMedian):
     @hot
     def add(s, a, x):
         rank = s.rewards[a] >> 1
-        put(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, x, rank)
+        put(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, x, rank, s.rewards[a])
         return value_at(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, rank)

@@ -25,6 +25,7 @@ def fields(trackers_per_arm: int) -> dict[str, str]:
     return {
         "window": f"float[arms*{W * trackers_per_arm}]",
         "inside": f"int[arms*{trackers_per_arm}]",
+        "spare": "int[arms]",
         **pool.fields(2 * trackers_per_arm),
     }
 
@@ -135,19 +136,14 @@ def refill(pool, window, inside, slot_start, slot_size, j, rank):
 
 
 @hot
-def put(pool, window, inside, slot_start, slot_size, j, x, rank):
-    """Add x to tracker j; `rank` (from 0) is the order statistic that will be asked for next, a hint that costs nothing if wrong."""
-    low = 2 * j
-    m = inside[j]
+def put(pool, window, inside, slot_start, slot_size, j, x, rank, n):
+    """Add x to tracker j, which then holds n values; `rank` (from 0) is the order statistic that will be asked for next, a hint that costs nothing if wrong."""
     base = j * W
-    if m < W and slot_size[low] + slot_size[low + 1] == 0:
-        insert(pool, window, inside, slot_start, slot_size, j, x, rank)
-        return
-    is_below = x < window[base]
-    is_above = x > window[base + m - 1]
+    is_below = n > W and x < window[base]  # up to W values all are in the window
+    is_above = n > W and x > window[base + inside[j] - 1]
     if is_below | is_above:
         # one branch for both sides: which side it is cannot be predicted, that it is one of them nearly always can
-        slot = low + is_above
+        slot = 2 * j + is_above
         heap_push(pool, slot_start[slot], slot_size[slot], x if is_below else -x)
         slot_size[slot] += 1
     else:
@@ -163,24 +159,17 @@ def value_at(pool, window, inside, slot_start, slot_size, j, rank):
     return window[j * W + i]
 
 
-@hot
-def fits(pool, pool_used, pool_wanted, inside, slot_start, slot_room, slot_size, j, live):
-    """Say whether tracker j can take one more value, after asking for more memory if it cannot."""
-    # a refill may push half a window onto the other side's heap besides the new value
-    low = 2 * j
-    if slot_size[low] + W < slot_room[low] and slot_size[low + 1] + W < slot_room[low + 1]:
-        return True
-    return make_room(pool, pool_used, pool_wanted, inside, slot_start, slot_room, slot_size, j, live)
-
-
 @cold
-def make_room(pool, pool_used, pool_wanted, inside, slot_start, slot_room, slot_size, j, live):
-    """Make sure that both heaps of tracker j can take a window and one value more; before the window is full they need nothing."""
-    low = 2 * j
-    if inside[j] < W and slot_size[low] + slot_size[low + 1] == 0:
-        return True
-    for slot in range(low, low + 2):
+def make_room(pool, pool_used, pool_wanted, spare, slot_start, slot_room, slot_size, a, trackers, live):
+    """Widen the heaps of arm a's trackers and write to `spare` for how many values they then have room. False: the pool must grow first.
+
+    Each value adds at most one to a heap, because the rank moves by at most one; what a refill moves comes from a window, hence W places that are never promised.
+    """
+    most = 1 << 62
+    for slot in range(2 * trackers * a, 2 * trackers * (a + 1)):
         size = slot_size[slot]
         if size + W >= slot_room[slot] and not widen(pool, pool_used, pool_wanted, slot_start, slot_room, slot_size, slot, size + W + 1, live):
             return False
+        most = min(most, slot_room[slot] - size - W)
+    spare[a] = most - 1
     return True

@@ -7,34 +7,34 @@ from typing import Any
 
 import numpy as np
 
-from ..marks import cold, hot
+from ..marks import hot
 from . import exact_sum, rank
 from .base import Estimator
-from .exact_sum import exact_add, words_mean
-from .rank import fits, held, put, value_at
+from .exact_sum import exact_add, exact_mean
+from .rank import W, held, make_room, put, value_at
 
 
 @hot
-def keep(words, low, high, infinite, a, x, sign):
+def keep(sums, counts, used, infinite, a, x, sign):
     """Take x into the kept part (sign = 1) or out of it (sign = -1); infinities are counted, so that they can leave again."""
     if math.isinf(x):
         infinite[2 * a + (x > 0)] += sign
     else:
-        exact_add(words, low, high, a, x, sign)
+        exact_add(sums, counts, used, a, x, sign)
 
 
-@cold
-def advance(pool, window, inside, slot_start, slot_size, words, sum_low, sum_high, infinite, cut, a, x, n, wanted):
+@hot
+def advance(pool, window, inside, slot_start, slot_size, sums, counts, used, infinite, cut, a, x, n, wanted):
     """Add x to both trackers and to the kept part, then drop what the larger cut drops."""
     k = cut[a]
-    put(pool, window, inside, slot_start, slot_size, 2 * a, x, k)
-    put(pool, window, inside, slot_start, slot_size, 2 * a + 1, x, n - 1 - k)
+    put(pool, window, inside, slot_start, slot_size, 2 * a, x, k, n)
+    put(pool, window, inside, slot_start, slot_size, 2 * a + 1, x, n - 1 - k, n)
     low = value_at(pool, window, inside, slot_start, slot_size, 2 * a, k)
     high = value_at(pool, window, inside, slot_start, slot_size, 2 * a + 1, n - 1 - k)
-    keep(words, sum_low, sum_high, infinite, a, min(max(x, low), high), 1)
+    keep(sums, counts, used, infinite, a, min(max(x, low), high), 1)
     if wanted > k:
-        keep(words, sum_low, sum_high, infinite, a, low, -1)
-        keep(words, sum_low, sum_high, infinite, a, high, -1)
+        keep(sums, counts, used, infinite, a, low, -1)
+        keep(sums, counts, used, infinite, a, high, -1)
         cut[a] = wanted
 
 
@@ -55,20 +55,21 @@ class TrimmedMean(Estimator):
         n = s.rewards[a]
         wanted = int(s.alpha * n)
         advance(
-            s.pool, s.window, s.inside, s.slot_start, s.slot_size, s.sum_words, s.sum_low, s.sum_high, s.infinite, s.cut, a, x, n, wanted
+            s.pool, s.window, s.inside, s.slot_start, s.slot_size, s.bin_sums, s.bin_counts, s.bin_range, s.infinite, s.cut, a, x, n, wanted
         )
         if s.infinite[2 * a] > 0:
             return math.nan if s.infinite[2 * a + 1] > 0 else -math.inf
         if s.infinite[2 * a + 1] > 0:
             return math.inf
-        return words_mean(s.sum_words, s.sum_low, s.sum_high, a, n - 2 * wanted)
+        return exact_mean(s.bin_sums, s.bin_counts, s.bin_range, a, n - 2 * wanted)
 
     @staticmethod
     @hot
     def room(s, a):
-        return fits(s.pool, s.pool_used, s.pool_wanted, s.inside, s.slot_start, s.slot_room, s.slot_size, 2 * a, s.live) and fits(
-            s.pool, s.pool_used, s.pool_wanted, s.inside, s.slot_start, s.slot_room, s.slot_size, 2 * a + 1, s.live
-        )
+        if s.spare[a] > 0:
+            s.spare[a] -= 1
+            return True
+        return s.rewards[a] < W or make_room(s.pool, s.pool_used, s.pool_wanted, s.spare, s.slot_start, s.slot_room, s.slot_size, a, 2, s.live)
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:

@@ -6,7 +6,8 @@ Its steps are small functions over a state `s`, written once and compiled by the
 * `choose(s, t, g)` returns the arm for round t (from 1). `g` is the policy's random stream for `ironarm.draws`.
 * `update(s, a, x)` learns the reward `x` of arm `a` (never NaN, may be infinite). When it is called, the estimator has already taken `x` and `s.estimate[a]` is new.
 * `recount(s, a)` is told that `s.n[a]` has changed without a reward (live use: a decision was made or cancelled). Optional.
-* `owed(s, t)` returns how many forced pulls the schedule has given each arm before round t; an arm that joins late gets them first. Optional.
+* `owed(s, t)` returns how many forced pulls the schedule has planned for each arm up to the window around round t; when arms join or leave, every arm short of it gets the
+  missing ones first. Optional.
 * `welcome(s, a)` sets the policy's own fields for an arm that joins late. Optional: they are zero.
 * `settle(s, t)` brings `s.estimate` up to date where the policy keeps it lazily. Optional.
 
@@ -38,6 +39,8 @@ class Policy:
     """The base of all policies; see the module's docstring for the contract."""
 
     fields: ClassVar[dict[str, str]] = {}
+    weighs_by_chance: ClassVar[bool] = False
+    """Whether `update` needs the probability with which the decision was made."""
 
     @property
     def estimator(self) -> type[Estimator] | None:

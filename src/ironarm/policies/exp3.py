@@ -60,7 +60,8 @@ class EXP3(Policy):
     gamma: float | None = None
     reward_range: tuple[float, float] = (0.0, 1.0)
 
-    # s.estimate holds the log-weights; weight and reference[1] are their exponentials relative to reference[0], and their sum
+    # s.estimate holds the log-weights; the weights are their exponentials relative to reference[0], reference[1] their sum; 0: not computed yet
+    weighs_by_chance = True
     fields = {"weight": "cache float[arms]", "reference": "cache float[2]"}
 
     def __post_init__(self) -> None:
@@ -86,30 +87,37 @@ class EXP3(Policy):
             if rounds is None:
                 raise InvalidInput("EXP3 must know how long it will run: give EXP3(horizon=...), the number of decisions, or EXP3(gamma=...).")
             gamma = min(1.0, math.sqrt(arms * math.log(arms) / ((math.e - 1) * rounds)))
-        return {"gamma": gamma, "low": self.reward_range[0], "width": self.reward_range[1] - self.reward_range[0]}
+        return {
+            "gamma": gamma,
+            "floor": gamma / arms,
+            "stretch": 1 / (1 - gamma) if gamma < 1 else 0.0,
+            "low": self.reward_range[0],
+            "per_width": 1 / (self.reward_range[1] - self.reward_range[0]),
+        }
 
     @staticmethod
     @hot
     def choose(s, t, g):
         if s.reference[1] == 0.0:
             rebase(s.estimate, s.weight, s.reference)
-        share = (1.0 - s.gamma) / s.reference[1]
-        floor = s.gamma / s.arms
-        left = uniform(g)
+        u = uniform(g)
         arm = 0
-        p = share * s.weight[0] + floor
-        while left >= p and arm < s.arms - 1:
-            left -= p
-            arm += 1
-            p = share * s.weight[arm] + floor
-        s.chance[0] = p
+        if u < s.gamma:
+            arm = min(int(u / s.gamma * s.arms), s.arms - 1)
+        else:
+            target = (u - s.gamma) * s.stretch * s.reference[1]
+            reached = 0.0
+            for a in range(s.arms - 1):  # counting, not searching: there is no branch to guess wrong
+                reached += s.weight[a]
+                arm += reached <= target
+        s.chance[0] = (1.0 - s.gamma) * s.weight[arm] / s.reference[1] + s.floor
         return arm
 
     @staticmethod
     @hot
     def update(s, a, x):
-        y = min(max((x - s.low) / s.width, 0.0), 1.0)
-        s.estimate[a] += s.gamma * y / (s.chance[0] * s.arms)
+        y = min(max((x - s.low) * s.per_width, 0.0), 1.0)
+        s.estimate[a] += s.floor * y / s.chance[0]
         exponent = s.estimate[a] - s.reference[0]
         if exponent > REBASE_AT or s.reference[1] == 0.0:
             rebase(s.estimate, s.weight, s.reference)

@@ -18,9 +18,3 @@ def greedy_after_start(s, t, g):
     if s.live and s.unrewarded[0] > 0:
         return first_unrewarded(s.n, s.rewards, s.fresh)
     return highest_line(s, t, 0.0)
-
-
-@hot
-def owed_after_start(s, t):
-    """Return the forced pulls of each arm once the start is over."""
-    return int(s.first_pulls) if t > s.arms * s.first_pulls else 0

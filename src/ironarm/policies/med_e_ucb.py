@@ -49,20 +49,6 @@ def forced_arm(s, t):
     return -1
 
 
-@hot
-def forced_before(s, t):
-    """Return how many forced pulls the schedule has given each arm in the windows completed before round t."""
-    first = forced_total(s.b, s.block, 0)
-    if t <= s.arms * first:
-        return 0
-    k = (t - 1) // int(s.block)
-    if k == 0:
-        return first
-    each = forced_total(s.b, s.block, k) - forced_total(s.b, s.block, k - 1)
-    in_window = t <= k * int(s.block) + s.arms * each
-    return forced_total(s.b, s.block, k - 1) if in_window else forced_total(s.b, s.block, k)
-
-
 def smallest_block(arms: int, b: float, at_least: int) -> int:
     """Return the smallest block G >= at_least with G >= K ceil(b log G)."""
     block = at_least
@@ -165,4 +151,4 @@ class MedEUCB(Policy):
     @staticmethod
     @hot
     def owed(s, t):
-        return forced_before(s, t)
+        return forced_total(s.b, s.block, (t - 1) // int(s.block))

@@ -9,7 +9,7 @@ from ..estimators import Estimator, LowerMedian
 from ..marks import hot
 from ..validation import number
 from .base import Policy
-from .forced_start import greedy_after_start, owed_after_start
+from .forced_start import greedy_after_start
 from .highest_index import FIELDS, index_moved
 
 
@@ -69,4 +69,4 @@ class MedEpsilonGreedy(Policy):
     @staticmethod
     @hot
     def owed(s, t):
-        return owed_after_start(s, t)
+        return int(s.first_pulls)

@@ -9,7 +9,7 @@ from ..estimators import Estimator, TrimmedMean
 from ..marks import hot
 from ..validation import number
 from .base import Policy
-from .forced_start import greedy_after_start, owed_after_start
+from .forced_start import greedy_after_start
 from .highest_index import FIELDS, index_moved
 
 
@@ -72,4 +72,4 @@ class TrimmedEpsilonGreedy(Policy):
     @staticmethod
     @hot
     def owed(s, t):
-        return owed_after_start(s, t)
+        return int(s.first_pulls)

@@ -10,7 +10,7 @@ import numpy as np
 from ..bandits import Bandit
 from ..engine.adversary import Adversary
 from ..engine.loop_status import ASK, DONE, FILL, GROW
-from ..engine.machine import State
+from ..engine.state import State
 from ..engine.streams import streams
 from ..engine.tape import Tape
 from ..errors import PolicyFault

@@ -1,0 +1,93 @@
+"""A look at the first rewards of an agent, for mistakes that no error would show: a median on 0/1 rewards, a scale that does not fit."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import Counter
+
+import numpy as np
+
+from .estimators import LowerMedian
+from .policies import EXP3, UCB, CatoniUCB, Policy
+
+LOOK_AT = (60, 250, 1000)
+ENOUGH = 20
+TIED_SHARE = 0.4
+SPREAD_FACTOR = 3.0
+OUTSIDE_SHARE = 0.25
+
+
+class RewardWarning(UserWarning):
+    """The rewards do not look like what the policy is made for."""
+
+
+class Watch:
+    """Collects rewards until it has warned, or has seen enough of them to be at ease."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._rewards: dict[int, list[float]] = {}
+        self._seen = 0
+        self._on_median = policy.estimator is not None and issubclass(policy.estimator, LowerMedian)
+
+    def saw(self, arm: int, reward: float) -> bool:
+        """Take note of a reward; True when there is nothing more to watch for."""
+        self._seen += 1
+        if math.isfinite(reward):
+            self._rewards.setdefault(arm, []).append(reward)
+        if self._seen not in LOOK_AT:
+            return False
+        message = self._complaint()
+        if message:
+            warn(message)
+        return message is not None or self._seen == LOOK_AT[-1]
+
+    def _complaint(self) -> str | None:
+        arms = [rewards for rewards in self._rewards.values() if len(rewards) >= ENOUGH]
+        if not arms:
+            return None
+        name = type(self._policy).__name__
+        if self._on_median:
+            values = {x for rewards in arms for x in rewards}
+            if values <= {0.0, 1.0}:
+                return (
+                    f"all rewards so far are 0 or 1, and {name} compares medians, which cannot tell such arms apart. "
+                    "Use UCB(sigma=0.5) or EpsilonGreedy, or feed sums of many rewards at a time."
+                )
+            tied = np.median([Counter(rewards).most_common(1)[0][1] / len(rewards) for rewards in arms])
+            if tied >= TIED_SHARE:
+                return (
+                    f"{100 * tied:.0f} % of an arm's rewards have the same value, and {name} compares medians, which ties make blunt. "
+                    "Use TrimmedUCB or UCB, or feed sums of many rewards at a time."
+                )
+        if isinstance(self._policy, EXP3):
+            low, high = self._policy.reward_range
+            outside = np.mean([not low <= x <= high for rewards in arms for x in rewards])
+            if outside > OUTSIDE_SHARE:
+                return (
+                    f"{100 * outside:.0f} % of the rewards lie outside reward_range=({low:g}, {high:g}) and are clipped. Give EXP3 the range of your clean rewards."
+                )
+        expected = self._policy.expected_spread
+        if expected is not None:
+            # 1.4826 MAD is the standard deviation of normal rewards, and outliers hardly move it
+            spread = float(np.median([1.4826 * np.median(np.abs(rewards - np.median(rewards))) for rewards in arms]))
+            if spread > 0 and not expected / SPREAD_FACTOR <= spread <= expected * SPREAD_FACTOR:
+                return f"rewards of an arm spread by about {spread:.3g}, but {name}'s parameters are made for {expected:.3g}. Use {_better(self._policy, spread)}."
+        return None
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the caller's own code."""
+    # this function, _look or saw, _observe, _close or the public method, the caller
+    warnings.warn(message, RewardWarning, stacklevel=6)
+
+
+def _better(policy: Policy, spread: float) -> str:
+    """Return the parameter that would fit, as code."""
+    name = type(policy).__name__
+    if isinstance(policy, UCB):
+        return f"{name}(sigma={spread:.2g})"
+    if isinstance(policy, CatoniUCB):
+        return f"{name}(variance={spread**2:.2g})"
+    return f"{name} with omega={4 * spread**2:.2g}" if hasattr(policy, "omega") else "parameters that fit"
