@@ -10,7 +10,7 @@ from functools import partial
 from numbers import Real
 from pathlib import Path
 from time import time
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -68,12 +68,10 @@ class Agent:
       b            5     0        5         3
     """
 
-    def __init__(
-        self, policy: Policy, arms: Iterable[Name] | int, *, seed: int | None = None, minimize: bool = False, memory: str = "exact"
-    ) -> None:
+    def __init__(self, policy: Policy, arms: Iterable[Name] | int, *, seed: int | None = None, minimize: bool = False, memory: str = "exact") -> None:
         if not isinstance(policy, Policy):
             raise InvalidInput(f"policy must be a policy, for example ia.MedEUCB(), got {policy!r}.")
-        names = list(range(whole("arms", arms, at_least=1))) if isinstance(arms, (int, float)) else [_name(arm) for arm in arms]
+        names: list[Name] = list(range(whole("arms", arms, at_least=1))) if isinstance(arms, (int, float)) else [_name(arm) for arm in arms]
         if not names:
             raise InvalidInput("arms is empty; give at least one name.")
         if len(set(names)) < len(names):
@@ -102,7 +100,6 @@ class Agent:
         state = self._state
         self._call_select = partial(state.machine.call("select"), state.ints, state.floats, state.pool, self._stream)
         self._call_reward = partial(state.machine.call("reward"), state.ints, state.floats, state.pool)
-        self._call_observe = partial(state.machine.call("observe"), state.ints, state.floats, state.pool)
 
     # decisions
 
@@ -134,7 +131,7 @@ class Agent:
             if queue and type(queue[0]) is float:
                 queue.popleft()
                 if not self._call_reward(index, -reward if self._minimize else reward):
-                    self._grow_and_observe(index, -reward if self._minimize else reward, 1.0, 1)
+                    self._observe_growing(index, -reward if self._minimize else reward, 1.0, 1)
                 if self._watching:
                     self._look(index, reward)
             else:
@@ -307,9 +304,7 @@ class Agent:
                 rows.append((str(name), str(int(view.n[i])), str(waiting), str(int(view.rewards[i])), value))
             widths = [max(len(row[k]) for row in rows) for k in range(5)]
             marks = [" ", *("*" if name == best else " " for name in self._names)]
-            lines = [
-                f"{mark} {row[0]:<{widths[0]}}  " + "  ".join(f"{row[k]:>{widths[k]}}" for k in range(1, 5)) for mark, row in zip(marks, rows, strict=True)
-            ]
+            lines = [f"{mark} {row[0]:<{widths[0]}}  " + "  ".join(f"{row[k]:>{widths[k]}}" for k in range(1, 5)) for mark, row in zip(marks, rows, strict=True)]
             goal = ", minimizing" if self._minimize else ""
             return "\n".join([f"Agent({self._policy!r}, {self.decisions} decisions{goal})", *lines])
 
@@ -354,17 +349,17 @@ class Agent:
 
     def _observe(self, index: int, reward: float, chance: float, opened: int) -> None:
         x = -reward if self._minimize else reward
-        if not self._call_observe(index, x, chance, opened):
-            self._grow_and_observe(index, x, chance, opened)
+        self._observe_growing(index, x, chance, opened)
         if self._watching:
             self._look(index, reward)
 
-    def _grow_and_observe(self, index: int, x: float, chance: float, opened: int) -> None:
-        """Make room and try again."""
-        self._state.grow()
-        self._bind()
-        if not self._call_observe(index, x, chance, opened):
-            self._grow_and_observe(index, x, chance, opened)  # the other heap needs room too
+    def _observe_growing(self, index: int, x: float, chance: float, opened: int) -> None:
+        """Learn, making room as often as it takes."""
+        state = self._state
+        observe = state.machine.call("observe")
+        while not observe(state.ints, state.floats, state.pool, index, x, chance, opened):
+            state.grow()
+            self._bind()
 
     def _look(self, index: int, reward: float) -> None:
         """Watch the first rewards, and a bounded memory for as long as it is exact."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .marks import hot
+from .marks import cold, hot
 
 _11 = np.uint64(11)
 _12 = np.uint64(12)
@@ -54,7 +54,7 @@ def integer(g, below):
     return int(uniform(g) * below)
 
 
-@hot
+@cold
 def fill_open_uniform(g, out):
     """Fill an array with uniform numbers in (0, 1); the same numbers as one by one, with the state kept in registers."""
     s0, s1, s2, s3 = g[0], g[1], g[2], g[3]

@@ -41,7 +41,7 @@ def number(
 def whole(name: str, value: object, *, at_least: int = 0) -> int:
     """Return `value` as an int of at least `at_least`, or say why not."""
     if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and float(value).is_integer():
-        value = int(value)  # 1e5 is what people write for a horizon
+        value = int(float(value))  # 1e5 is what people write for a horizon
     if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
         raise InvalidInput(f"{name} must be a whole number of at least {at_least}, got {value!r}.")
     return int(value)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 
@@ -65,22 +67,25 @@ class Watch:
             low, high = self._policy.reward_range
             outside = np.mean([not low <= x <= high for rewards in arms for x in rewards])
             if outside > OUTSIDE_SHARE:
-                return (
-                    f"{100 * outside:.0f} % of the rewards lie outside reward_range=({low:g}, {high:g}) and are clipped. Give EXP3 the range of your clean rewards."
-                )
+                return f"{100 * outside:.0f} % of the rewards lie outside reward_range=({low:g}, {high:g}) and are clipped. Give EXP3 the range of your clean rewards."
         expected = self._policy.expected_spread
         if expected is not None:
             # 1.4826 MAD is the standard deviation of normal rewards, and outliers hardly move it
-            spread = float(np.median([1.4826 * np.median(np.abs(rewards - np.median(rewards))) for rewards in arms]))
+            spread = float(np.median([1.4826 * np.median(np.abs(np.array(rewards) - np.median(rewards))) for rewards in arms]))
             if spread > 0 and not expected / SPREAD_FACTOR <= spread <= expected * SPREAD_FACTOR:
                 return f"rewards of an arm spread by about {spread:.3g}, but {name}'s parameters are made for {expected:.3g}. Use {_better(self._policy, spread)}."
         return None
 
 
 def warn(message: str) -> None:
-    """Warn at the line of the caller's own code."""
-    # this function, _look or saw, _observe, _close or the public method, the caller
-    warnings.warn(message, RewardWarning, stacklevel=6)
+    """Warn at the line of the user's own code: the first frame outside this package."""
+    package = str(Path(__file__).parent)
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, RewardWarning, stacklevel=level)
 
 
 def _better(policy: Policy, spread: float) -> str:

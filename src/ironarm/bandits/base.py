@@ -62,7 +62,7 @@ class Bandit:
 def finite_means(values: object) -> np.ndarray:
     """Return means as a float array of at least one arm, or say why not."""
     try:
-        means = np.array([float(x) for x in values], dtype=float)  # type: ignore[attr-defined]
+        means = np.array([float(x) for x in values])  # type: ignore[attr-defined]
     except (TypeError, ValueError):
         raise InvalidInput(f"means must be a sequence of numbers, got {values!r}.") from None
     if len(means) == 0 or not np.isfinite(means).all():

@@ -32,7 +32,7 @@ class ReplayBandit(Bandit):
     """
 
     def __init__(self, table: str | Path | Iterable[tuple[Any, float]]) -> None:
-        pairs = _read_csv(Path(table)) if isinstance(table, (str, Path)) else list(table)
+        pairs: list[Any] = _read_csv(Path(table)) if isinstance(table, (str, Path)) else list(table)
         logged: dict[Any, list[float]] = {}
         for row, pair in enumerate(pairs, start=1):
             try:

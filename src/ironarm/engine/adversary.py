@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ def _scene_type(constants: tuple[str, ...]) -> Any:
     return namedtuple("Scene", [*SCENE, *constants])  # type: ignore[misc]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _pointer(function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
     """Return the function behind the fixed signature that `jit.ATTACK` describes."""
     from . import jit

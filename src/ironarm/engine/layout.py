@@ -40,6 +40,7 @@ class Field:
     cache: bool
 
     def length(self, arms: int) -> int:
+        """Return how many numbers it holds for so many arms."""
         return self.width * arms if self.per_arm else self.width
 
 
@@ -53,7 +54,7 @@ class Layout:
         twice = {name for name in names if names.count(name) > 1} | (fields.keys() & ENGINE_FIELDS.keys())
         if twice:
             raise PolicyFault(f"the name {sorted(twice)[0]!r} is used twice in the policy's state; rename the field or the constant.")
-        self.state_type = namedtuple("State", ["arms", "live", "pool", *constants, *(f.name for f in self.fields)])  # type: ignore[misc]
+        self.state_type: Any = namedtuple("State", ["arms", "live", "pool", *constants, *(f.name for f in self.fields)])  # type: ignore[misc]
 
     def allocate(self, arms: int, constants: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
         """Return fresh arrays (ints, floats) for so many arms."""

@@ -27,8 +27,24 @@ def take(s, a, x):
     update(s, a, x)
 
 
+@cold
+def record(loop, gaps, pulls, t, regret, optimal):
+    """Write a checkpoint: the regret is computed from the counts, so that it does not depend on the order of the pulls."""
+    stay_out_of_line()
+    total = 0.0
+    best = 0
+    for a in range(len(gaps)):
+        total += gaps[a] * pulls[a]
+        if gaps[a] == 0.0:
+            best += pulls[a]
+    regret[loop[1]] = total
+    optimal[loop[1]] = best / t
+    loop[1] += 1
+
+
 @entry
 def run(ints, floats, pool, g, loop, noise, coin, draws, column, filled, location, scale, shows, attack, settings, memory, reply, means, gaps, pulls, checkpoints, regret, optimal):
+    """Play the rounds on the tape."""
     s = bind(ints, floats, pool)
     columns = len(filled)  # 0: rewards are location + scale * noise
     rounds = len(noise)
@@ -75,15 +91,7 @@ def run(ints, floats, pool, g, loop, noise, coin, draws, column, filled, locatio
         loop[3] = 0
         take(s, a, x)
         if t == checkpoints[loop[1]]:
-            total = 0.0
-            best = 0
-            for k in range(s.arms):
-                total += gaps[k] * pulls[k]
-                if gaps[k] == 0.0:
-                    best += pulls[k]
-            regret[loop[1]] = total
-            optimal[loop[1]] = best / t
-            loop[1] += 1
+            record(loop, gaps, pulls, t, regret, optimal)
         i += 1
     loop[0] = i
     ints[1] = before + rounds

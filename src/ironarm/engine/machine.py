@@ -6,8 +6,10 @@ Without the JIT (NUMBA_DISABLE_JIT=1) the same entry points are plain Python aro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,41 +19,46 @@ from ..errors import PolicyFault
 from ..estimators import Estimator
 from ..estimators.pool import move_slots
 from ..marks import hot, mark_of
+from ..policies import highest_index, kinetic_tree
 from ..policies.base import Policy
 from . import units
 from .layout import Layout
 
 STEPS = ("choose", "update", "recount", "owed", "welcome", "settle")
+SCAN_UP_TO = 64  # arms; beyond, a kinetic tree finds the highest index
+MANY_ARMS = units.StandIns({highest_index.highest_line: kinetic_tree.highest_line, highest_index.index_moved: kinetic_tree.index_moved})
 LOOP = Path(__file__).with_name("loop.py")
 
 
 @hot
 def no_estimate(s, a, x):
-    pass
+    """The policy keeps its own estimates."""
 
 
 @hot
 def always_room(s, a):
+    """Nothing is held, so there is always room."""
     return True
 
 
 @hot
 def nothing_held(s, pool, larger):
-    pass
+    """Nothing to move."""
 
 
 @hot
 def move_all_slots(s, pool, larger):
+    """Move what the estimator holds."""
     s.pool_used[0] = move_slots(pool, larger, s.slot_start, s.slot_room, s.slot_size)
 
 
 class Machine:
     """The compiled entry points for one kind of policy with one estimator."""
 
-    def __init__(self, policy: type[Policy], estimator: type[Estimator] | None, constants: tuple[str, ...]) -> None:
+    def __init__(self, policy: type[Policy], estimator: type[Estimator] | None, constants: tuple[str, ...], many: bool, plain: bool) -> None:
         from . import jit
 
-        self.policy, self.estimator = policy, estimator
+        self.policy, self.estimator, self.plain = policy, estimator, plain
         self.layout = Layout({**(estimator.fields if estimator else {}), **policy.fields}, constants)
         functions = {name: _step(policy, name) for name in STEPS}
         functions["room"] = _step(estimator, "room") if estimator else always_room
@@ -61,7 +68,7 @@ class Machine:
         else:
             functions["estimate_reward"] = no_estimate
         text = LOOP.read_text(encoding="utf-8")
-        if jit.DISABLED:
+        if plain:
             namespace = _plain_namespace(functions, self.layout, jit)
             exec(compile(text, str(LOOP), "exec"), namespace)
         else:
@@ -69,6 +76,7 @@ class Machine:
                 f"{policy.__module__.rpartition('.')[2]}_{policy.__name__}",
                 functions,
                 self.layout.bind_source() + (_ESTIMATE_REWARD if estimator else "") + text,
+                MANY_ARMS if many else units.NO_STAND_INS,
             )
             namespace = vars(units.load_unit(name))
         I, F, G = jit.INTS, jit.FLOATS, jit.WORDS
@@ -88,6 +96,8 @@ class Machine:
 
     def call(self, name: str) -> Callable[..., Any]:
         """Return an entry point, compiled on first use."""
+        if self.plain:
+            return self._namespace[name]  # type: ignore[no-any-return]
         if name not in self._calls:
             from . import jit
 
@@ -98,13 +108,13 @@ class Machine:
         return self._calls[name]
 
 
-_ESTIMATE_REWARD = '''
+_ESTIMATE_REWARD = """
 @hot
 def estimate_reward(s, a, x):
     estimate = add(s, a, x)
     s.estimate[a] = estimate if estimate == estimate else -np.inf
 
-'''
+"""
 
 
 def _step(owner: Any, name: str) -> Callable[..., Any]:
@@ -123,7 +133,10 @@ def _plain_namespace(functions: dict[str, Callable[..., Any]], layout: Layout, j
     def same(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
 
-    namespace: dict[str, Any] = {"np": np, "math": math, "bind": bind, "hot": same, "entry": same, **functions}
+    def nothing() -> None:
+        pass
+
+    namespace: dict[str, Any] = {"np": np, "math": math, "bind": bind, "hot": same, "cold": same, "entry": same, "stay_out_of_line": nothing, **functions}
     if "add" in functions:
         exec(_ESTIMATE_REWARD, namespace)
     return namespace
@@ -135,14 +148,29 @@ def _reason(error: Exception) -> str:
     return " / ".join(lines[:6])
 
 
-@lru_cache(maxsize=None)
-def _machine(policy: type[Policy], estimator: type[Estimator] | None, constants: tuple[str, ...]) -> Machine:
-    return Machine(policy, estimator, constants)
+@cache
+def _machine(policy: Any, estimator: Any, constants: tuple[str, ...], many: bool, plain: bool) -> Machine:
+    return Machine(policy, estimator, constants, many, plain)
 
 
-def machine_for(policy: Policy, constants: dict[str, float], estimator: type[Estimator] | None = None) -> Machine:
+_plain_wanted = ContextVar("plain", default=False)
+
+
+@contextmanager
+def uncompiled() -> Iterator[None]:
+    """Make the machines created inside plain Python, as if the JIT were off."""
+    token = _plain_wanted.set(True)
+    try:
+        yield
+    finally:
+        _plain_wanted.reset(token)
+
+
+def machine_for(policy: Policy, constants: dict[str, float], arms: int, estimator: type[Estimator] | None = None) -> Machine:
     """Return the machine of a policy; machines are shared by all policies of a kind."""
-    return _machine(type(policy), estimator or policy.estimator, tuple(constants))
+    from . import jit
+
+    return _machine(type(policy), estimator or policy.estimator, tuple(constants), arms > SCAN_UP_TO, jit.DISABLED or _plain_wanted.get())
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -154,7 +182,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compiled(function)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     name = function.__name__
     unit = units.write_unit(f"{function.__module__.rpartition('.')[2]}_{name}", {name: function}, f"call = entry({name}.py_func)\n")

@@ -9,7 +9,6 @@ import math
 
 from ..marks import hot
 
-
 CENTRE = 0.425
 
 

@@ -19,7 +19,7 @@ class State:
 
     def __init__(self, policy: Policy, arms: int, horizon: int | None = None, live: bool = False, estimator: type[Estimator] | None = None, pool: np.ndarray | None = None) -> None:
         constants = policy.constants(arms, horizon)
-        self.machine = machine_for(policy, constants, estimator)
+        self.machine = machine_for(policy, constants, arms, estimator)
         self.ints, self.floats = self.machine.layout.allocate(arms, constants)
         self.pool = np.empty(0) if pool is None else pool
         self._slack = 1.125 if live else 2.0  # a simulation's pool serves the next trial too; an agent's stays

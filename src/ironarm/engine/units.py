@@ -25,7 +25,7 @@ import textwrap
 import types
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,20 @@ from ..files import write_whole
 from ..marks import mark_of
 
 PACKAGE = "ironarm_units"
+
+
+class StandIns:
+    """Functions that take the place of others in the units that are written with them; compared by identity."""
+
+    def __init__(self, pairs: dict[Callable[..., Any], Callable[..., Any]]) -> None:
+        self._pairs = pairs
+
+    def of(self, value: Any) -> Any:
+        """Return what stands in for a value, or the value itself."""
+        return self._pairs.get(value, value) if isinstance(value, types.FunctionType) else value
+
+
+NO_STAND_INS = StandIns({})
 
 
 def cache_directory() -> Path:
@@ -116,16 +130,16 @@ def _literal(value: object) -> str | None:
     return None
 
 
-def _prelude(functions: dict[str, Callable[..., Any]]) -> list[str]:
+def _prelude(functions: dict[str, Callable[..., Any]], stand_ins: StandIns) -> list[str]:
     """Return the lines that give the functions the global names they use: numbers, modules, functions from other units."""
     lines: dict[str, str] = {}
     for function in functions.values():
         for name in sorted(_globals_used(function.__code__)):
             if name in function.__globals__:
-                value = function.__globals__[name]
+                value = stand_ins.of(function.__globals__[name])
                 if functions.get(name) is value:
                     continue
-                line = _line_for(function, name, value)
+                line = _line_for(function, name, value, stand_ins)
                 if name in functions or lines.setdefault(name, line) != line:
                     raise PolicyFault(f"{function.__qualname__} uses {name!r}, a name that means something else elsewhere in the same policy; rename it.")
             elif not hasattr(builtins, name):
@@ -133,32 +147,30 @@ def _prelude(functions: dict[str, Callable[..., Any]]) -> list[str]:
     return list(lines.values())
 
 
-def _line_for(function: Callable[..., Any], name: str, value: object) -> str:
+def _line_for(function: Callable[..., Any], name: str, value: object, stand_ins: StandIns) -> str:
     literal = _literal(value)
     if literal is not None:
         return f"{name} = {literal}"
     if isinstance(value, types.ModuleType) and value.__name__ in ("math", "numpy"):
         return f"import {value.__name__} as {name}"
     if mark_of(value):
-        return f"from {PACKAGE}.{unit_of(value)} import {value.__name__} as {name}"  # type: ignore[attr-defined, arg-type]
-    raise PolicyFault(
-        f"{function.__qualname__} uses {name!r}, which cannot be compiled: if it is a function, mark it with @hot or @cold; otherwise make it a number."
-    )
+        return f"from {PACKAGE}.{unit_of(value, stand_ins)} import {value.__name__} as {name}"  # type: ignore[attr-defined]
+    raise PolicyFault(f"{function.__qualname__} uses {name!r}, which cannot be compiled: if it is a function, mark it with @hot or @cold; otherwise make it a number.")
 
 
-@lru_cache(maxsize=None)
-def unit_of(function: Callable[..., Any]) -> str:
+@cache
+def unit_of(function: Callable[..., Any], stand_ins: StandIns) -> str:
     """Return the name of the unit that holds a marked module-level function, writing it if need be."""
     module = sys.modules[function.__module__]
     functions = {
-        name: value for name, value in vars(module).items() if mark_of(value) and value.__module__ == module.__name__ and value.__name__ == name
+        name: value for name, value in vars(module).items() if mark_of(value) and value.__module__ == module.__name__ and value.__name__ == name and stand_ins.of(value) is value
     }
     if functions.get(function.__name__) is not function:
         functions = {function.__name__: function}  # redefined or nested: a unit of its own
-    return write_unit(module.__name__.rpartition(".")[2], functions, "")
+    return write_unit(module.__name__.rpartition(".")[2], functions, "", stand_ins)
 
 
-def write_unit(stem: str, functions: dict[str, Callable[..., Any]], text: str) -> str:
+def write_unit(stem: str, functions: dict[str, Callable[..., Any]], text: str, stand_ins: StandIns | None = None) -> str:
     """Write a unit of these functions followed by `text`, and return its name."""
     from . import jit
 
@@ -169,7 +181,7 @@ def write_unit(stem: str, functions: dict[str, Callable[..., Any]], text: str) -
             "import numpy as np",
             "from typing import NamedTuple",
             "from ironarm.engine.jit import attack_pointer, cold, entry, hot, part, stay_out_of_line",
-            *_prelude(functions),
+            *_prelude(functions, stand_ins or NO_STAND_INS),
             "",
             *(_definition(name, f) for name, f in functions.items()),
             text,

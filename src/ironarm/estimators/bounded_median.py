@@ -68,9 +68,7 @@ class BoundedMedian(Estimator):
     @staticmethod
     @hot
     def room(s, a):
-        return s.slot_size[a] + 1 < s.slot_room[a] or widen(
-            s.pool, s.pool_used, s.pool_wanted, s.slot_start, s.slot_room, s.slot_size, a, s.slot_size[a] + 8, s.live
-        )
+        return s.slot_size[a] + 1 < s.slot_room[a] or widen(s.pool, s.pool_used, s.pool_wanted, s.slot_start, s.slot_room, s.slot_size, a, s.slot_size[a] + 8, s.live)
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:

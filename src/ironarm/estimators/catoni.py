@@ -1,12 +1,13 @@
 """Catoni's M-estimator, kept as a certified local model so that one more reward costs O(1).
 
-The estimate for scale `alpha` is the root m of sum psi(alpha (X_i - m)) = 0 with psi(x) = sign(x) log(1 + |x| + x^2/2). It has no streaming form: alpha changes in every round.
+The estimate for scale `alpha` is the root m of sum psi(alpha (X_i - m)) = 0 with psi(x) = sign(x) log(1 + |x| + x^2/2).
+It has no streaming form, because alpha changes in every round.
 
 **The model.** At an anchor (theta, alpha0) with y_i = alpha0 (X_i - theta), every other (m, alpha) changes the arguments by d_i = h y_i - b, where alpha = alpha0 (1 + h) and
 b = alpha (m - theta). So the sum is, to third order, a cubic in (h, b) with ten coefficients sum psi^(k)(y_i) y_i^j, and a new reward adds one term to each.
 
-**The certificate.** psi has three continuous derivatives and |psi''''(y)| <= 3 / D(y)^2 with D(y) = 1 + |y| + y^2/2 (log D is the log-distance to the points -1 +- i). That distance,
-sqrt(2 D), changes at most as fast as y does, and |d_i| <= e (1 + |y_i|) <= e sqrt(2 D(y_i)) with e = max(|h|, |b|). Hence for e < 1 the error of the cubic is at most
+**The certificate.** psi has three continuous derivatives and |psi''''(y)| <= 3 / D(y)^2 with D(y) = 1 + |y| + y^2/2 (log D is twice the log-distance
+to the points -1 +- i, up to a constant). That distance, sqrt(2 D), changes at most as fast as y does, and |d_i| <= e (1 + |y_i|) <= e sqrt(2 D(y_i)) with e = max(|h|, |b|). Hence for e < 1 the error of the cubic is at most
 sum d_i^4 / D(y_i)^2 / (8 (1 - e)^4): a quartic in (h, b) with five more coefficients. It holds for any rewards. When the error bound is too large for the question asked,
 the model is anchored anew, in O(n).
 
@@ -99,13 +100,7 @@ def model_error(c, at, h, b, n):
     e = max(abs(h), abs(b))
     if e >= 0.5:
         return math.inf
-    quartic = (
-        h * h * h * h * c[at + 14]
-        - 4.0 * h * h * h * b * c[at + 13]
-        + 6.0 * h * h * b * b * c[at + 12]
-        - 4.0 * h * b * b * b * c[at + 11]
-        + b * b * b * b * c[at + 10]
-    )
+    quartic = h * h * h * h * c[at + 14] - 4.0 * h * h * h * b * c[at + 13] + 6.0 * h * h * b * b * c[at + 12] - 4.0 * h * b * b * b * c[at + 11] + b * b * b * b * c[at + 10]
     left = (1.0 - e) * (1.0 - e)
     return abs(quartic) / (8.0 * left * left) + ROUNDING * n
 

@@ -12,7 +12,6 @@ import numpy as np
 from ..marks import cold
 
 
-
 def fields(slots_per_arm: int) -> dict[str, str]:
     """Return the arrays that an estimator with so many slots for each arm needs."""
     return {
@@ -26,7 +25,10 @@ def fields(slots_per_arm: int) -> dict[str, str]:
 
 @cold
 def widen(pool, pool_used, pool_wanted, slot_start, slot_room, slot_size, j, need, live):
-    """Give slot j room for `need` values and a quarter more (twice as many in a simulation, whose pool serves many trials). False: the pool is full, and `repack` must make a larger one first."""
+    """Give slot j room for `need` values and a quarter more (twice as many in a simulation, whose pool serves many trials).
+
+    False: the pool is full, and the engine must make a larger one first.
+    """
     room = need + (need // 4 if live else need)
     place = pool_used[0]
     if place + room > len(pool):

@@ -54,9 +54,7 @@ class TrimmedMean(Estimator):
     def add(s, a, x):
         n = s.rewards[a]
         wanted = int(s.alpha * n)
-        advance(
-            s.pool, s.window, s.inside, s.slot_start, s.slot_size, s.bin_sums, s.bin_counts, s.bin_range, s.infinite, s.cut, a, x, n, wanted
-        )
+        advance(s.pool, s.window, s.inside, s.slot_start, s.slot_size, s.bin_sums, s.bin_counts, s.bin_range, s.infinite, s.cut, a, x, n, wanted)
         if s.infinite[2 * a] > 0:
             return math.nan if s.infinite[2 * a + 1] > 0 else -math.inf
         if s.infinite[2 * a + 1] > 0:

@@ -30,7 +30,6 @@ from __future__ import annotations
 from dataclasses import fields as dataclass_fields
 from typing import Any, ClassVar
 
-from ..errors import InvalidInput
 from ..estimators import Estimator, Mean
 from ..marks import hot
 
@@ -99,7 +98,7 @@ class Policy:
     def label(self) -> str:
         """The name with the parameters that differ from the defaults: short, for tables and legends."""
         changed = [
-            f"{f.name}={getattr(self, f.name):g}" if isinstance(getattr(self, f.name), float) else f"{f.name}={getattr(self, f.name)}"
+            f"{f.name}={_short(getattr(self, f.name))}"
             for f in dataclass_fields(self)  # type: ignore[arg-type]
             if getattr(self, f.name) != f.default
         ]
@@ -111,7 +110,8 @@ class Policy:
             object.__setattr__(self, name, value)
 
 
-def at_least_one_arm(arms: int) -> None:
-    """Refuse an empty set of arms."""
-    if arms < 1:
-        raise InvalidInput(f"a policy needs at least one arm, got {arms}.")
+def _short(value: Any) -> str:
+    """Return a parameter as short text."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_short, value))})"
+    return f"{value:g}" if isinstance(value, float) else str(value)

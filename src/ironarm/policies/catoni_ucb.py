@@ -37,10 +37,10 @@ def too_few(n, rewards, enough_until, t):
     for a in range(len(n)):
         if n[a] == 0 or n[a] < need:
             return a
-        if rewards[a] == 0 or rewards[a] < need:
-            # live use: enough decisions, but their rewards are not all in. No reward at all comes first, then the fewest decisions
-            if waiting < 0 or (rewards[a] > 0, n[a]) < (rewards[waiting] > 0, n[waiting]):
-                waiting = a
+        # live use: enough decisions, but their rewards are not all in. No reward at all comes first, then the fewest decisions
+        lacks = rewards[a] == 0 or rewards[a] < need
+        if lacks and (waiting < 0 or (rewards[a] > 0, n[a]) < (rewards[waiting] > 0, n[waiting])):
+            waiting = a
         fewest = min(fewest, rewards[a])
     if waiting < 0:
         # a hair early: rounds in between are simply checked again
@@ -75,9 +75,7 @@ def certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha
             if abs(b) < REACH:
                 guess = anchor_at[a] + b / alpha
                 eta = alpha * width
-                if model_value(model, at, h, b - eta) > model_error(model, at, h, b - eta, n) and -model_value(model, at, h, b + eta) > model_error(
-                    model, at, h, b + eta, n
-                ):
+                if model_value(model, at, h, b - eta) > model_error(model, at, h, b - eta, n) and -model_value(model, at, h, b + eta) > model_error(model, at, h, b + eta, n):
                     return guess
             else:
                 guess = exact_root(pool, slot_start[a], n, alpha, guess)
@@ -120,9 +118,7 @@ def contest(estimate, n, rewards, pool, slot_start, model, anchor_at, anchor_sca
             upper_until[a] = until
         middle[a] = upper[a]
     best = leader[0]
-    middle[best] = certified_root(
-        pool, slot_start, rewards[best], model, anchor_at, anchor_scale, best, catoni_scale(rewards[best], t, variance), 1e-4
-    )
+    middle[best] = certified_root(pool, slot_start, rewards[best], model, anchor_at, anchor_scale, best, catoni_scale(rewards[best], t, variance), 1e-4)
     estimate[best] = middle[best]
     floor = middle[best] - 1e-4 + catoni_bonus(n[best], t, variance)  # the highest index is certainly no lower
     width = 0.0
@@ -134,9 +130,7 @@ def contest(estimate, n, rewards, pool, slot_start, model, anchor_at, anchor_sca
             if (level == 0 and a == leader[0]) or middle[a] + width + bonus < floor - TIE:
                 continue
             its_width = 1e-4 if level == 0 else (1e-7 if level == 1 else 1e-11 * (1.0 + abs(middle[a])))
-            middle[a] = certified_root(
-                pool, slot_start, rewards[a], model, anchor_at, anchor_scale, a, catoni_scale(rewards[a], t, variance), its_width
-            )
+            middle[a] = certified_root(pool, slot_start, rewards[a], model, anchor_at, anchor_scale, a, catoni_scale(rewards[a], t, variance), its_width)
             estimate[a] = middle[a]
             floor = max(floor, middle[a] - its_width + bonus)
         width = 1e-4 if level == 0 else (1e-7 if level == 1 else 0.0)

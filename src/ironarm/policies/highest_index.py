@@ -2,9 +2,9 @@
 
 Between two pulls of an arm its index is a line in c = sqrt(coefficient log t), and c creeps. Two consequences, both exact:
 
-* **Lazy leader** (up to 64 arms). `threat` is the largest index the other arms can reach until round `threat_until`; while the leader's bare estimate exceeds it, the leader is
+* **Lazy leader**, here. `threat` is the largest index the other arms can reach until round `threat_until`; while the leader's bare estimate exceeds it, the leader is
   the answer after one comparison, without a logarithm. Otherwise all indices are computed.
-* **Kinetic tree** (more arms). See `kinetic_tree.py`.
+* **Kinetic tree**, in `kinetic_tree.py`. From 65 arms on the engine puts it in the place of `highest_line` and `index_moved`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 
 from ..marks import cold, hot
-from .kinetic_tree import SCAN_UP_TO, tree_top, tree_touch
 
 FIELDS = {
     "spread": "cache float[arms]",
@@ -41,8 +40,6 @@ def highest_line(s, t, coefficient):
     leader = s.leader[0]
     if t <= s.threat_until[0] and s.estimate[leader] > s.threat[0]:
         return leader
-    if s.arms > SCAN_UP_TO:
-        return tree_top(s.estimate, s.spread, s.tree_winner, s.tree_until, s.tree_at, s.tree_ready, math.sqrt(coefficient * math.log(t)))
     return scan(s.estimate, s.spread, s.leader, s.threat, s.threat_scale, s.threat_until, t, coefficient)
 
 
@@ -50,10 +47,7 @@ def highest_line(s, t, coefficient):
 def index_moved(s, a):
     """Take note that the estimate or the count of arm a has changed."""
     s.spread[a] = 1.0 / math.sqrt(s.n[a]) if s.n[a] > 0 else 0.0
-    if s.arms > SCAN_UP_TO:
-        if s.tree_ready[0]:
-            tree_touch(s.estimate, s.spread, s.tree_winner, s.tree_until, s.tree_at, a)
-    elif a != s.leader[0]:
+    if a != s.leader[0]:
         s.threat[0] = max(s.threat[0], s.estimate[a] + s.threat_scale[0] * s.spread[a])
 
 

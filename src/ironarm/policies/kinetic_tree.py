@@ -3,6 +3,8 @@
 Every node stores the winner of its subtree and the largest c up to which no winner in that subtree changes. A query at c visits only nodes whose time has come;
 a changed line re-plays the log2(K) matches on its way up. Both compare the lines themselves, with the same arithmetic as a plain scan; the stored times are taken a hair early,
 so that rounding in them can cost a comparison but never change a winner. Node 1 is the root, nodes `size`.. are the leaves.
+
+The two functions at the end stand in for those of `highest_index.py` where there are many arms: same names, same choices.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import math
 
 from ..marks import cold, hot
 
-SCAN_UP_TO = 64
 A_HAIR_EARLY = 1.0 - 1e-12
 
 
@@ -100,3 +101,17 @@ def tree_touch(estimate, spread, winner, until, at, a):
         if before != a and winner[node] == before and until[node] == valid:
             return  # arm a lost here before and now: nothing above has changed
         node //= 2
+
+
+@hot
+def highest_line(s, t, coefficient):
+    """Return the arm with the highest index at round t, arms without a reward last."""
+    return tree_top(s.estimate, s.spread, s.tree_winner, s.tree_until, s.tree_at, s.tree_ready, math.sqrt(coefficient * math.log(t)))
+
+
+@hot
+def index_moved(s, a):
+    """Take note that the estimate or the count of arm a has changed."""
+    s.spread[a] = 1.0 / math.sqrt(s.n[a]) if s.n[a] > 0 else 0.0
+    if s.tree_ready[0]:
+        tree_touch(s.estimate, s.spread, s.tree_winner, s.tree_until, s.tree_at, a)

@@ -97,7 +97,7 @@ def simulate(
 
     def one(trial: int) -> bool:
         output = Output(np.zeros((len(chosen), len(inner))), np.zeros((len(chosen), len(inner))), np.zeros((len(chosen), bandit.arms), np.int64))
-        if not run_trial(setting, trial, output, stopped.is_set, spare.__dict__):
+        if not run_trial(setting, trial, output, stopped.is_set, spare.pools):
             return False
         regret[:, trial] = output.regret[:, shown]
         optimal[:, trial] = output.optimal[:, shown]
@@ -107,7 +107,7 @@ def simulate(
         return True
 
     stopped = threading.Event()
-    spare = threading.local()
+    spare = _Spare()
     with Progress("simulating", trials, progress) as bar:
         prepare(setting, bar)
         _in_threads(one, trials, count, bar, stopped)
@@ -123,11 +123,18 @@ def simulate(
     )
 
 
+class _Spare(threading.local):
+    """The memory that a thread hands from one trial to its next."""
+
+    def __init__(self) -> None:
+        self.pools: dict[int, np.ndarray] = {}
+
+
 def prepare(setting: Setting, bar: Progress) -> None:
     """Compile what the policies need, in the calling thread, so that the workers find it ready; refuse policies that do not fit the bandit."""
     for policy in setting.policies:
         bar.note(f"preparing {type(policy).__name__}")
-        machine = machine_for(policy, policy.constants(setting.bandit.arms, setting.horizon))
+        machine = machine_for(policy, policy.constants(setting.bandit.arms, setting.horizon), setting.bandit.arms)
         machine.call("run")
         if machine.estimator and machine.estimator.holds_rewards:
             machine.call("repack")

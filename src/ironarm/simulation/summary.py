@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
@@ -92,9 +93,7 @@ def summarise(labels: list[str], regret: np.ndarray, optimal: np.ndarray, stuck:
     if indices:
         differences = np.array([regret[i] - regret[j] for i, j in indices])
         low, high = bootstrap_interval(differences)
-        pairs = [
-            Pair(labels[i], labels[j], float(differences[k].mean()), float(low[k]), float(high[k])) for k, (i, j) in enumerate(indices)
-        ]
+        pairs = [Pair(labels[i], labels[j], float(differences[k].mean()), float(low[k]), float(high[k])) for k, (i, j) in enumerate(indices)]
     return Summary(rows, pairs)
 
 
@@ -120,7 +119,7 @@ def _short(x: float) -> str:
     return f"{x:.1f}" if abs(x) >= 10 else f"{x:.3g}"
 
 
-def _table(head: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
+def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
     lines = ["  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))) for row in [head, *body]]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])

@@ -54,7 +54,8 @@ class Columns:
     def __init__(self, bandit: Bandit, stretch: int) -> None:
         self._bandit = bandit
         normal = bandit.location_scale
-        self.location, self.scale = (np.ascontiguousarray(x, dtype=float).copy() for x in normal) if normal else (np.empty(0), np.empty(0))
+        self.location = np.array(normal[0] if normal else [], dtype=float)
+        self.scale = np.array(normal[1] if normal else [], dtype=float)
         self.filled = np.zeros(0 if normal else bandit.arms, np.uint8)
         self.cells = np.empty(0 if normal else bandit.arms * stretch)
 

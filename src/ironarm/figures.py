@@ -1,0 +1,43 @@
+"""How figures look: one colour and one line style for each policy, the same in every figure of the project.
+
+Colours are Okabe and Ito's, which colour-blind readers can tell apart; dashes tell them apart in print.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import missing_extra
+
+ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, BLACK = "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#000000"
+SOLID, DASHED, DOTTED, DASH_DOT = "-", "--", ":", "-."
+
+STYLES: dict[str, tuple[str, str]] = {
+    "MedEUCB": (BLUE, SOLID),
+    "MedEpsilonGreedy": (SKY, DASHED),
+    "UCB": (RED, SOLID),
+    "EpsilonGreedy": (ORANGE, DASHED),
+    "RUCB": (GREEN, SOLID),
+    "EXP3": (PURPLE, DOTTED),
+    "CatoniUCB": (BLACK, DASH_DOT),
+    "TrimmedUCB": ("#8C564B", SOLID),
+    "TrimmedEpsilonGreedy": ("#8C564B", DASHED),
+}
+_SPARE = [("#7F7F7F", SOLID), ("#7F7F7F", DASHED), ("#7F7F7F", DOTTED), ("#7F7F7F", DASH_DOT)]
+
+
+def style_of(policy: str, taken: int = 0) -> tuple[str, str]:
+    """Return (colour, line style) for a policy's name; `taken` tells apart policies that have no style of their own."""
+    return STYLES.get(policy, _SPARE[taken % len(_SPARE)])
+
+
+def pyplot() -> Any:
+    """Return matplotlib.pyplot, set up to draw to files; or say how to install it."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise missing_extra("plotting", "study") from None
+    import matplotlib.pyplot as plt
+
+    matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25, "svg.fonttype": "none"})
+    return plt

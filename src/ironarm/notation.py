@@ -1,0 +1,71 @@
+"""Policies and attacks as people write them on a command line: `MedEUCB`, `MedEUCB(b=8, omega=4)`. Read as data, never run."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from . import attacks, policies
+from .attacks import Attack
+from .errors import InvalidInput
+from .policies import Policy
+
+
+def policy_from_text(text: str) -> Policy:
+    """Return the policy that the text describes.
+
+    >>> policy_from_text("MedEUCB(b=8)")
+    MedEUCB(b=8.0, omega=4.0, block=None)
+    """
+    return policies.make(*_parse(text, "policy"))
+
+
+def attack_from_text(text: str, rho: float) -> Attack:
+    """Return the attack that the text describes, with that rho unless the text gives its own.
+
+    >>> attack_from_text("OppositeUniform(scale=100)", 0.2)
+    OppositeUniform(rho=0.2, scale=100.0)
+    """
+    name, parameters = _parse(text, "attack")
+    if name == "NoAttack":
+        rho = 0.0
+    return attacks.make(name, {"rho": rho, **parameters})
+
+
+def _parse(text: str, what: str) -> tuple[str, dict[str, Any]]:
+    problem = InvalidInput(f"cannot read the {what} {text!r}; write it like Name or Name(parameter=1, other=2.5).")
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        raise problem from None
+    if isinstance(node, ast.Name):
+        return node.id, {}
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.args:
+        raise problem
+    parameters: dict[str, Any] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise problem
+        try:
+            parameters[keyword.arg] = ast.literal_eval(keyword.value)
+        except ValueError:
+            raise problem from None
+    return node.func.id, parameters
+
+
+def numbers_from_text(text: str) -> list[float]:
+    """Return the numbers of "1,2.5,3", or of a range "first:last:step" that includes its last number.
+
+    >>> numbers_from_text("2:20:6")
+    [2.0, 8.0, 14.0, 20.0]
+    """
+    try:
+        if ":" in text:
+            first, last, step = (float(part) for part in text.split(":"))
+            count = round((last - first) / step)
+            if count < 0 or abs(first + count * step - last) > 1e-9 * max(1.0, abs(last)):
+                raise ValueError
+            return [first + i * step for i in range(count + 1)]
+        return [float(part) for part in text.split(",")]
+    except (ValueError, ZeroDivisionError):
+        raise InvalidInput(f"cannot read the numbers {text!r}; write them like 1,2.5,3 or as first:last:step, for example 2:20:2.") from None

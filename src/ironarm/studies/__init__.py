@@ -1,0 +1,1 @@
+"""The paper's experiments: what is run and how it is shown."""

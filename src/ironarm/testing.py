@@ -1,0 +1,231 @@
+"""`check_policy`: does a policy keep its promises? For ours and for yours.
+
+    from ironarm.testing import check_policy
+    check_policy(MyPolicy())        # silent, or a PolicyFault with one sentence
+
+The promises are those in `ironarm.policies.base`. Each check below tests one of them.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from .agent import Agent
+from .attacks import Infinite, OppositeUniform
+from .bandits import GaussianBandit
+from .engine import machine
+from .engine.state import State
+from .errors import InvalidInput, IronarmError, PolicyFault
+from .policies import Policy
+from .simulation import simulate
+from .watch import RewardWarning
+
+ROUNDS = 300
+
+
+def check_policy(policy: Policy) -> None:
+    """Run all checks; raise `PolicyFault` with a sentence about the first promise that is broken.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> from ironarm.testing import check_policy
+    >>> check_policy(ia.MedEUCB())
+    """
+    if not isinstance(policy, Policy):
+        raise PolicyFault(f"a policy is an instance of ironarm.Policy, got {policy!r}; perhaps the class was given instead of an instance.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RewardWarning)  # the rewards here are made to be unsuitable
+        for check in CHECKS:
+            check(policy)
+
+
+def it_is_plain_data(policy: Policy) -> None:
+    """A policy is immutable, compares by its parameters, hashes, and copies."""
+    name = type(policy).__name__
+    try:
+        parameters = policy.parameters
+    except TypeError:
+        raise PolicyFault(f"{name} must be a frozen dataclass: write @dataclass(frozen=True) above the class.") from None
+    for parameter in parameters:
+        try:
+            setattr(policy, parameter, parameters[parameter])
+        except AttributeError:
+            continue
+        raise PolicyFault(f"{name}.{parameter} can be changed after the fact: write @dataclass(frozen=True) above the class.")
+    twin = copy.copy(policy)
+    with _told(f"{name} must be hashable; its parameters must be numbers, strings, tuples or None"):
+        if twin != policy or hash(twin) != hash(policy):
+            raise PolicyFault(f"two equal copies of {name} differ; do not override __eq__ or __hash__.")
+
+
+def it_compiles(policy: Policy) -> None:
+    """`choose` and `update` compile, and the fields are declared correctly."""
+    for arms in (2, 5):
+        State(policy, arms, ROUNDS).machine.call("run")
+
+
+def it_chooses_existing_arms(policy: Policy) -> None:
+    """One arm, two, a hundred; rewards small, huge and infinite: the arm chosen exists, and the counts are left to the engine."""
+    for arms in (1, 2, 7, 100):
+        for rewards in (_normal, _huge, _infinite, _equal):
+            state, stream = _start(policy, arms)
+            for t, arm, _ in _play(policy, state, stream, rewards, 4 * arms + 60):
+                if not 0 <= arm < arms:
+                    raise PolicyFault(f"{type(policy).__name__}.choose returned {arm} in round {t}; with {arms} arms it must be 0 to {arms - 1}.")
+                if state.view.n.sum() != t:
+                    raise PolicyFault(f"{type(policy).__name__} changes s.n; the engine counts, a policy only reads.")
+                if state.view.rewards.sum() != t:
+                    raise PolicyFault(f"{type(policy).__name__} changes s.rewards; the engine counts, a policy only reads.")
+
+
+def it_depends_on_nothing_else(policy: Policy) -> None:
+    """The same rewards and the same stream give the same choices: no clock, no global random numbers."""
+    first, second = ([arm for _, arm, _ in _play(policy, *_start(policy, 5), _normal, ROUNDS)] for _ in range(2))
+    if first != second:
+        t = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b) + 1
+        raise PolicyFault(f"{type(policy).__name__} chose differently in round {t} of two equal runs; draw only from the stream g, with ironarm.draws.")
+
+
+def it_means_the_same_uncompiled(policy: Policy) -> None:
+    """Compiled and as plain Python, the choices are the same."""
+    compiled = [arm for _, arm, _ in _play(policy, *_start(policy, 4), _normal, ROUNDS)]
+    with machine.uncompiled(), np.errstate(all="ignore"):
+        plain = [arm for _, arm, _ in _play(policy, *_start(policy, 4), _normal, ROUNDS)]
+    if compiled != plain:
+        t = next(i for i, (a, b) in enumerate(zip(compiled, plain, strict=True)) if a != b) + 1
+        raise PolicyFault(
+            f"{type(policy).__name__} chooses arm {compiled[t - 1]} compiled and {plain[t - 1]} as plain Python in round {t}; "
+            "look for integers that overflow, indices out of bounds, or a name that means two things."
+        )
+
+
+def it_is_the_same_live(policy: Policy) -> None:
+    """Behind an agent whose rewards come at once, the choices are the simulator's; without company and in company, with one worker or two."""
+    bandit, attack = GaussianBandit([0.0, 1.0, 3.0]), Infinite(rho=0.1)
+    alone = simulate(policy, bandit, attack, horizon=ROUNDS, trials=2, seed=3, workers=1, progress=False)
+    again = simulate(policy, bandit, attack, horizon=ROUNDS, trials=2, seed=3, workers=2, checkpoints=[7], progress=False)
+    if not np.array_equal(alone.pulls, again.pulls):
+        raise PolicyFault(f"{type(policy).__name__} gives other pulls with two workers than with one; it must not share anything between trials.")
+    simulated = [arm for _, arm, _ in _play(policy, *_start(policy, 3), _normal, ROUNDS)]
+    live = [arm for _, arm, _ in _play(policy, *_start(policy, 3, live=True), _normal, ROUNDS)]
+    if simulated != live:
+        raise PolicyFault(f"{type(policy).__name__} chooses differently live and in a simulation; `recount` must not change what `update` would do.")
+
+
+def it_saves_and_continues(policy: Policy) -> None:
+    """Saved and loaded in the middle, an agent goes on with the same choices; late rewards, new and removed arms leave it sound."""
+    agent = _agent(policy, ["a", "b", "c"])
+    values = iter(np.random.default_rng(5).normal(size=2000).tolist())
+    for _ in range(150):
+        agent.update(agent.select(), next(values))
+    late = [agent.decide() for _ in range(5)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "agent.json"
+        agent.save(path)
+        twin = Agent.load(path, policy=policy)
+    for decision in reversed(late):
+        reward = next(values)
+        agent.learn(decision.id, reward)
+        twin.learn(decision.id, reward)
+    for t in range(150):
+        arm, other = agent.select(), twin.select()
+        if arm != other:
+            raise PolicyFault(
+                f"{type(policy).__name__} chose {other!r} after a save and a load where it chooses {arm!r} without (round {t + 1} after it); "
+                "declare a field as 'cache' only if zero means that it is not known."
+            )
+        reward = next(values)
+        agent.update(arm, reward)
+        twin.update(other, reward)
+    agent.add_arm("d")
+    agent.remove_arm("b")
+    for _ in range(100):
+        agent.cancel(agent.decide().id)
+        agent.update(agent.select(), next(values))
+    if agent.decisions != 150 + 5 + 150 + 200:
+        raise PolicyFault(f"{type(policy).__name__} changes the number of rounds.")
+
+
+def it_survives_an_attack(policy: Policy) -> None:
+    """Under huge and infinite rewards a simulation ends with a finite regret and every round accounted for."""
+    bandit = GaussianBandit([0.0, 1.0])
+    for attack in (OppositeUniform(rho=0.3), Infinite(rho=0.3)):
+        result = simulate(policy, bandit, attack, horizon=ROUNDS, trials=3, seed=1, workers=1, progress=False)
+        if not (np.isfinite(result.regret).all() and (result.pulls.sum(axis=2) == ROUNDS).all()):
+            raise PolicyFault(f"{type(policy).__name__} loses rounds under {attack}.")
+
+
+CHECKS: list[Callable[[Policy], None]] = [
+    it_is_plain_data,
+    it_compiles,
+    it_chooses_existing_arms,
+    it_depends_on_nothing_else,
+    it_means_the_same_uncompiled,
+    it_is_the_same_live,
+    it_saves_and_continues,
+    it_survives_an_attack,
+]
+
+
+@contextmanager
+def _told(sentence: str) -> Iterator[None]:
+    try:
+        yield
+    except IronarmError:
+        raise
+    except Exception as error:
+        raise PolicyFault(f"{sentence} ({error}).") from error
+
+
+def _start(policy: Policy, arms: int, live: bool = False) -> tuple[State, np.ndarray]:
+    try:
+        return State(policy, arms, ROUNDS, live=live), np.array([1, 2, 3, 4], np.uint64)
+    except InvalidInput as error:
+        raise PolicyFault(f"{type(policy).__name__} refuses {arms} arms: {error}") from error
+
+
+def _play(policy: Policy, state: State, stream: np.ndarray, rewards: Callable[[int, int], float], rounds: int) -> Iterator[tuple[int, int, float]]:
+    """Play rounds through the compiled steps; yields (round, arm, reward)."""
+    select, observe = state.machine.call("select"), state.machine.call("observe")
+    for t in range(1, rounds + 1):
+        arm = int(select(state.ints, state.floats, state.pool, stream))
+        if arm < 0:
+            raise PolicyFault(
+                f"{type(policy).__name__}.choose returned an arm that does not exist in round {t}; with {state.view.arms} arms it must be 0 to {state.view.arms - 1}."
+            )
+        x = rewards(t, arm)
+        while not observe(state.ints, state.floats, state.pool, arm, x, float(state.view.chance[0]), 1):
+            state.grow()
+        yield t, arm, x
+
+
+def _agent(policy: Policy, arms: list[str]) -> Agent:
+    try:
+        return Agent(policy, arms=arms, seed=11)
+    except InvalidInput as error:
+        raise PolicyFault(f"{type(policy).__name__} cannot work live: {error}") from error
+
+
+def _normal(t: int, arm: int) -> float:
+    return arm + math.sin(12.9898 * t + 78.233 * arm) * 2
+
+
+def _huge(t: int, arm: int) -> float:
+    return (1e308 if t % 3 else -1e308) * math.sin(t)
+
+
+def _infinite(t: int, arm: int) -> float:
+    return (math.inf, -math.inf, 1.0)[t % 3]
+
+
+def _equal(t: int, arm: int) -> float:
+    return 1.0
