@@ -1,4 +1,4 @@
-"""The file of an agent: JSON with a format version. Infinities travel as strings, because JSON has none."""
+"""The file of an agent: JSON with a format version. Infinities, and the NaN of a sum of both, travel as strings, because JSON has none."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def _encoded(value: Any) -> Any:
         return {key: _encoded(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_encoded(item) for item in value]
-    if isinstance(value, float) and math.isinf(value):
-        return "inf" if value > 0 else "-inf"
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return value
 
 
@@ -85,4 +85,4 @@ def _with_infinities(value: Any) -> Any:
         return {key: _with_infinities(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_with_infinities(item) for item in value]
-    return float(value) if value in ("inf", "-inf") else value
+    return float(value) if value in ("inf", "-inf", "nan") else value

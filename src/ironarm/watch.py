@@ -80,7 +80,7 @@ class Watch:
 def warn(message: str) -> None:
     """Warn at the line of the user's own code: the first frame outside this package."""
     package = str(Path(__file__).parent)
-    level = 1
+    level = 2  # 1 would be this function
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         frame = frame.f_back

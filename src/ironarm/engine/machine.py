@@ -170,7 +170,9 @@ def machine_for(policy: Policy, constants: dict[str, float], arms: int, estimato
     """Return the machine of a policy; machines are shared by all policies of a kind."""
     from . import jit
 
-    return _machine(type(policy), estimator or policy.estimator, tuple(constants), arms > SCAN_UP_TO, jit.DISABLED or _plain_wanted.get())
+    kind: Any = type(policy)
+    used: Any = estimator or policy.estimator
+    return _machine(kind, used, tuple(constants), arms > SCAN_UP_TO, jit.DISABLED or _plain_wanted.get())
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

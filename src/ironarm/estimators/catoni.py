@@ -6,10 +6,10 @@ It has no streaming form, because alpha changes in every round.
 **The model.** At an anchor (theta, alpha0) with y_i = alpha0 (X_i - theta), every other (m, alpha) changes the arguments by d_i = h y_i - b, where alpha = alpha0 (1 + h) and
 b = alpha (m - theta). So the sum is, to third order, a cubic in (h, b) with ten coefficients sum psi^(k)(y_i) y_i^j, and a new reward adds one term to each.
 
-**The certificate.** psi has three continuous derivatives and |psi''''(y)| <= 3 / D(y)^2 with D(y) = 1 + |y| + y^2/2 (log D is twice the log-distance
-to the points -1 +- i, up to a constant). That distance, sqrt(2 D), changes at most as fast as y does, and |d_i| <= e (1 + |y_i|) <= e sqrt(2 D(y_i)) with e = max(|h|, |b|). Hence for e < 1 the error of the cubic is at most
-sum d_i^4 / D(y_i)^2 / (8 (1 - e)^4): a quartic in (h, b) with five more coefficients. It holds for any rewards. When the error bound is too large for the question asked,
-the model is anchored anew, in O(n).
+**The certificate.** psi has three continuous derivatives and |psi''''(y)| <= 3 / D(y)^2 with D(y) = 1 + |y| + y^2/2, because 2 D is the squared distance of |y| to the points
+-1 +- i. That distance, sqrt(2 D), changes at most as fast as y does, and |d_i| <= e (1 + |y_i|) <= e sqrt(2 D(y_i)) with e = max(|h|, |b|). Hence for e < 1 the error of the
+cubic is at most sum d_i^4 / D(y_i)^2 / (8 (1 - e)^4): a quartic in (h, b) with five more coefficients. It holds for any rewards. When the bound is too large for the question
+asked, the model is anchored anew, in O(n).
 
 Rewards are clipped to +-1e12 first: the root with infinite arguments is undefined.
 """
