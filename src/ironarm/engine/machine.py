@@ -6,6 +6,7 @@ Without the JIT (NUMBA_DISABLE_JIT=1) the same entry points are plain Python aro
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -144,8 +145,9 @@ def _plain_namespace(functions: dict[str, Callable[..., Any]], layout: Layout, j
 
 def _reason(error: Exception) -> str:
     """Return the lines of a compiler's message that say what and where."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return " / ".join(lines[:6])
+    lines = [line.strip() for line in str(error).splitlines()]
+    lines = [re.sub(r"State\((?:[^()]|\([^()]*\))*\)", "the state", line) for line in lines if line.strip("^~ ") and not line.startswith("Failed in nopython")]
+    return " / ".join(line for line in lines if not line.startswith("File "))[:600]
 
 
 @cache

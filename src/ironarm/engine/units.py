@@ -99,15 +99,23 @@ def _package() -> Path:
     return directory
 
 
-def source_of(function: Callable[..., Any]) -> str:
-    """Return the text of a marked function, without indentation and without `@staticmethod`."""
+def source_of(function: Callable[..., Any]) -> list[str]:
+    """Return the lines of a marked function, without indentation; of its decorators only the mark is left, however it was imported."""
     try:
         text = textwrap.dedent(inspect.getsource(function))
-    except (OSError, TypeError):
+        definition = ast.parse(text).body[0]
+    except (OSError, TypeError, SyntaxError):
+        definition = None
+    if not isinstance(definition, ast.FunctionDef):
         raise PolicyFault(
-            f"the source of {function.__qualname__} cannot be read, so it cannot be compiled. Put it in a file or a notebook cell; code typed at the bare prompt has no source."
-        ) from None
-    return "\n".join(line for line in text.splitlines() if line.strip() != "@staticmethod")
+            f"the source of {function.__qualname__} cannot be read, so it cannot be compiled. Write it with def, in a file or a notebook cell; "
+            "code typed at the bare prompt has no source."
+        )
+    lines = text.splitlines()
+    if mark_of(function) == "cold":
+        first = definition.body[0]
+        lines.insert(first.lineno - 1, " " * first.col_offset + "stay_out_of_line()")
+    return [f"@{mark_of(function)}", *lines[definition.lineno - 1 :]]
 
 
 def _globals_used(code: types.CodeType) -> set[str]:
@@ -134,9 +142,11 @@ def _prelude(functions: dict[str, Callable[..., Any]], stand_ins: StandIns) -> l
     """Return the lines that give the functions the global names they use: numbers, modules, functions from other units."""
     lines: dict[str, str] = {}
     for function in functions.values():
-        for name in sorted(_globals_used(function.__code__)):
-            if name in function.__globals__:
-                value = stand_ins.of(function.__globals__[name])
+        enclosing = inspect.getclosurevars(function).nonlocals
+        known = {**function.__globals__, **enclosing}
+        for name in sorted(_globals_used(function.__code__) | enclosing.keys()):
+            if name in known:
+                value = stand_ins.of(known[name])
                 if functions.get(name) is value:
                     continue
                 line = _line_for(function, name, value, stand_ins)
@@ -197,11 +207,8 @@ def write_unit(stem: str, functions: dict[str, Callable[..., Any]], text: str, s
 
 
 def _definition(name: str, function: Callable[..., Any]) -> str:
-    """Return a function's text under that name; a cold one begins with the call that keeps it out of its callers."""
-    lines = source_of(function).splitlines()
-    if mark_of(function) == "cold":
-        first = ast.parse("\n".join(lines)).body[0].body[0]  # type: ignore[attr-defined]
-        lines.insert(first.lineno - 1, " " * first.col_offset + "stay_out_of_line()")
+    """Return a function's text under that name."""
+    lines = source_of(function)
     if function.__name__ != name:
         lines.append(f"{name} = {function.__name__}")
     return "\n".join(lines) + "\n"

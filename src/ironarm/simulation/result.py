@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadFile, InvalidInput, missing_extra
+from ..errors import BadFile, InvalidInput, MissingExtra
 from ..files import write_whole
 from ..policies import Policy, from_dict
 from .summary import Summary, summarise
@@ -91,7 +91,7 @@ class Result:
         try:
             import pandas
         except ImportError:
-            raise missing_extra("Result.to_frame", "study") from None
+            raise MissingExtra("Result.to_frame needs pandas. Install it with: pip install pandas") from None
         policies, trials, rounds = self.regret.shape
         labels = np.repeat(np.array(self.labels, dtype=object), trials * rounds)
         return pandas.DataFrame(
@@ -119,7 +119,7 @@ class Result:
         """Read what `save` wrote. The file is data; nothing in it is run."""
         path = Path(path)
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
                 if not isinstance(file, np.lib.npyio.NpzFile) or "header" not in file:
                     raise BadFile(f"{path} is not a result of ironarm.")
                 header = json.loads(str(file["header"]))

@@ -1,0 +1,149 @@
+"""Each attack does to a reward what it says, only when its coin comes up, and knows what it may know."""
+
+import math
+
+import numba
+import numpy as np
+import pytest
+
+import ironarm as ia
+from ironarm.attacks import ATTACKS, make
+from ironarm.engine.adversary import Adversary
+
+BANDIT = ia.GaussianBandit(means=[1.0, 5.0, 3.0])
+
+
+def ask(attack, arm, x, u=0.25, v=0.75, t=1, pulls=(1, 1, 1), estimate=(1.0, 5.0, 3.0)):
+    """Return what the compiled attack shows."""
+    adversary = Adversary(attack, BANDIT)
+    arrays = adversary.means, np.array(pulls, np.int64), np.array(estimate, float), adversary.settings, np.zeros(adversary.cells)
+    return call(adversary.pointer, arm, x, t, u, v, *arrays)
+
+
+@numba.njit
+def call(attack, *arguments):
+    return attack(*arguments)
+
+
+def test_opposite_uniform_subtracts_on_the_best_arm_and_adds_elsewhere():
+    """A uniform number on (0, scale)."""
+    attack = ia.OppositeUniform(rho=0.3, scale=100)
+    assert ask(attack, 1, 7.0) == 7.0 - 25.0
+    assert ask(attack, 0, 7.0) == 7.0 + 25.0
+
+
+def test_infinite_is_minus_on_the_best_arm_plus_elsewhere_and_one_sided_if_asked():
+    """The three kinds."""
+    assert ask(ia.Infinite(rho=0.3), 1, 7.0) == -math.inf
+    assert ask(ia.Infinite(rho=0.3), 2, 7.0) == math.inf
+    assert ask(ia.Infinite(rho=0.3, sides="down"), 2, 7.0) == 7.0
+    assert ask(ia.Infinite(rho=0.3, sides="up"), 1, 7.0) == 7.0
+
+
+def test_constant_shows_one_value():
+    """Whatever the reward was."""
+    assert ask(ia.Constant(rho=0.3, value=50), 1, 7.0) == -50
+    assert ask(ia.Constant(rho=0.3, value=50), 0, 7.0) == 50
+
+
+def test_front_loaded_stops_after_the_first_pulls_of_an_arm():
+    """An arm's pull number `pulls` is the last that is attacked."""
+    attack = ia.FrontLoaded(rho=0.3, pulls=4, scale=100)
+    assert ask(attack, 0, 7.0, pulls=(4, 1, 1)) == 32.0
+    assert ask(attack, 0, 7.0, pulls=(5, 1, 1)) == 7.0
+
+
+def test_median_chaser_stays_just_under_the_runner_ups_estimate():
+    """Of the best arm; its true mean before there is an estimate; others are left alone."""
+    attack = ia.MedianChaser(rho=0.3, margin=0.5)
+    assert ask(attack, 1, 7.0, estimate=(1.0, 5.0, 2.25)) == 1.75
+    assert ask(attack, 1, 7.0, pulls=(1, 1, 0)) == 2.5
+    assert ask(attack, 2, 7.0) == 7.0
+
+
+def test_mimic_shows_the_other_arms_law():
+    """With sigma 0 the laws are their means: the best arm shows the runner-up, the others the best."""
+    seen = []
+    attack = ia.CustomAttack(0.5, lambda e, a, x, u, v: seen.append((a, x)) or x)
+    object.__setattr__(attack, "shows", ia.Mimic(rho=0.5).shows)
+    ia.simulate(ia.EpsilonGreedy(), ia.GaussianBandit([1.0, 5.0, 3.0], sigma=0), attack, horizon=300, trials=1, seed=1)
+    assert {(0, 5.0), (1, 3.0), (2, 5.0)} == set(seen)
+
+
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name != "NoAttack"])
+def test_an_attack_with_rho_zero_does_nothing(name):
+    """The same result as no attack."""
+    policies = [ia.MedEUCB(), ia.UCB()]
+    clean = ia.simulate(policies, BANDIT, horizon=500, trials=2, seed=1)
+    attacked = ia.simulate(policies, BANDIT, make(name, {"rho": 0}), horizon=500, trials=2, seed=1)
+    assert np.array_equal(clean.regret, attacked.regret)
+
+
+def test_a_compiled_attack_and_the_same_one_in_python_agree():
+    """Round by round: equal regret at every checkpoint, memory included."""
+
+    @ia.hot
+    def compiled(e, a, x, u, v):
+        e.memory[0] += 1
+        return x - e.size * e.memory[0] * u if a == e.best else e.estimate[e.runner_up] + v + e.means[a] + e.pulls[a] / e.t
+
+    def plain(e, a, x, u, v):
+        return compiled(e, a, x, u, v)
+
+    policies = [ia.MedEUCB(), ia.RUCB(), ia.UCB(), ia.EXP3()]
+    results = [
+        ia.simulate(policies, BANDIT, ia.CustomAttack(0.3, function, {"size": 2}, cells=1), horizon=1500, trials=3, seed=6, checkpoints=range(1, 1501))
+        for function in (compiled, plain)
+    ]
+    assert np.array_equal(results[0].regret, results[1].regret)
+
+
+def test_nan_from_an_attack_counts_as_minus_infinity():
+    """The adversary could have sent -inf anyway."""
+    policies = [ia.MedEUCB(), ia.RUCB(), ia.UCB(), ia.CatoniUCB(), ia.TrimmedUCB(alpha=0.1), ia.EXP3()]
+    nan, inf = (
+        ia.simulate(policies, BANDIT, ia.CustomAttack(0.2, lambda e, a, x, u, v, value=value: value), horizon=600, trials=2, seed=1)
+        for value in (math.nan, -math.inf)
+    )
+    assert np.array_equal(nan.regret, inf.regret)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: ia.OppositeUniform(rho=1), "rho must be at least 0 and below 1, got 1"),
+        (lambda: ia.OppositeUniform(rho=-0.1), "rho"),
+        (lambda: ia.OppositeUniform(rho=math.nan), "rho"),
+        (lambda: ia.OppositeUniform(rho="a lot"), "rho must be a number"),
+        (lambda: ia.OppositeUniform(rho=0.1, scale=0), "scale"),
+        (lambda: ia.Infinite(rho=0.1, sides="left"), "sides"),
+        (lambda: ia.FrontLoaded(rho=0.1, pulls=0), "pulls"),
+        (lambda: ia.MedianChaser(rho=0.1, margin=0), "margin"),
+        (lambda: ia.CustomAttack(0.1, 5), "callable"),
+        (lambda: ia.CustomAttack(0.1, max, {"size": "big"}), "size must be a number"),
+        (lambda: make("Mimc", {}), "Did you mean 'Mimic'"),
+        (lambda: make("Constant", {"rho": 0.1, "valu": 3}), "Did you mean 'value'"),
+        (lambda: make("Constant", {}), "rho"),
+    ],
+)
+def test_bad_parameters_get_a_sentence(build, message):
+    """What, expected, got."""
+    with pytest.raises(ia.InvalidInput, match=message):
+        build()
+
+
+def test_an_attack_that_cannot_be_compiled_says_why():
+    """A marked function that uses what compiled code cannot."""
+
+    @ia.hot
+    def bad(e, a, x, u, v):
+        return open("file")
+
+    with pytest.raises(ia.PolicyFault, match="bad cannot be compiled"):
+        ia.simulate(ia.UCB(), BANDIT, ia.CustomAttack(0.1, bad), horizon=10, trials=1, seed=1)
+
+
+def test_an_attack_in_python_must_return_a_number():
+    """Text is refused."""
+    with pytest.raises(ia.InvalidInput, match="must return a number"):
+        ia.simulate(ia.UCB(), BANDIT, ia.CustomAttack(0.5, lambda e, a, x, u, v: "high"), horizon=50, trials=1, seed=1)

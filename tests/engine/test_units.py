@@ -1,0 +1,189 @@
+"""Compiled code is kept between processes, never outlives an edit, and lives where only its owner can write."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import ironarm as ia
+from ironarm.engine.state import State
+
+HELPER = """
+from ironarm import hot
+
+@hot
+def favourite(s):
+    return {arm}
+"""
+POLICY = """
+from dataclasses import dataclass
+from ironarm import Policy, hot
+from helper import favourite
+
+@dataclass(frozen=True)
+class Mine(Policy):
+    @staticmethod
+    @hot
+    def choose(s, t, g):
+        return favourite(s)
+"""
+RUN = """
+import sys, os
+import ironarm as ia
+from mine import Mine
+result = ia.simulate(Mine(), ia.GaussianBandit([0, 1, 2]), horizon=50, trials=1, seed=1)
+print(result.pulls[0, 0].tolist())
+from numba.core.dispatcher import Dispatcher
+from ironarm.engine.machine import machine_for
+hits = sum(machine_for(Mine(), {}, 3)._namespace["run"].stats.cache_hits.values())
+print("hits", hits)
+"""
+
+
+def run(code, folder, **environment):
+    completed = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout.splitlines(), completed.stderr
+
+
+def test_an_edit_in_a_helper_file_is_never_missed(tmp_path):
+    """The policy's own file keeps its time and contents; the second process reuses compiled code, the third, after the edit, does not."""
+    (tmp_path / "mine.py").write_text(POLICY)
+    (tmp_path / "helper.py").write_text(HELPER.format(arm=1))
+    cache = {"IRONARM_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(RUN, tmp_path, **cache)[0] == ["[0, 50, 0]", "hits 0"]
+    assert run(RUN, tmp_path, **cache)[0] == ["[0, 50, 0]", "hits 1"]
+    status = (tmp_path / "helper.py").stat()
+    (tmp_path / "helper.py").write_text(HELPER.format(arm=2))
+    os.utime(tmp_path / "helper.py", ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert run(RUN, tmp_path, **cache)[0] == ["[0, 0, 50]", "hits 0"]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="needs root to give a directory away")
+def test_a_cache_of_another_user_is_not_used(tmp_path):
+    """Its owner could put code there: a warning, and the code is compiled elsewhere."""
+    (tmp_path / "mine.py").write_text(POLICY)
+    (tmp_path / "helper.py").write_text(HELPER.format(arm=1))
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    os.chown(cache, 12345, 12345)
+    output, errors = run(RUN, tmp_path, IRONARM_CACHE_DIR=str(cache))
+    assert output[0] == "[0, 50, 0]"
+    assert "belongs to another user" in errors
+    assert list(cache.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
+@pytest.mark.parametrize(("mode", "message"), [(0o777, "other users can write"), (None, "cannot be created")])
+def test_an_unsafe_or_impossible_cache_is_not_used(tmp_path, mode, message):
+    """The work is done all the same."""
+    (tmp_path / "mine.py").write_text(POLICY)
+    (tmp_path / "helper.py").write_text(HELPER.format(arm=1))
+    if mode is None:
+        cache = tmp_path / "file" / "cache"
+        (tmp_path / "file").write_text("not a folder")
+    else:
+        cache = tmp_path / "cache"
+        cache.mkdir()
+        cache.chmod(mode)
+    output, errors = run(RUN, tmp_path, IRONARM_CACHE_DIR=str(cache))
+    assert output[0] == "[0, 50, 0]"
+    assert message in errors
+
+
+def test_the_cache_is_private(tmp_path):
+    """Created with no access for others, whatever the umask."""
+    (tmp_path / "mine.py").write_text(POLICY)
+    (tmp_path / "helper.py").write_text(HELPER.format(arm=1))
+    run("import os; os.umask(0)\n" + RUN, tmp_path, IRONARM_CACHE_DIR=str(tmp_path / "cache"))
+    assert (tmp_path / "cache").stat().st_mode & 0o077 == 0
+
+
+def make(**functions):
+    return type("Mine", (ia.Policy,), {name: staticmethod(function) for name, function in functions.items()})
+
+
+def plain_helper(s):
+    return 0
+
+
+@ia.hot
+def uses_a_plain_function(s, t, g):
+    return plain_helper(s)
+
+
+@ia.hot
+def uses_an_unknown_name(s, t, g):
+    return no_such_name  # noqa: F821
+
+
+@ia.hot
+def uses_text(s, t, g):
+    return Path
+
+
+def unmarked(s, t, g):
+    return 0
+
+
+ARM = 2
+
+
+@ia.hot
+def uses_a_number(s, t, g):
+    return ARM
+
+
+@pytest.mark.parametrize(
+    ("choose", "message"),
+    [
+        (uses_a_plain_function, "'plain_helper', which cannot be compiled: if it is a function, mark it"),
+        (uses_an_unknown_name, "'no_such_name', which is not defined"),
+        (uses_text, "'Path', which cannot be compiled"),
+        (unmarked, "choose is not marked"),
+        (ia.hot(eval("lambda s, t, g: 0")), "source of <lambda> cannot be read"),
+    ],
+)
+def test_what_cannot_be_compiled_is_refused_with_a_sentence(choose, message):
+    """Before the compiler is asked."""
+    with pytest.raises(ia.PolicyFault, match=message):
+        State(make(choose=choose)(), 3)
+
+
+def test_numbers_of_the_module_and_of_enclosing_functions_are_known():
+    """Module constants and closures."""
+    inner_arm = 1
+
+    @ia.hot
+    def choose(s, t, g):
+        return inner_arm
+
+    for function, arm in ((choose, 1), (uses_a_number, 2)):
+        policy = make(choose=function)()
+        state = State(policy, 3)
+        assert state.machine.call("select")(state.ints, state.floats, state.pool, __import__("numpy").zeros(4, "uint64")) == arm
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"mine": "float[2"}, "declared as 'float\\[2'"),
+        ({"mine": "text[arms]"}, "declared as"),
+        ({"not a name": "int[1]"}, "declared as"),
+        ({"n": "int[arms]"}, "'n' is used twice"),
+    ],
+)
+def test_bad_fields_are_refused(fields, message):
+    """With an example of what is expected."""
+    kind = type("Mine", (ia.Policy,), {"choose": staticmethod(uses_a_number), "fields": fields})
+    with pytest.raises(ia.PolicyFault, match=message):
+        State(kind(), 3)

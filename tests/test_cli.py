@@ -1,0 +1,91 @@
+"""The command line prints tables and JSON, writes files, and answers mistakes with a sentence and exit code 2."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import ironarm as ia
+from ironarm.cli import main
+
+SHORT = ["simulate", "--horizon", "600", "--trials", "3", "--seed", "5", "--means", "0,1,3"]
+
+
+def test_the_table_shows_each_policy(capsys):
+    """With the attack, the seed and a line for each."""
+    assert main([*SHORT, "--policies", "MedEUCB", "UCB(alpha=1)", "--pairs"]) == 0
+    output = capsys.readouterr().out
+    assert "seed 5" in output
+    assert "OppositeUniform(rho=0.125, scale=1800.0)" in output
+    assert "UCB(alpha=1)" in output
+    assert "first - second" in output
+
+
+def test_json_has_the_numbers_of_the_library(capsys):
+    """The same call in Python gives the same mean."""
+    assert main([*SHORT, "--policies", "RUCB", "--attack", "Constant(value=7)", "--rho", "0.2", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    result = ia.simulate(ia.RUCB(), ia.GaussianBandit([0, 1, 3]), ia.Constant(rho=0.2, value=7), horizon=600, trials=3, seed=5)
+    assert data["rows"][0]["mean"] == result.summary().rows[0].mean
+    assert data["specification"]["attack"] == {"attack": "Constant", "parameters": {"rho": 0.2, "value": 7.0}}
+
+
+def test_save_and_plot_write_files(tmp_path, capsys):
+    """The saved result loads."""
+    assert main([*SHORT, "--policies", "UCB", "--save", str(tmp_path / "r.npz"), "--plot", str(tmp_path / "r.png")]) == 0
+    assert ia.Result.load(tmp_path / "r.npz").labels == ["UCB"]
+    assert (tmp_path / "r.png").stat().st_size > 1000
+
+
+def test_the_default_is_the_papers_nine(capsys):
+    """All nine policies, trimming with alpha = rho."""
+    assert main(["simulate", "--horizon", "300", "--trials", "1", "--seed", "1", "--json"]) == 0
+    names = [p["policy"] for p in json.loads(capsys.readouterr().out)["specification"]["policies"]]
+    assert len(names) == len(set(names)) == 9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--policies", "MedUCB"], "Did you mean 'MedEUCB'"),
+        (["--policies", "UCB(alfa=1)"], "Did you mean 'alpha'"),
+        (["--policies", "UCB(alpha=-1)"], "alpha must be above 0"),
+        (["--policies", "UCB(__import__('os'))"], "cannot read the policy"),
+        (["--policies", "UCB(alpha=open('x'))"], "cannot read the policy"),
+        (["--policies", "TrimmedUCB"], "alpha"),
+        (["--attack", "Mimik"], "Did you mean 'Mimic'"),
+        (["--rho", "1"], "rho must be"),
+        (["--means", "a,b"], "cannot read the numbers"),
+        (["--means", "1:2:0"], "cannot read the numbers"),
+        (["--horizon", "0"], "horizon"),
+        (["--policies", "UCB", "--save", "no/such/folder/r.npz"], "folder does not exist"),
+        (["--policies", "UCB", "--plot", "x.unknown"], "cannot be written"),
+    ],
+)
+def test_mistakes_get_a_sentence_and_exit_code_2(arguments, message, capsys):
+    """On standard error, without a traceback."""
+    assert main(["simulate", "--trials", "1", "--horizon", "10", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.startswith("ironarm: ")
+
+
+def test_help_shows_examples_for_each_verb():
+    """`ironarm --help` and `ironarm simulate --help`, without loading the compiler."""
+    for arguments in ([], ["simulate"], ["reproduce"]):
+        output = subprocess.run([sys.executable, "-m", "ironarm", *arguments, "--help"], capture_output=True, text=True, check=True).stdout
+        assert "examples:" in output
+        assert "ironarm simulate" in output or "ironarm reproduce" in output
+    code = "import sys; sys.argv = ['ironarm', '--help']\ntry:\n    import ironarm.cli; ironarm.cli.main()\nexcept SystemExit: pass\nassert 'numba' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+
+
+def test_reproduce_writes_tables_and_figures(tmp_path, capsys, monkeypatch):
+    """A short version of the paper's experiment, end to end."""
+    monkeypatch.setattr("ironarm.studies.synthetic.HORIZON", 400)
+    assert main(["reproduce", "--out", str(tmp_path / "results"), "--trials", "2"]) == 0
+    output = capsys.readouterr().out
+    assert "rho = 0.125" in output
+    assert "rho = 0.3" in output
+    assert {f"synthetic-rho-{rho}.{suffix}" for rho in ("0.125", "0.3") for suffix in ("png", "svg", "npz")} == {p.name for p in (tmp_path / "results").iterdir()}

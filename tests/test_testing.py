@@ -1,0 +1,178 @@
+"""`check_policy` accepts policies that keep their promises and faults the others with a sentence."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import ironarm as ia
+from ironarm.draws import uniform
+from ironarm.policies import POLICIES
+from ironarm.testing import check_policy
+
+GIVEN = {"EXP3": {"horizon": 500}, "TrimmedUCB": {"alpha": 0.1}, "TrimmedEpsilonGreedy": {"alpha": 0.1}}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_our_policies_pass(name):
+    """Every policy in the table."""
+    check_policy(POLICIES[name](**GIVEN.get(name, {})))
+
+
+def test_the_documented_policy_of_a_user_passes_and_runs():
+    """The example in docs/examples works in `simulate` and in `Agent`."""
+    path = Path(__file__).parent.parent / "docs" / "examples" / "own_policy.py"
+    import importlib.util
+    import sys
+
+    spec = importlib.util.spec_from_file_location("own_policy", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["own_policy"] = module
+    spec.loader.exec_module(module)
+    kinds = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, ia.Policy) and value.__module__ == "own_policy"]
+    assert kinds
+    for kind in kinds:
+        check_policy(kind())
+        result = ia.simulate(kind(), ia.GaussianBandit([0, 3]), horizon=2000, trials=3, seed=1)
+        assert result.optimal[0, :, -1].min() > 0.5
+        agent = ia.Agent(kind(), arms=["x", "y"], seed=1)
+        agent.update(agent.select(), 1.0)
+        assert agent.decisions == 1
+
+
+@dataclass(frozen=True)
+class Good(ia.Policy):
+    """Half the time the first arm, else the highest mean."""
+
+    @staticmethod
+    @ia.hot
+    def choose(s, t, g):
+        if uniform(g) < 0.5:
+            return 0
+        best = 0
+        for a in range(s.arms):
+            if s.estimate[a] > s.estimate[best]:
+                best = a
+        return best
+
+
+@dataclass(frozen=True)
+class OneTooFar(Good):
+    """Returns an arm that does not exist."""
+
+    @staticmethod
+    @ia.hot
+    def choose(s, t, g):
+        return s.arms if t == 50 else 0
+
+
+@dataclass(frozen=True)
+class Miscounts(Good):
+    """Counts pulls itself."""
+
+    @staticmethod
+    @ia.hot
+    def update(s, a, x):
+        s.n[a] += 1
+
+
+@dataclass(frozen=True)
+class Forgets(Good):
+    """Keeps what it has learnt in a field that it calls a cache."""
+
+    fields = {"learnt": "cache float[arms]"}
+
+    @staticmethod
+    @ia.hot
+    def choose(s, t, g):
+        best = 0
+        for a in range(s.arms):
+            if s.learnt[a] < s.learnt[best]:
+                best = a
+        return best
+
+    @staticmethod
+    @ia.hot
+    def update(s, a, x):
+        s.learnt[a] += abs(x) + 1
+
+
+@dataclass(frozen=True)
+class LivesTwice(Good):
+    """Does something else behind an agent."""
+
+    @staticmethod
+    @ia.hot
+    def choose(s, t, g):
+        return (t + s.live) % s.arms
+
+
+@dataclass
+class Changes(ia.Policy):
+    """Not frozen."""
+
+    size: float = 1.0
+
+
+class NotADataclass(ia.Policy):
+    """Parameters unknown."""
+
+
+@dataclass(frozen=True)
+class Unhashable(Good):
+    """A list as parameter."""
+
+    values: list = None
+
+    def __post_init__(self):
+        self._set(values=[1])
+
+
+@dataclass(frozen=True)
+class DoesNotCompile(Good):
+    """Reads a field that it has not declared."""
+
+    @staticmethod
+    @ia.hot
+    def choose(s, t, g):
+        return int(s.no_such_field[0])
+
+
+@dataclass(frozen=True)
+class Overflows(Good):
+    """Means something else compiled than as plain Python."""
+
+    @staticmethod
+    @ia.hot
+    def choose(s, t, g):
+        x = 3
+        for _ in range(39):  # 3^40 does not fit 64 bits
+            x = x * 3
+        return 0 if x > 0 else s.arms - 1
+
+
+def test_a_good_policy_of_a_user_passes():
+    """Written in a few lines."""
+    check_policy(Good())
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (OneTooFar(), "arm that does not exist in round 50"),
+        (Miscounts(), "changes s.n"),
+        (Forgets(), "after a save and a load"),
+        (LivesTwice(), "differently live"),
+        (NotADataclass(), "frozen dataclass"),
+        (Changes(), "can be changed"),
+        (Unhashable(), "hashable"),
+        (DoesNotCompile(), "DoesNotCompile cannot be compiled.*no_such_field"),
+        (Overflows(), "as plain Python in round 1"),
+        (Good, "perhaps the class was given"),
+        ("MedEUCB", "instance of ironarm.Policy"),
+    ],
+)
+def test_faults_are_named_in_a_sentence(policy, message):
+    """One sentence about the first promise that is broken."""
+    with pytest.raises(ia.PolicyFault, match=message):
+        check_policy(policy)
