@@ -22,7 +22,7 @@ def main() -> int:
             ("types", [sys.executable, "-m", "mypy"], {}),
             ("tests, bounds checked", [*PYTEST, "tests"], {"NUMBA_BOUNDSCHECK": "1"}),
             ("policies as plain Python", [*PYTEST, "tests/policies", "tests/estimators"], {"NUMBA_DISABLE_JIT": "1"}),
-            ("examples in the documentation", [*PYTEST, "--doctest-modules", "--doctest-glob=*.md", "src", "README.md", "docs"], {}),
+            ("examples in the documentation", [*PYTEST, "--doctest-modules", "--doctest-glob=*.md", "--ignore=src/ironarm/engine/loop.py", "src", "README.md", "docs"], {}),
         ]
         for name, command, extra in steps:
             print(f"== {name}", flush=True)

@@ -75,6 +75,24 @@ def test_saved_and_loaded_it_continues_with_the_same_choices(policy, tmp_path):
     assert repr(agent) == repr(loaded)
 
 
+def test_bounded_memory_for_policies_that_hold_nothing_is_what_they_have_anyway():
+    """UCB and EXP3 accept it."""
+    for policy in (ia.UCB(), ia.EXP3(horizon=100)):
+        agent = ia.Agent(policy, arms=2, seed=1, memory="bounded")
+        agent.update(agent.select(), 0.5)
+        assert agent.inexact == []
+
+
+def test_exp3_minimises_within_its_range():
+    """The range is that of the rewards as given: the arm with small ones is found."""
+    agent = ia.Agent(ia.EXP3(horizon=4000), arms=["high", "low"], seed=1, minimize=True)
+    for _ in range(4000):
+        arm = agent.select()
+        agent.update(arm, {"high": 0.9, "low": 0.1}[arm])
+    assert agent.best() == "low"
+    assert agent.rewards["low"] > 3500
+
+
 def test_late_rewards_in_any_order_give_the_same_estimates_as_at_once():
     """Estimates count rewards, whenever they come."""
     agent = ia.Agent(ia.RUCB(), arms=NAMES, seed=1)
@@ -224,6 +242,10 @@ BAD = [
     (lambda a: a.learn(1, math.nan), ia.InvalidInput, "NaN"),
     (lambda a: a.cancel(0), ia.UnknownDecision, "closed"),
     (lambda a: a.learn_batch([(1, 1.0), (99, 1.0)]), ia.UnknownDecision, "99"),
+    (lambda a: a.learn_batch([(1, 1.0), 2]), ia.InvalidInput, "expected pairs"),
+    (lambda a: a.warm_start(["ab", 1]), ia.InvalidInput, "expected pairs|unknown arm|must be a number"),
+    (lambda a: a.warm_start([(["a"], 1.0)]), ia.UnknownArm, "the arms are"),
+    (lambda a: a.remove_arm(["a"]), ia.UnknownArm, "the arms are"),
     (lambda a: a.learn_batch([(1, 1.0), (1, 1.0)]), ia.InvalidInput, "twice"),
     (lambda a: a.learn_batch([(1, 1.0), (2, math.nan)]), ia.InvalidInput, "NaN"),
     (lambda a: a.warm_start([("a", 1.0), ("z", 1.0)]), ia.UnknownArm, "'z'"),
@@ -262,6 +284,8 @@ def test_an_explicit_block_that_more_arms_outgrow_is_refused_and_nothing_changes
     [
         (dict(policy="MedEUCB", arms=["a"]), "policy must be"),
         (dict(policy=ia.UCB(), arms=[]), "empty"),
+        (dict(policy=ia.UCB(), arms="abc"), "list of names"),
+        (dict(policy=ia.UCB(), arms=None), "list of names"),
         (dict(policy=ia.UCB(), arms=["a", "a"]), "name of its own"),
         (dict(policy=ia.UCB(), arms=[1.5]), "string or a whole number"),
         (dict(policy=ia.UCB(), arms=["a"], memory="small"), "memory"),
@@ -424,7 +448,7 @@ def test_the_table_shows_names_counts_and_the_best_arm():
     agent.decide()
     assert repr(agent).splitlines() == [
         "Agent(UCB(alpha=2.1, sigma=1.0), 1 decisions)",
-        "  arm   decisions  open  rewards  estimate",
-        "  left          1     0        1         1",
-        "* 7             2     1        1       2.5",
+        "  arm   rewards  open  estimate",
+        "  left        1     0         1",
+        "* 7           1     1       2.5",
     ]

@@ -10,7 +10,7 @@ from functools import partial
 from numbers import Real
 from pathlib import Path
 from time import time
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -63,15 +63,15 @@ class Agent:
     >>> agent.learn(late.id, 3.0)
     >>> agent
     Agent(RUCB(omega=4.0, median='lower'), 7 decisions)
-      arm  decisions  open  rewards  estimate
-    * a            2     0        2         1
-      b            5     0        5         3
+      arm  rewards  open  estimate
+      a          2     0         1
+    * b          5     0         3
     """
 
     def __init__(self, policy: Policy, arms: Iterable[Name] | int, *, seed: int | None = None, minimize: bool = False, memory: str = "exact") -> None:
         if not isinstance(policy, Policy):
             raise InvalidInput(f"policy must be a policy, for example ia.MedEUCB(), got {policy!r}.")
-        names: list[Name] = list(range(whole("arms", arms, at_least=1))) if isinstance(arms, (int, float)) else [_name(arm) for arm in arms]
+        names = _names(arms)
         if not names:
             raise InvalidInput("arms is empty; give at least one name.")
         if len(set(names)) < len(names):
@@ -84,9 +84,11 @@ class Agent:
         self._acquire, self._release = self._lock.acquire, self._lock.release
         self._next_id = 0
         self._watch: Watch | None = Watch(policy)
-        self._memory_watched = estimator is BoundedMedian
+        self._bounded = self._memory_watched = estimator is BoundedMedian
         self._watching = True
-        self._take_over(State(policy, len(names), live=True, estimator=estimator), names, {}, [deque() for _ in names])
+        # inside, rewards are always to be maximised
+        self._working = policy.mirrored() if self._minimize else policy
+        self._take_over(State(self._working, len(names), live=True, estimator=estimator), names, {}, [deque() for _ in names])
 
     def _take_over(self, state: State, names: list[Name], tickets: dict[int, Ticket], queues: list[Queue]) -> None:
         """Install a state with its arms and open decisions; everything that can fail has been done."""
@@ -185,7 +187,7 @@ class Agent:
     def learn_batch(self, rewards: Iterable[tuple[int, float]]) -> None:
         """Learn many rewards, pairs (decision id, reward): all of them, or none if one is bad."""
         with self._lock:
-            checked = [(id, self._arm_of(id), _reward(reward)) for id, reward in rewards]
+            checked = [(id, self._arm_of(id), _reward(reward)) for id, reward in _pairs(rewards, "a decision's id and a reward")]
             ids = [id for id, _, _ in checked]
             if len(set(ids)) < len(ids):
                 raise InvalidInput(f"decision {next(id for id in ids if ids.count(id) > 1)} is in the batch twice; a decision has one reward.")
@@ -220,7 +222,7 @@ class Agent:
         with self._lock:
             if self._chance is not None:
                 raise InvalidInput(f"{type(self._policy).__name__} weighs a reward by the probability of its decision, which a log does not tell; start it without one.")
-            pairs = [(self._index[arm] if arm in self._index else self._refuse_arm(arm), _reward(reward)) for arm, reward in log]
+            pairs = [(self._index_of(arm), _reward(reward)) for arm, reward in _pairs(log, "an arm and a reward")]
             for index, reward in pairs:
                 self._observe(index, reward, 1.0, 0)
             self._state.ints[1] += len(pairs)
@@ -234,17 +236,17 @@ class Agent:
             name = _name(arm)
             if name in self._index:
                 raise InvalidInput(f"there is an arm {name!r} already; every arm needs a name of its own.")
-            state = self._state.resized(self._policy, [*range(len(self._names)), None])
+            state = self._state.resized(self._working, [*range(len(self._names)), None])
             self._take_over(state, [*self._names, name], self._tickets, [*self._queues, deque()])
 
     def remove_arm(self, arm: Name) -> None:
         """Remove an arm and close its open decisions; the others keep their state. Added again, it starts afresh."""
         with self._lock:
-            index = self._index[arm] if arm in self._index else self._refuse_arm(arm)
+            index = self._index_of(arm)
             if len(self._names) == 1:
                 raise InvalidInput(f"{arm!r} is the last arm and cannot be removed; add another first.")
             keep = [i for i in range(len(self._names)) if i != index]
-            state = self._state.resized(self._policy, keep)
+            state = self._state.resized(self._working, keep)
             tickets = {id: (keep.index(arm), made, chance) for id, (arm, made, chance) in self._tickets.items() if arm != index}
             self._take_over(state, [self._names[i] for i in keep], tickets, [self._queues[i] for i in keep])
 
@@ -289,7 +291,7 @@ class Agent:
     @property
     def inexact(self) -> list[Name]:
         """With memory="bounded": the arms whose median has left its window at some time."""
-        if self._memory != "bounded":
+        if not self._bounded:
             return []
         with self._lock:
             return [name for name, lost in zip(self._names, self._state.view.lost, strict=True) if lost]
@@ -297,14 +299,14 @@ class Agent:
     def __repr__(self) -> str:
         with self._lock:
             best, estimates, view = self.best(), self.estimates, self._state.view
-            rows: list[Sequence[str]] = [("arm", "decisions", "open", "rewards", "estimate")]
+            rows: list[Sequence[str]] = [("arm", "rewards", "open", "estimate")]
             for i, name in enumerate(self._names):
                 waiting = int(view.n[i] - view.rewards[i])
                 value = "-" if math.isnan(estimates[name]) else f"{estimates[name]:.6g}"
-                rows.append((str(name), str(int(view.n[i])), str(waiting), str(int(view.rewards[i])), value))
-            widths = [max(len(row[k]) for row in rows) for k in range(5)]
+                rows.append((str(name), str(int(view.rewards[i])), str(waiting), value))
+            widths = [max(len(row[k]) for row in rows) for k in range(4)]
             marks = [" ", *("*" if name == best else " " for name in self._names)]
-            lines = [f"{mark} {row[0]:<{widths[0]}}  " + "  ".join(f"{row[k]:>{widths[k]}}" for k in range(1, 5)) for mark, row in zip(marks, rows, strict=True)]
+            lines = [f"{mark} {row[0]:<{widths[0]}}  " + "  ".join(f"{row[k]:>{widths[k]}}" for k in range(1, 4)) for mark, row in zip(marks, rows, strict=True)]
             goal = ", minimizing" if self._minimize else ""
             return "\n".join([f"Agent({self._policy!r}, {self.decisions} decisions{goal})", *lines])
 
@@ -365,7 +367,7 @@ class Agent:
         """Watch the first rewards, and a bounded memory for as long as it is exact."""
         if self._watch is not None and self._watch.saw(index, reward):
             self._watch = None
-        if self._memory == "bounded" and self._state.view.lost[index]:
+        if self._memory_watched and self._state.view.lost[index]:
             self._memory_watched = False
             warn(
                 f"the median of {self._names[index]!r} has left its window, so its estimate is no longer exact: the rewards drift. "
@@ -397,6 +399,12 @@ class Agent:
             raise UnknownDecision(f"there is no decision {id!r}; ids come from decide().")
         return ticket[0]
 
+    def _index_of(self, arm: Name) -> int:
+        try:
+            return self._index[arm]
+        except (KeyError, TypeError):
+            self._refuse_arm(arm)
+
     def _refuse_choice(self) -> NoReturn:
         raise PolicyFault(f"{type(self._policy).__name__}.choose returned an arm that does not exist; arms are numbered 0 to {len(self._names) - 1}.")
 
@@ -412,8 +420,27 @@ def _estimator_for(policy: Policy, memory: str) -> type[Estimator] | None:
     if policy.estimator is LowerMedian:
         return BoundedMedian
     if policy.estimator is not None and policy.estimator.holds_rewards:
-        raise InvalidInput(f'memory="bounded" is for policies on the lower median; {type(policy).__name__} needs all rewards. Use memory="exact".')
+        raise InvalidInput(f'memory="bounded" is for policies on the lower median, which {policy!r} is not; it needs all rewards. Use memory="exact".')
     return None
+
+
+def _names(arms: Iterable[Name] | int) -> list[Name]:
+    if isinstance(arms, (int, float)):
+        return list(range(whole("arms", arms, at_least=1)))
+    if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
+        raise InvalidInput(f"arms must be a list of names, or their number, got {arms!r}.")
+    return [_name(arm) for arm in arms]
+
+
+def _pairs(items: Iterable[tuple[Any, Any]], what: str) -> list[tuple[Any, Any]]:
+    pairs = []
+    for item in items:
+        try:
+            first, second = item
+        except (TypeError, ValueError):
+            raise InvalidInput(f"expected pairs of {what}, got {item!r}.") from None
+        pairs.append((first, second))
+    return pairs
 
 
 def _name(arm: object) -> Name:

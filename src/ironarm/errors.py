@@ -44,4 +44,4 @@ class MissingExtra(IronarmError, ImportError):
 
 def missing_extra(what: str, extra: str) -> MissingExtra:
     """Return the error to raise when an optional dependency is not installed."""
-    return MissingExtra(f"{what} needs packages that are not installed. Install them with: pip install 'ironarm[{extra}]'")
+    return MissingExtra(f"{what} needs packages that are not installed; they come with the extra '{extra}': pip install '.[{extra}]' in the project's folder.")

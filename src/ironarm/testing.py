@@ -45,7 +45,8 @@ def check_policy(policy: Policy) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RewardWarning)  # the rewards here are made to be unsuitable
         for check in CHECKS:
-            check(policy)
+            with _told(f"{type(policy).__name__} fails the check {check.__name__!r}"):
+                check(policy)
 
 
 def it_is_plain_data(policy: Policy) -> None:
@@ -80,7 +81,7 @@ def it_chooses_existing_arms(policy: Policy) -> None:
             state, stream = _start(policy, arms)
             for t, arm, _ in _play(policy, state, stream, rewards, 4 * arms + 60):
                 if not 0 <= arm < arms:
-                    raise PolicyFault(f"{type(policy).__name__}.choose returned {arm} in round {t}; with {arms} arms it must be 0 to {arms - 1}.")
+                    raise PolicyFault(f"{type(policy).__name__}.choose returned {arm} in round {t}; arms are numbered 0 to {arms - 1}.")
                 if state.view.n.sum() != t:
                     raise PolicyFault(f"{type(policy).__name__} changes s.n; the engine counts, a policy only reads.")
                 if state.view.rewards.sum() != t:
@@ -98,7 +99,8 @@ def it_depends_on_nothing_else(policy: Policy) -> None:
 def it_means_the_same_uncompiled(policy: Policy) -> None:
     """Compiled and as plain Python, the choices are the same."""
     compiled = [arm for _, arm, _ in _play(policy, *_start(policy, 4), _normal, ROUNDS)]
-    with machine.uncompiled(), np.errstate(all="ignore"):
+    advice = "as plain Python it fails where compiled code goes on: look for indices out of bounds and divisions by zero"
+    with machine.uncompiled(), np.errstate(all="ignore"), _told(f"{type(policy).__name__}: {advice}"):
         plain = [arm for _, arm, _ in _play(policy, *_start(policy, 4), _normal, ROUNDS)]
     if compiled != plain:
         t = next(i for i, (a, b) in enumerate(zip(compiled, plain, strict=True)) if a != b) + 1
@@ -125,7 +127,7 @@ def it_saves_and_continues(policy: Policy) -> None:
     """Saved and loaded in the middle, an agent goes on with the same choices; late rewards, new and removed arms leave it sound."""
     agent = _agent(policy, ["a", "b", "c"])
     values = iter(np.random.default_rng(5).normal(size=2000).tolist())
-    for _ in range(150):
+    for _ in range(151):  # not a multiple of the number of arms
         agent.update(agent.select(), next(values))
     late = [agent.decide() for _ in range(5)]
     with tempfile.TemporaryDirectory() as folder:
@@ -151,7 +153,7 @@ def it_saves_and_continues(policy: Policy) -> None:
     for _ in range(100):
         agent.cancel(agent.decide().id)
         agent.update(agent.select(), next(values))
-    if agent.decisions != 150 + 5 + 150 + 200:
+    if agent.decisions != 151 + 5 + 150 + 200:
         raise PolicyFault(f"{type(policy).__name__} changes the number of rounds.")
 
 
@@ -183,7 +185,7 @@ def _told(sentence: str) -> Iterator[None]:
     except IronarmError:
         raise
     except Exception as error:
-        raise PolicyFault(f"{sentence} ({error}).") from error
+        raise PolicyFault(f"{sentence} ({type(error).__name__}: {error}).") from error
 
 
 def _start(policy: Policy, arms: int, live: bool = False) -> tuple[State, np.ndarray]:

@@ -61,7 +61,11 @@ class Layout:
         ints = np.zeros(HEADER + sum(f.length(arms) for f in self.fields if f.kind == "int"), np.int64)
         floats = np.zeros(len(self.constants) + sum(f.length(arms) for f in self.fields if f.kind == "float"))
         ints[0] = arms
-        floats[: len(self.constants)] = [constants[name] for name in self.constants]
+        for i, name in enumerate(self.constants):
+            try:
+                floats[i] = constants[name]
+            except (TypeError, ValueError):
+                raise PolicyFault(f"the constant {name!r} must be a number, got {constants[name]!r}.") from None
         return ints, floats
 
     def view(self, ints: np.ndarray, floats: np.ndarray, pool: np.ndarray) -> Any:

@@ -80,6 +80,7 @@ class Machine:
                 MANY_ARMS if many else units.NO_STAND_INS,
             )
             namespace = vars(units.load_unit(name))
+            self._unit = name
         I, F, G = jit.INTS, jit.FLOATS, jit.WORDS
         pointer = jit.types.FunctionType(jit.ATTACK)
         B = jit.BYTES
@@ -95,10 +96,14 @@ class Machine:
         }
         self._namespace, self._signatures, self._calls = namespace, signatures, dict[str, Callable[..., Any]]()
 
+    def on_disk(self) -> bool:
+        """Say whether the simulator's loop need not be compiled any more."""
+        return self.plain or units.is_compiled(self._unit, "run")
+
     def call(self, name: str) -> Callable[..., Any]:
         """Return an entry point, compiled on first use."""
         if self.plain:
-            return self._namespace[name]  # type: ignore[no-any-return]
+            return quiet(self._namespace[name])
         if name not in self._calls:
             from . import jit
 
@@ -120,6 +125,8 @@ def estimate_reward(s, a, x):
 
 def _step(owner: Any, name: str) -> Callable[..., Any]:
     function = getattr(owner, name)
+    if function is Policy.choose:
+        raise PolicyFault(f"{owner.__name__} has no `choose`: write one, with @staticmethod and @hot above it.")
     if not mark_of(function):
         raise PolicyFault(f"{owner.__name__}.{name} is not marked: write @staticmethod and @hot above it, and let it take the state, not self.")
     return function
@@ -141,6 +148,16 @@ def _plain_namespace(functions: dict[str, Callable[..., Any]], layout: Layout, j
     if "add" in functions:
         exec(_ESTIMATE_REWARD, namespace)
     return namespace
+
+
+def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let plain Python wrap round and divide by zero as compiled code does, without a warning."""
+
+    def call(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return call
 
 
 def _reason(error: Exception) -> str:
@@ -181,9 +198,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a marked module-level function, compiled as an entry point of its own."""
     from . import jit
 
-    if jit.DISABLED:
-        return function
-    return _compiled(function)
+    return quiet(function) if jit.DISABLED else _compiled(function)
 
 
 @cache

@@ -218,3 +218,8 @@ def load_unit(name: str) -> types.ModuleType:
     """Import a unit."""
     _package()
     return importlib.import_module(f"{PACKAGE}.{name}")
+
+
+def is_compiled(unit: str, function: str) -> bool:
+    """Say whether compiled code of an entry point is likely to be on disk; only how fast it is to be had depends on it."""
+    return any((_package() / "__pycache__").glob(f"{unit}.{function}-*.nbi"))

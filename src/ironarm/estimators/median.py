@@ -8,7 +8,7 @@ import numpy as np
 
 from ..marks import hot
 from .base import Estimator
-from .rank import W, fields, held, make_room, put, value_at
+from .rank import W, fields, held, make_room, put
 
 
 class LowerMedian(Estimator):
@@ -23,9 +23,8 @@ class LowerMedian(Estimator):
     @staticmethod
     @hot
     def add(s, a, x):
-        rank = (s.rewards[a] - 1) >> 1
-        put(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, x, rank, s.rewards[a])
-        return value_at(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, rank)
+        n = s.rewards[a]
+        return put(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, x, (n - 1) >> 1, n)
 
     @staticmethod
     @hot
@@ -46,6 +45,5 @@ class UpperMedian(LowerMedian):
     @staticmethod
     @hot
     def add(s, a, x):
-        rank = s.rewards[a] >> 1
-        put(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, x, rank, s.rewards[a])
-        return value_at(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, rank)
+        n = s.rewards[a]
+        return put(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, x, n >> 1, n)

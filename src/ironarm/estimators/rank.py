@@ -137,7 +137,7 @@ def refill(pool, window, inside, slot_start, slot_size, j, rank):
 
 @hot
 def put(pool, window, inside, slot_start, slot_size, j, x, rank, n):
-    """Add x to tracker j, which then holds n values; `rank` (from 0) is the order statistic that will be asked for next, a hint that costs nothing if wrong."""
+    """Add x to tracker j, which then holds n values, and return the order statistic of that rank (from 0)."""
     base = j * W
     is_below = n > W and x < window[base]  # up to W values all are in the window
     is_above = n > W and x > window[base + inside[j] - 1]
@@ -148,15 +148,10 @@ def put(pool, window, inside, slot_start, slot_size, j, x, rank, n):
         slot_size[slot] += 1
     else:
         insert(pool, window, inside, slot_start, slot_size, j, x, rank)
-
-
-@hot
-def value_at(pool, window, inside, slot_start, slot_size, j, rank):
-    """Return the order statistic of that rank (from 0) of tracker j, which holds more than `rank` values."""
     i = rank - slot_size[2 * j]
     if i < 0 or i >= inside[j]:
         i = refill(pool, window, inside, slot_start, slot_size, j, rank)
-    return window[j * W + i]
+    return window[base + i]
 
 
 @cold

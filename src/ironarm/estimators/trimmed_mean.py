@@ -11,7 +11,7 @@ from ..marks import hot
 from . import exact_sum, rank
 from .base import Estimator
 from .exact_sum import exact_add, exact_mean
-from .rank import W, held, make_room, put, value_at
+from .rank import W, held, make_room, put
 
 
 @hot
@@ -27,10 +27,8 @@ def keep(sums, counts, used, infinite, a, x, sign):
 def advance(pool, window, inside, slot_start, slot_size, sums, counts, used, infinite, cut, a, x, n, wanted):
     """Add x to both trackers and to the kept part, then drop what the larger cut drops."""
     k = cut[a]
-    put(pool, window, inside, slot_start, slot_size, 2 * a, x, k, n)
-    put(pool, window, inside, slot_start, slot_size, 2 * a + 1, x, n - 1 - k, n)
-    low = value_at(pool, window, inside, slot_start, slot_size, 2 * a, k)
-    high = value_at(pool, window, inside, slot_start, slot_size, 2 * a + 1, n - 1 - k)
+    low = put(pool, window, inside, slot_start, slot_size, 2 * a, x, k, n)
+    high = put(pool, window, inside, slot_start, slot_size, 2 * a + 1, x, n - 1 - k, n)
     keep(sums, counts, used, infinite, a, min(max(x, low), high), 1)
     if wanted > k:
         keep(sums, counts, used, infinite, a, low, -1)

@@ -80,6 +80,10 @@ class Policy:
     def settle(s, t):
         pass
 
+    def mirrored(self) -> Policy:
+        """Return the policy for the negated rewards, which is what an agent that minimises feeds it: another one only if a parameter speaks of the rewards' range."""
+        return self
+
     @property
     def expected_spread(self) -> float | None:
         """The standard deviation of clean rewards that the parameters are made for; None if the policy has no such scale."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..draws import uniform
 from ..errors import InvalidInput
@@ -94,6 +94,10 @@ class EXP3(Policy):
             "low": self.reward_range[0],
             "per_width": 1 / (self.reward_range[1] - self.reward_range[0]),
         }
+
+    def mirrored(self) -> EXP3:
+        low, high = self.reward_range
+        return replace(self, reward_range=(-high, -low))
 
     @staticmethod
     @hot

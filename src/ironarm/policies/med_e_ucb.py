@@ -89,7 +89,7 @@ class MedEUCB(Policy):
     >>> attack = ia.OppositeUniform(rho=0.125, scale=1800)
     >>> result = ia.simulate(ia.MedEUCB(), bandit, attack, horizon=10_000, trials=3, seed=1, progress=False)
     >>> result.regret[0, :, -1].tolist()
-    [3420.0, 3420.0, 3420.0]
+    [3330.0, 3330.0, 3330.0]
 
     References
     ----------

@@ -21,7 +21,7 @@ class TrimmedEpsilonGreedy(Policy):
     smallest and largest rewards.
 
     **alpha must exceed rho clearly.** With alpha = rho, as in the paper, the attacked rewards outnumber alpha n about half of the time and the policy fails in most trials;
-    with alpha = rho + 0.1 it does about as well as `MedEpsilonGreedy`. If rho is not known, prefer the median.
+    with alpha = rho + 0.1 its median regret is that of `MedEpsilonGreedy`, but a few trials in a hundred still fail. If rho is not known, prefer the median.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ class Result:
         >>> result = ia.simulate([ia.MedEUCB(), ia.UCB()], bandit, attack, horizon=10_000, trials=10, seed=1)
         >>> row = result.summary().rows[0]
         >>> row.policy, row.mean, row.stuck
-        ('MedEUCB', 3420.0, 0.0)
+        ('MedEUCB', 3330.0, 0.0)
         """
         return summarise(self.labels, self.regret[:, :, -1], self.optimal[:, :, -1], self.stuck)
 

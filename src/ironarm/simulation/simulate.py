@@ -15,8 +15,8 @@ import numpy as np
 from ..attacks import Attack, NoAttack
 from ..bandits import Bandit
 from ..engine.adversary import Adversary
-from ..engine.machine import machine_for
 from ..engine.streams import fresh_seed
+from ..engine.warm import compile_all
 from ..errors import InvalidInput
 from ..policies import Policy
 from ..validation import whole
@@ -131,13 +131,9 @@ class _Spare(threading.local):
 
 
 def prepare(setting: Setting, bar: Progress) -> None:
-    """Compile what the policies need, in the calling thread, so that the workers find it ready; refuse policies that do not fit the bandit."""
-    for policy in setting.policies:
-        bar.note(f"preparing {type(policy).__name__}")
-        machine = machine_for(policy, policy.constants(setting.bandit.arms, setting.horizon), setting.bandit.arms)
-        machine.call("run")
-        if machine.estimator and machine.estimator.holds_rewards:
-            machine.call("repack")
+    """Compile what the policies need before the workers start; refuse policies that do not fit the bandit."""
+    bar.note("compiling (once; kept for the next time)")
+    compile_all(setting.policies, setting.bandit.arms, setting.horizon)
     bar.note("simulating")
 
 

@@ -1,0 +1,96 @@
+"""A policy of your own in one file: med-E-UCB without blocks. `docs/own-policy.md` explains it line by line."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ironarm import Policy, cold, hot
+from ironarm.errors import InvalidInput
+from ironarm.estimators import Estimator, LowerMedian
+from ironarm.policies.highest_index import FIELDS, highest_index, index_moved
+
+A_HAIR_EARLY = 1.0 - 1e-12  # rounding may cost one more look at the counts, never a missed pull
+FAR_AWAY = 1e18
+
+
+@cold
+def short_of_pulls(n, enough_until, b, t):
+    """Return the arm with the fewest pulls if that is fewer than b log t, else -1; then write down until which round no arm will be short."""
+    fewest = 0
+    for a in range(1, len(n)):
+        if n[a] < n[fewest]:
+            fewest = a
+    if n[fewest] < b * math.log(t):
+        return fewest
+    enough_until[0] = int(min(math.exp(n[fewest] / b * A_HAIR_EARLY), FAR_AWAY))
+    return -1
+
+
+@dataclass(frozen=True)
+class SteadyMedUCB(Policy):
+    """med-E-UCB without blocks: an arm with fewer than b log t pulls is pulled at once, the one with the fewest first.
+
+    All other rounds pull the arm with the largest
+
+        median_a + sqrt(omega log t / n_a)
+
+    with the lower median. The forced pulls come one by one instead of in windows, so there is no block length to choose.
+
+    **Not for 0/1 rewards** or heavy ties, where all medians are equal.
+
+    Parameters
+    ----------
+    b : forced pulls of each arm per unit of log t, > 0.
+    omega : exploration, in squared units of reward, > 0.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
+    >>> attack = ia.OppositeUniform(rho=0.125, scale=1800)
+    >>> result = ia.simulate(SteadyMedUCB(), bandit, attack, horizon=10_000, trials=3, seed=1, progress=False)
+    >>> result.regret[0, :, -1].tolist()
+    [3330.0, 3330.0, 3330.0]
+    """
+
+    b: float = 4.0
+    omega: float = 4.0
+
+    fields = {**FIELDS, "enough_until": "cache int[1]"}
+
+    def __post_init__(self) -> None:
+        if not (self.b > 0 and self.omega > 0):
+            raise InvalidInput(f"b and omega must be above 0, got b={self.b!r} and omega={self.omega!r}.")
+
+    @property
+    def estimator(self) -> type[Estimator]:
+        """What feeds `s.estimate`."""
+        return LowerMedian
+
+    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
+        """Return the numbers that the steps read as `s.b` and `s.omega`."""
+        return {"b": self.b, "omega": self.omega}
+
+    @staticmethod
+    @hot
+    def choose(s, t, g):
+        """Return the arm for round t."""
+        if t > s.enough_until[0]:
+            arm = short_of_pulls(s.n, s.enough_until, s.b, t)
+            if arm >= 0:
+                return arm
+        return highest_index(s, t, s.omega)
+
+    @staticmethod
+    @hot
+    def update(s, a, x):
+        """Learn the reward x of arm a; `s.estimate[a]` is already new."""
+        index_moved(s, a)
+
+    @staticmethod
+    @hot
+    def recount(s, a):
+        """Take note that a decision for arm a was made or cancelled, live."""
+        index_moved(s, a)
+        s.enough_until[0] = 0  # a cancelled one may leave the arm short
