@@ -338,10 +338,12 @@ class Agent:
             agent._state.restore(data["state"])
             agent._stream[:] = np.array(data["stream"], dtype=np.uint64)
             agent._next_id = int(data["next_id"])
-            tickets = {int(id): (range(len(agent._names))[arm], float(made), float(chance)) for id, arm, made, chance in data["tickets"]}
+            tickets = {int(id): (int(arm), float(made), float(chance)) for id, arm, made, chance in data["tickets"]}
             queues = [deque(x if type(x) is int else float(x) for x in queue) for queue in data["queues"]]
-            if len(queues) != len(agent._names):
-                raise ValueError("its queues are not those of the arms")
+            if len(queues) != len(agent._names) or any(not 0 <= arm < len(agent._names) for arm, _, _ in tickets.values()):
+                raise ValueError("its open decisions are not those of its arms")
+            if len(data["stream"]) != 4 or not any(data["stream"]):
+                raise ValueError("its random stream is not one")
             agent._take_over(agent._state, agent._names, tickets, queues)
             agent._watch = Watch(policy) if agent.decisions == 0 else None
             agent._watching = agent._watch is not None or agent._memory_watched

@@ -83,28 +83,53 @@ class State:
         return data
 
     def restore(self, data: dict[str, Any]) -> None:
-        """Take over what `dump` returned. Raises KeyError, TypeError or ValueError if it does not fit."""
+        """Take over what `dump` returned, into a fresh state. Raises KeyError, TypeError or ValueError if it does not fit.
+
+        Everything that compiled code will use as a count or an index is checked first: compiled code does not look whether an index is in bounds.
+        """
+        estimator = self.machine.estimator
+        rebuilt = set(estimator.fields) - set(estimator.saved) if estimator and "rewards" in data else set()
+        fields = _checked_fields(data["fields"], {f.name: getattr(self.view, f.name) for f in self.machine.layout.fields if not f.cache and f.name not in rebuilt})
+        counts = fields["rewards"]
+        if estimator and rebuilt:
+            held = [[float(x) for x in rewards] for rewards in data["rewards"]]
+            forgotten = fields["below"] + fields["above"] if estimator.forgets else np.zeros_like(counts)
+            if [len(rewards) for rewards in held] != (counts - forgotten).tolist() or any(x != x for rewards in held for x in rewards):
+                raise ValueError("its rewards do not fit their counts")
+            rebuild = self.machine.call("rebuild")
+            for arm, rewards in enumerate(held):
+                for i, x in enumerate(rewards):
+                    # an estimator that forgets is told the final count, one that holds everything counts along
+                    while not rebuild(self.ints, self.floats, self.pool, arm, x, int(counts[arm]) if estimator.forgets else i + 1):
+                        self.grow()
         view = self.view
-        fields = data["fields"]
-        counts = np.array(fields["rewards"], dtype=np.int64)
-        rebuild = self.machine.call("rebuild")
-        for arm, rewards in enumerate(data.get("rewards", [])):
-            for i, x in enumerate(rewards):
-                # an estimator that forgets rewards is told the true count, one that holds all of them counts along
-                count = i + 1 if len(rewards) == counts[arm] else int(counts[arm])
-                while not rebuild(self.ints, self.floats, self.pool, arm, float(x), count):
-                    self.grow()
-        view = self.view
-        expected = {f.name for f in self.machine.layout.fields if not f.cache}
-        if self.machine.estimator and "rewards" in data:
-            expected -= set(self.machine.estimator.fields) - set(self.machine.estimator.saved)
-        if set(fields) != expected:
-            raise ValueError("its fields are not those of the policy")
         for name, values in fields.items():
-            target = getattr(view, name)
-            array = np.array(values, dtype=target.dtype)
-            if array.shape != target.shape:
-                raise ValueError(f"the field {name!r} has the wrong length")
-            target[:] = array
-        self.ints[1] = int(data["rounds"])
+            getattr(view, name)[:] = values
+        view.unrewarded[0] = int((counts == 0).sum())
+        view.owing_arms[0] = int((view.owing > 0).sum())
+        self.ints[1] = _count(data["rounds"])
         self.adjust(RECOUNT)
+
+
+def _checked_fields(saved: dict[str, Any], targets: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the saved fields as arrays of the right kind and length; counts must be counts."""
+    if set(saved) != set(targets):
+        raise ValueError("its fields are not those of the policy")
+    fields = {}
+    for name, target in targets.items():
+        values = np.array(saved[name])
+        if values.shape != target.shape or (target.dtype == np.int64 and values.dtype != np.int64):
+            raise ValueError(f"the field {name!r} is not what it should be")
+        fields[name] = values.astype(target.dtype)
+    for name in ("n", "rewards", "owing", "below", "above", "lost"):
+        if name in fields and fields[name].min() < 0:
+            raise ValueError(f"the field {name!r} is negative")
+    if (fields["n"] < fields["rewards"]).any():
+        raise ValueError("it has more rewards than decisions")
+    return fields
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < 2**62:
+        raise ValueError(f"{value!r} is not a count")
+    return value

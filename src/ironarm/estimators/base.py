@@ -8,7 +8,7 @@ An estimator keeps, for each arm, what it needs of the rewards seen, in named ar
 * `room(s, a)` says whether one more reward of arm `a` fits the memory held; an estimator that holds rewards asks `ironarm.estimators.pool` for more.
 * `samples(s, a)` returns the rewards held, in an order from which `add` rebuilds what the estimator knows, and an agent saves those. None where `fields` say
   everything: then `fields` are saved as they are.
-* `saved` names fields that are saved beside the samples.
+* `saved` names fields that are saved beside the samples, and `forgets` says that some rewards are only counted (in `s.below` and `s.above`).
 
 The cost per update is stated in each estimator's docstring.
 """
@@ -28,6 +28,7 @@ class Estimator:
     fields: ClassVar[dict[str, str]] = {}
     holds_rewards: ClassVar[bool] = False
     saved: ClassVar[tuple[str, ...]] = ()
+    forgets: ClassVar[bool] = False
 
     @staticmethod
     @hot

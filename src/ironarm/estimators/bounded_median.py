@@ -59,6 +59,7 @@ class BoundedMedian(Estimator):
     fields = {**pool.fields(1), "below": "int[arms]", "above": "int[arms]", "lost": "int[arms]"}
     holds_rewards = True
     saved = ("below", "above", "lost")
+    forgets = True
 
     @staticmethod
     @hot
