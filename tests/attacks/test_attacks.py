@@ -101,10 +101,7 @@ def test_a_compiled_attack_and_the_same_one_in_python_agree():
 def test_nan_from_an_attack_counts_as_minus_infinity():
     """The adversary could have sent -inf anyway."""
     policies = [ia.MedEUCB(), ia.RUCB(), ia.UCB(), ia.CatoniUCB(), ia.TrimmedUCB(alpha=0.1), ia.EXP3()]
-    nan, inf = (
-        ia.simulate(policies, BANDIT, ia.CustomAttack(0.2, lambda e, a, x, u, v, value=value: value), horizon=600, trials=2, seed=1)
-        for value in (math.nan, -math.inf)
-    )
+    nan, inf = (ia.simulate(policies, BANDIT, ia.CustomAttack(0.2, lambda e, a, x, u, v, value=value: value), horizon=600, trials=2, seed=1) for value in (math.nan, -math.inf))
     assert np.array_equal(nan.regret, inf.regret)
 
 

@@ -38,6 +38,14 @@ class Adversary:
         self._scene = _scene_type(tuple(constants))
         self._constants = tuple(constants.values())
 
+    def handles(self, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray) -> tuple[Any, Any, Any]:
+        """Return what the loop calls, what it hands over (addresses, for compiled code), and what must be kept alive meanwhile."""
+        arrays = self.means, pulls, estimate, self.settings, memory
+        if not hasattr(self.pointer, "address"):
+            return self.pointer, arrays, None
+        table = np.array([*(array.ctypes.data for array in arrays), len(self.means), len(memory)], np.int64)
+        return self.pointer.address, table.ctypes.data, (table, arrays)
+
     def answer(self, t: int, a: int, x: float, u: float, v: float, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray) -> float:
         """Ask a Python attack what the policy shall see."""
         best, runner_up = (int(i) for i in self.settings[:2])
@@ -53,6 +61,18 @@ def _scene_type(constants: tuple[str, ...]) -> Any:
     return namedtuple("Scene", [*SCENE, *constants])  # type: ignore[misc]
 
 
+def _unpacked(settings: int) -> list[str]:
+    """Return the lines that make arrays of a table of addresses."""
+    return [
+        "    table = carray(ints_at(scene), 7)",
+        "    means = carray(floats_at(table[0]), table[5])",
+        "    pulls = carray(ints_at(table[1]), table[5])",
+        "    estimate = carray(floats_at(table[2]), table[5])",
+        f"    settings = carray(floats_at(table[3]), {settings})",
+        "    memory = carray(floats_at(table[4]), table[6])",
+    ]
+
+
 @cache
 def _pointer(function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
     """Return the function behind the fixed signature that `jit.ATTACK` describes."""
@@ -65,7 +85,8 @@ def _pointer(function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
             "class Scene(NamedTuple):",
             *(f"    {name}: object" for name in fields),
             "",
-            "def observed(a, x, t, u, v, means, pulls, estimate, settings, memory):",
+            "def observed(a, x, t, u, v, scene):",
+            *(["    means, pulls, estimate, settings, memory = scene"] if jit.DISABLED else _unpacked(len(constants) + 2)),
             f"    e = Scene(t, len(means), int(settings[0]), int(settings[1]), means, pulls, estimate, memory{numbers})",
             "    return float(corrupt(e, a, x, u, v))",
             "",

@@ -16,7 +16,7 @@ from numba import config, njit, types
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
-__all__ = ["ATTACK", "NumbaError", "attack_pointer", "bare_call", "cold", "entry", "hot", "part", "stay_out_of_line", "types"]
+__all__ = ["ATTACK", "NumbaError", "attack_pointer", "bare_call", "call_attack", "carray", "cold", "entry", "floats_at", "hot", "ints_at", "part", "stay_out_of_line", "types"]
 
 DISABLED = bool(config.DISABLE_JIT)
 
@@ -127,8 +127,47 @@ INTS = types.Array(types.int64, 1, "C")
 BYTES = types.Array(types.uint8, 1, "C")
 WORDS = types.Array(types.uint64, 1, "C")
 
-ATTACK = types.float64(types.int64, types.float64, types.int64, types.float64, types.float64, FLOATS, INTS, FLOATS, FLOATS, FLOATS)
-"""An attack as the loop calls it: (arm, clean reward, round, u, v, means, pulls, estimates, parameters, memory) -> observed reward."""
+ATTACK = types.float64(types.int64, types.float64, types.int64, types.float64, types.float64, types.int64)
+"""An attack as the loop calls it: (arm, clean reward, round, u, v, address of the scene) -> observed reward. The scene is an array of addresses and lengths: arrays by value
+would be seventy words on the stack, more time than most attacks take."""
+
+
+def _plain_call(attack: Any, scene: Any, a: int, x: float, t: int, u: float, v: float) -> float:
+    return attack(a, x, t, u, v, scene)
+
+
+@intrinsic  # type: ignore[misc]
+def _call_attack(typingctx, address, scene, a, x, t, u, v):  # type: ignore[no-untyped-def]
+    """Call the attack at that address."""
+    from llvmlite import ir
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        whole, real = ir.IntType(64), ir.DoubleType()
+        function = ir.FunctionType(real, [whole, real, whole, real, real, whole])
+        return builder.call(builder.inttoptr(args[0], function.as_pointer()), [*args[2:], args[1]])
+
+    return types.float64(types.int64, types.int64, types.int64, types.float64, types.int64, types.float64, types.float64), codegen
+
+
+call_attack = _plain_call if DISABLED else _call_attack
+
+
+def _pointer_intrinsic(kind: Any) -> Any:
+    @intrinsic  # type: ignore[misc]
+    def pointer(typingctx, address):  # type: ignore[no-untyped-def]
+        result = types.CPointer(kind)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            return builder.inttoptr(args[0], context.get_value_type(result))
+
+        return result(types.int64), codegen
+
+    return pointer
+
+
+floats_at = _pointer_intrinsic(types.float64)
+ints_at = _pointer_intrinsic(types.int64)
+carray = numba.carray
 
 
 def attack_pointer(function: Callable[..., Any]) -> Any:

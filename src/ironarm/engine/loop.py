@@ -28,12 +28,13 @@ def take(s, a, x):
 
 
 @cold
-def record(loop, gaps, pulls, t, regret, optimal):
+def record(loop, gaps, n, pulls, t, regret, optimal):
     """Write a checkpoint: the regret is computed from the counts, so that it does not depend on the order of the pulls."""
     stay_out_of_line()
     total = 0.0
     best = 0
     for a in range(len(gaps)):
+        pulls[a] = n[a]
         total += gaps[a] * pulls[a]
         if gaps[a] == 0.0:
             best += pulls[a]
@@ -43,25 +44,34 @@ def record(loop, gaps, pulls, t, regret, optimal):
 
 
 @entry
-def run(ints, floats, pool, g, loop, noise, coin, draws, column, filled, location, scale, shows, attack, settings, memory, reply, means, gaps, pulls, checkpoints, regret, optimal):
+def run(ints, floats, pool, g, loop, noise, coin, draws, column, filled, location, scale, shows, attack, scene, reply, gaps, pulls, checkpoints, regret, optimal):
     """Play the rounds on the tape."""
     s = bind(ints, floats, pool)
     columns = len(filled)  # 0: rewards are location + scale * noise
     rounds = len(noise)
     before = loop[2]
     i = loop[0]
+    chosen = loop[3] - 1
+    loop[3] = 0
+    if i < 0 or loop[1] < 0:
+        return DONE  # never so; said here, it spares Numba the handling of negative indices in the loop
+    due = checkpoints[loop[1]]
     while i < rounds:
         t = before + i + 1
-        a = loop[3] - 1
+        a = chosen
+        chosen = -1
         if a < 0:
             a = choose(s, t, g)
             if a < 0 or a >= s.arms:
                 loop[4] = a
                 return BAD_ARM
             s.n[a] += 1
-            pulls[a] += 1
         attacked = coin[i] != 0
-        shown = shows[a] if attacked else a
+        shown = a
+        if attacked:
+            shown = shows[a]
+            if shown < 0:
+                return BAD_ARM
         if not room(s, a):
             loop[0] = i
             loop[3] = a + 1
@@ -77,7 +87,7 @@ def run(ints, floats, pool, g, loop, noise, coin, draws, column, filled, locatio
             x = column[shown * rounds + i]
         if attacked:
             if loop[5] == 0:
-                x = attack(a, x, t, draws[3 * i + 1], draws[3 * i + 2], means, pulls, s.estimate, settings, memory)
+                x = call_attack(attack, scene, a, x, t, draws[3 * i + 1], draws[3 * i + 2])
             elif loop[5] == 2:
                 x = reply[0]
                 loop[5] = 1
@@ -88,10 +98,10 @@ def run(ints, floats, pool, g, loop, noise, coin, draws, column, filled, locatio
                 return ASK
             if x != x:
                 x = -np.inf  # the attacker could have sent -inf anyway
-        loop[3] = 0
         take(s, a, x)
-        if t == checkpoints[loop[1]]:
-            record(loop, gaps, pulls, t, regret, optimal)
+        if t == due:
+            record(loop, gaps, s.n, pulls, t, regret, optimal)
+            due = checkpoints[loop[1]]
         i += 1
     loop[0] = i
     ints[1] = before + rounds

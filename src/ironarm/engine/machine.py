@@ -82,9 +82,8 @@ class Machine:
             namespace = vars(units.load_unit(name))
             self._unit = name
         I, F, G = jit.INTS, jit.FLOATS, jit.WORDS
-        pointer = jit.types.FunctionType(jit.ATTACK)
         B = jit.BYTES
-        run = (I, F, F, G, I, F, B, F, F, B, F, F, I, pointer, F, F, F, F, F, I, I, F, F)
+        run = (I, F, F, G, I, F, B, F, F, B, F, F, I, jit.types.int64, jit.types.int64, F, F, I, I, F, F)
         signatures = {
             "run": run,
             "select": (I, F, F, G),
@@ -144,7 +143,17 @@ def _plain_namespace(functions: dict[str, Callable[..., Any]], layout: Layout, j
     def nothing() -> None:
         pass
 
-    namespace: dict[str, Any] = {"np": np, "math": math, "bind": bind, "hot": same, "cold": same, "entry": same, "stay_out_of_line": nothing, **functions}
+    namespace: dict[str, Any] = {
+        "np": np,
+        "math": math,
+        "bind": bind,
+        "hot": same,
+        "cold": same,
+        "entry": same,
+        "call_attack": jit.call_attack,
+        "stay_out_of_line": nothing,
+        **functions,
+    }
     if "add" in functions:
         exec(_ESTIMATE_REWARD, namespace)
     return namespace

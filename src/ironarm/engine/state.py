@@ -17,7 +17,16 @@ CANCELLED, JOINED, SETTLE, RECOUNT, OWE = range(5)
 class State:
     """The state of one policy at work: arrays, and the machine that moves them."""
 
-    def __init__(self, policy: Policy, arms: int, horizon: int | None = None, live: bool = False, estimator: type[Estimator] | None = None, pool: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        arms: int,
+        horizon: int | None = None,
+        live: bool = False,
+        estimator: type[Estimator] | None = None,
+        pool: np.ndarray | None = None,
+        last: State | None = None,
+    ) -> None:
         constants = policy.constants(arms, horizon)
         self.machine = machine_for(policy, constants, arms, estimator)
         self.ints, self.floats = self.machine.layout.allocate(arms, constants)
@@ -28,6 +37,11 @@ class State:
         view.unrewarded[0] = arms
         if self.machine.estimator:
             view.estimate[:] = -np.inf
+            if last is not None and self.machine.estimator.holds_rewards:
+                # the slots keep their places too: nothing needs to be moved while they fill again
+                self.pool = last.pool
+                before = last.view
+                view.slot_start[:], view.slot_room[:], view.pool_used[:] = before.slot_start, before.slot_room, before.pool_used
 
     @property
     def view(self) -> Any:

@@ -34,12 +34,15 @@ def draw_tape(noise_stream, attack_stream, rho, normal, noise, coin, draws):
 class Tape:
     """The numbers of up to `length` rounds at a time."""
 
-    def __init__(self, length: int, rho: float, normal: bool, noise_stream: np.ndarray, attack_stream: np.ndarray) -> None:
-        self._streams = noise_stream, attack_stream
+    def __init__(self, length: int, rho: float, normal: bool) -> None:
         self._rho, self._normal = rho, normal
         self._noise, self._draws = np.empty(length), np.empty(3 * length)
         self._coin = np.empty(length, np.uint8)
         self._draw = compiled(draw_tape)
+
+    def rewind(self, noise_stream: np.ndarray, attack_stream: np.ndarray) -> None:
+        """Begin a new trial."""
+        self._streams = noise_stream, attack_stream
 
     def next(self, rounds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return noise, coin, and the attack's draws of the next rounds (views that the following call overwrites)."""

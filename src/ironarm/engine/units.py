@@ -190,7 +190,7 @@ def write_unit(stem: str, functions: dict[str, Callable[..., Any]], text: str, s
             "import math",
             "import numpy as np",
             "from typing import NamedTuple",
-            "from ironarm.engine.jit import attack_pointer, cold, entry, hot, part, stay_out_of_line",
+            "from ironarm.engine.jit import attack_pointer, call_attack, carray, cold, floats_at, ints_at, entry, hot, part, stay_out_of_line",
             *_prelude(functions, stand_ins or NO_STAND_INS),
             "",
             *(_definition(name, f) for name, f in functions.items()),

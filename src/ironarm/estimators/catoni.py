@@ -123,6 +123,7 @@ def exact_root(values, start, n, alpha, guess):
         low = min(low, values[i])
         high = max(high, values[i])
     m = min(max(guess, low), high)
+    last = math.inf
     for _ in range(200):
         total = 0.0
         slope = 0.0
@@ -136,8 +137,9 @@ def exact_root(values, start, n, alpha, guess):
             high = m
         step = total / (alpha * slope)
         new = m + step
-        if not low <= new <= high:
-            new = 0.5 * (low + high)
+        if not low <= new <= high or abs(total) > 0.5 * last:
+            new = 0.5 * (low + high)  # Newton alone can run in a circle
+        last = abs(total)
         if abs(new - m) <= 1e-15 * (1.0 + abs(m)):
             return new
         m = new

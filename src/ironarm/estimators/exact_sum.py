@@ -63,15 +63,19 @@ def exact_mean(sums, counts, used, a, count):
     total = 0.0
     error = 0.0
     large = 0.0
+    large_error = 0.0
     for b in range(high - 1, low - 1, -1):
         at = 2 * (a * BINS + b)
         x = sums[at]
         if b >= SCALED_FROM:
-            large += x + sums[at + 1]
+            new = large + x
+            part = new - large
+            large_error += (large - (new - part)) + (x - part) + sums[at + 1]
+            large = new
         else:
             new = total + x
             part = new - total
             error += (total - (new - part)) + (x - part) + sums[at + 1]
             total = new
     mean = (total + error) / count
-    return mean if large == 0.0 else mean + large / count * UP
+    return mean if large == 0.0 and large_error == 0.0 else mean + (large + large_error) / count * UP

@@ -41,6 +41,8 @@ def held(s, j) -> np.ndarray:
 def heap_push(pool, base, size, x):
     """Push x onto the 8-ary max-heap of `size` values at pool[base:]."""
     i = size
+    if base < 0 or i < 0:
+        return  # never so; said here, it spares Numba the handling of negative indices in the loop
     while i > 0:
         parent = (i - 1) >> 3
         p = pool[base + parent]
@@ -139,19 +141,23 @@ def refill(pool, window, inside, slot_start, slot_size, j, rank):
 def put(pool, window, inside, slot_start, slot_size, j, x, rank, n):
     """Add x to tracker j, which then holds n values, and return the order statistic of that rank (from 0)."""
     base = j * W
-    is_below = n > W and x < window[base]  # up to W values all are in the window
-    is_above = n > W and x > window[base + inside[j] - 1]
-    if is_below | is_above:
-        # one branch for both sides: which side it is cannot be predicted, that it is one of them nearly always can
-        slot = 2 * j + is_above
-        heap_push(pool, slot_start[slot], slot_size[slot], x if is_below else -x)
-        slot_size[slot] += 1
-    else:
+    last = inside[j] - 1
+    if n <= W or last < 0:  # up to W values all are in the window
         insert(pool, window, inside, slot_start, slot_size, j, x, rank)
+    else:
+        lowest = window[base]
+        highest = window[base + last]
+        if min(max(x, lowest), highest) != x:
+            # one branch for both sides: which side it is cannot be predicted, that it is one of them nearly always can (`x < lowest or x > highest` would become two)
+            slot = 2 * j + (x > highest)
+            heap_push(pool, slot_start[slot], slot_size[slot], x if x < lowest else -x)
+            slot_size[slot] += 1
+        else:
+            insert(pool, window, inside, slot_start, slot_size, j, x, rank)
     i = rank - slot_size[2 * j]
     if i < 0 or i >= inside[j]:
         i = refill(pool, window, inside, slot_start, slot_size, j, rank)
-    return window[base + i]
+    return window[base + max(i, 0)]  # never negative; said here, it spares Numba the handling of negative indices
 
 
 @cold

@@ -11,7 +11,7 @@ from ..marks import cold, hot
 from ..validation import number
 from .base import Policy
 
-TIE = 1e-9  # indices this close are equal and the lowest arm wins: far above rounding, far below anything that matters
+TIE = 1e-9  # indices this close, relative to 1 + their size, are equal and the lowest arm wins: far above rounding, far below anything that matters
 REACH = 0.3  # how far from its anchor, in h and b, a model is asked
 
 
@@ -127,7 +127,7 @@ def contest(estimate, n, rewards, pool, slot_start, model, anchor_at, anchor_sca
         contenders = 0
         for a in range(arms):
             bonus = catoni_bonus(n[a], t, variance)
-            if (level == 0 and a == leader[0]) or middle[a] + width + bonus < floor - TIE:
+            if (level == 0 and a == leader[0]) or middle[a] + width + bonus < floor - TIE * (1.0 + abs(floor)):
                 continue
             its_width = 1e-4 if level == 0 else (1e-7 if level == 1 else 1e-11 * (1.0 + abs(middle[a])))
             middle[a] = certified_root(pool, slot_start, rewards[a], model, anchor_at, anchor_scale, a, catoni_scale(rewards[a], t, variance), its_width)
@@ -136,9 +136,9 @@ def contest(estimate, n, rewards, pool, slot_start, model, anchor_at, anchor_sca
         width = 1e-4 if level == 0 else (1e-7 if level == 1 else 0.0)
         for a in range(arms):
             index = middle[a] + catoni_bonus(n[a], t, variance)
-            if index + width >= floor - TIE:
+            if index + width >= floor - TIE * (1.0 + abs(floor)):
                 contenders += 1
-            if index > best_so_far + (TIE if level == 2 else 0.0):
+            if index > best_so_far + (TIE * (1.0 + abs(best_so_far)) if level == 2 and best_so_far > -math.inf else 0.0):
                 best_so_far = index
                 best = a
         if contenders == 1:
@@ -170,7 +170,7 @@ class CatoniUCB(Policy):
     under the paper's attack this policy fails in every trial. Its forced exploration is twice that of `MedEUCB`.
 
     The estimate changes in every round for every arm. Choices are made from certified bounds (see `ironarm.estimators.catoni`), so a round costs microseconds at most, and they
-    are the choices of the exact solution; indices within 1e-9 of each other count as equal.
+    are the choices of the exact solution; indices within 1e-9 of each other, relative to 1 + their size, count as equal.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class CatoniUCB(Policy):
         leader = s.leader[0]
         if t <= s.threat_until[0]:
             rewards = s.rewards[leader]
-            theta = s.threat[0] + TIE - catoni_bonus(s.n[leader], t, s.variance)
+            theta = s.threat[0] + TIE * (1.0 + abs(s.threat[0])) - catoni_bonus(s.n[leader], t, s.variance)
             if surely_above(s.model, s.anchor_at, s.anchor_scale, rewards, leader, catoni_scale(rewards, t, s.variance), theta):
                 return leader
         return contest(

@@ -38,7 +38,7 @@ def highest_index(s, t, coefficient):
 def highest_line(s, t, coefficient):
     """Return the arm with the highest index at round t, arms without a reward last."""
     leader = s.leader[0]
-    if t <= s.threat_until[0] and s.estimate[leader] > s.threat[0]:
+    if leader >= 0 and t <= s.threat_until[0] and s.estimate[leader] > s.threat[0]:
         return leader
     return scan(s.estimate, s.spread, s.leader, s.threat, s.threat_scale, s.threat_until, t, coefficient)
 
@@ -54,11 +54,11 @@ def index_moved(s, a):
 @cold
 def scan(estimate, spread, leader, threat, threat_scale, threat_until, t, coefficient):
     """Compute all indices, and what the others can reach until about t * 17/16."""
-    until = t + t // 16 + 8
     c = math.sqrt(coefficient * math.log(t))
-    later = math.sqrt(coefficient * math.log(until))
     if t <= threat_until[0] and estimate[leader[0]] + c * spread[leader[0]] > threat[0]:
         return leader[0]
+    until = t + t // 16 + 8
+    later = math.sqrt(coefficient * math.log(until))
     best = 0
     highest = estimate[0] + c * spread[0]
     reach = estimate[0] + later * spread[0]

@@ -22,7 +22,7 @@ from ..policies import Policy
 from ..validation import whole
 from .progress import Progress
 from .result import Result
-from .trial import Output, Setting, run_trial
+from .trial import Output, Setting, Spare, run_trial
 
 
 def simulate(
@@ -97,7 +97,7 @@ def simulate(
 
     def one(trial: int) -> bool:
         output = Output(np.zeros((len(chosen), len(inner))), np.zeros((len(chosen), len(inner))), np.zeros((len(chosen), bandit.arms), np.int64))
-        if not run_trial(setting, trial, output, stopped.is_set, spare.pools):
+        if not run_trial(setting, trial, output, stopped.is_set, spare.own):
             return False
         regret[:, trial] = output.regret[:, shown]
         optimal[:, trial] = output.optimal[:, shown]
@@ -124,10 +124,10 @@ def simulate(
 
 
 class _Spare(threading.local):
-    """The memory that a thread hands from one trial to its next."""
+    """Each thread's own."""
 
     def __init__(self) -> None:
-        self.pools: dict[int, np.ndarray] = {}
+        self.own = Spare()
 
 
 def prepare(setting: Setting, bar: Progress) -> None:
@@ -139,6 +139,12 @@ def prepare(setting: Setting, bar: Progress) -> None:
 
 def _in_threads(one: Any, trials: int, count: int, bar: Progress, stopped: threading.Event) -> None:
     """Run all trials; on an interrupt or an error let the threads end before going on, so that nothing is left behind."""
+    if count == 1:  # no threads: handing a trial over takes longer than starting it
+        for trial in range(trials):
+            one(trial)
+            bar.advance()
+            bar.refresh()
+        return
     pool = ThreadPoolExecutor(count, thread_name_prefix="ironarm")
     waiting = iter(range(trials))
     running: set[Future[bool]] = set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -69,13 +69,25 @@ class Columns:
         self.filled[arm] = 1
 
 
-def run_trial(setting: Setting, trial: int, output: Output, stop: Callable[[], bool], spare: dict[int, np.ndarray]) -> bool:
-    """Run one trial of all policies; False if it was stopped on the way. `spare` hands the policies' pools from one trial to the thread's next."""
+@dataclass
+class Spare:
+    """What a thread hands from one trial to its next, because making it anew takes longer than a short trial."""
+
+    tape: Tape | None = None
+    columns: Columns | None = None
+    states: dict[int, State] = field(default_factory=dict)
+
+
+def run_trial(setting: Setting, trial: int, output: Output, stop: Callable[[], bool], spare: Spare) -> bool:
+    """Run one trial of all policies; False if it was stopped on the way."""
     noise_stream, attack_stream, policy_stream = streams(setting.seed, trial)
     adversary, bandit = setting.adversary, setting.bandit
-    tape = Tape(setting.stretch, adversary.rho, bandit.location_scale is not None, noise_stream, attack_stream)
-    columns = Columns(bandit, setting.stretch)
-    players = [Player(setting, policy, policy_stream, output, i, spare.get(i)) for i, policy in enumerate(setting.policies)]
+    if spare.tape is None or spare.columns is None:
+        spare.tape = Tape(setting.stretch, adversary.rho, bandit.location_scale is not None)
+        spare.columns = Columns(bandit, setting.stretch)
+    tape, columns = spare.tape, spare.columns
+    tape.rewind(noise_stream, attack_stream)
+    players = [Player(setting, policy, policy_stream, output, i, spare.states.get(i)) for i, policy in enumerate(setting.policies)]
     played = 0
     while played < setting.horizon:
         if stop():
@@ -86,17 +98,17 @@ def run_trial(setting: Setting, trial: int, output: Output, stop: Callable[[], b
         for player in players:
             player.play(played, stretch, columns)
         played += rounds
-    spare.update((i, player.pool) for i, player in enumerate(players))
+    spare.states.update((i, player.state) for i, player in enumerate(players))
     return True
 
 
 class Player:
     """One policy in one trial."""
 
-    def __init__(self, setting: Setting, policy: Policy, stream: np.ndarray, output: Output, row: int, pool: np.ndarray | None = None) -> None:
+    def __init__(self, setting: Setting, policy: Policy, stream: np.ndarray, output: Output, row: int, last: State | None = None) -> None:
         self._policy = policy
         self._adversary: Adversary = setting.adversary
-        self._state = State(policy, setting.bandit.arms, setting.horizon, pool=pool)
+        self._state = State(policy, setting.bandit.arms, setting.horizon, last=last)
         self._run = self._state.machine.call("run")
         self._stream = stream.copy()
         self._loop = np.zeros(6, np.int64)
@@ -106,11 +118,13 @@ class Player:
         self._gaps = np.ascontiguousarray(setting.bandit.gaps)
         self._checkpoints = setting.checkpoints
         self._regret, self._optimal, self._pulls = output.regret[row], output.optimal[row], output.pulls[row]
+        view = self._state.view
+        self._attack, self._scene, self._kept_alive = setting.adversary.handles(view.n, view.estimate, self._memory)
 
     @property
-    def pool(self) -> np.ndarray:
-        """The memory in which rewards were held."""
-        return self._state.pool
+    def state(self) -> State:
+        """The policy's state, whose memory the next trial takes over."""
+        return self._state
 
     def play(self, played: int, stretch: Sequence[np.ndarray], columns: Columns) -> None:
         """Play the rounds on the tape."""
@@ -133,11 +147,9 @@ class Player:
                 columns.location,
                 columns.scale,
                 adversary.shows,
-                adversary.pointer,
-                adversary.settings,
-                self._memory,
+                self._attack,
+                self._scene,
                 self._reply,
-                adversary.means,
                 self._gaps,
                 self._pulls,
                 self._checkpoints,
@@ -154,7 +166,7 @@ class Player:
                 i = int(loop[0])
                 a = int(loop[3]) - 1
                 x = float(self._reply[0])
-                self._reply[0] = adversary.answer(played + i + 1, a, x, draws[3 * i + 1], draws[3 * i + 2], self._pulls, state.view.estimate, self._memory)
+                self._reply[0] = adversary.answer(played + i + 1, a, x, draws[3 * i + 1], draws[3 * i + 2], state.view.n, state.view.estimate, self._memory)
                 loop[5] = 2
             else:
                 raise PolicyFault(

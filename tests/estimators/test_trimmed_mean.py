@@ -1,0 +1,83 @@
+"""The trimmed mean against sorting and exact fractions."""
+
+from bisect import insort
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ironarm as ia
+from tests.estimators.feed import INF, SMALL, Fed, few, finite_long_runs, long_runs, many, rewards
+from tests.estimators.test_exact_sum import near
+
+ALPHAS = st.sampled_from([0.0, 0.05, 0.125, 0.25, 0.3, 1 / 3, 0.45, 0.49999])
+
+
+def is_trimmed_mean(ordered, alpha, actual):
+    """Say whether this is the trimmed mean: exactly if it is infinite, else to the precision of the exact sum, see `near`."""
+    cut = int(alpha * len(ordered))
+    kept = ordered[cut : len(ordered) - cut]
+    if kept[0] == -INF:
+        return actual == -INF  # with +inf too there is no mean, which counts as -inf
+    if kept[-1] == INF:
+        return actual == INF
+    return near(kept, len(kept), actual)
+
+
+def check(alpha, values, every):
+    fed = Fed(ia.TrimmedUCB(alpha=alpha))
+    ordered = []
+    for n, x in enumerate(values, start=1):
+        insort(ordered, x)
+        actual = fed.add(x)
+        if n % every == 0 or n == len(values):
+            assert is_trimmed_mean(ordered, alpha, actual), (n, alpha, actual)
+    assert ordered == sorted(fed.held())
+
+
+@many
+@given(alpha=ALPHAS, values=st.lists(rewards, min_size=1, max_size=120))
+def test_trimmed_mean_of_any_values(alpha, values):
+    """After every reward the estimate is the mean of what is kept, and every reward is held."""
+    check(alpha, values, every=1)
+
+
+@few
+@given(alpha=ALPHAS, values=long_runs | finite_long_runs)
+def test_trimmed_mean_of_long_runs(alpha, values):
+    """The same holds for thousands of rewards in hostile orders."""
+    check(alpha, values, every=97)
+
+
+@pytest.mark.parametrize("huge", [1e15, 1e300, 1.7976931348623157e308])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_huge_values_that_pass_through_leave_nothing_behind(huge, sign):
+    """Unbounded rewards that are kept for a while and trimmed later take all of their effect with them."""
+    fed = Fed(ia.TrimmedUCB(alpha=0.25))
+    attacked = [sign * huge] * 40 + [sign * huge / 3] * 40
+    clean = [0.1 * (i % 7) for i in range(400)]
+    passed_through = [fed.add(x) for x in attacked]
+    assert all(abs(estimate) > huge / 4 for estimate in passed_through)
+    actual = [fed.add(x) for x in clean][-1]
+    assert is_trimmed_mean(sorted(attacked + clean), 0.25, actual)
+    assert 0.1 < actual < 0.6
+
+
+def test_infinities_that_pass_through_leave_nothing_behind():
+    """An infinite reward that is kept makes the mean infinite, both signs make it -inf, and once they are trimmed the mean is finite again."""
+    fed = Fed(ia.TrimmedUCB(alpha=0.25))
+    expected = [INF, INF, INF, 2.5, 2.0, -INF, -INF, 2.5]
+    actual = [fed.add(x) for x in [INF, 1.0, 2.0, 3.0, -INF, -INF, INF, 4.0]]
+    assert expected == actual
+
+
+@few
+@given(values=st.lists(st.tuples(st.integers(0, 2), rewards), min_size=1, max_size=60 if SMALL else 300))
+def test_arms_share_the_pool(values):
+    """Rewards of several arms in any order do not mix."""
+    fed = Fed(ia.TrimmedUCB(alpha=0.2), arms=3)
+    ordered = [[], [], []]
+    for arm, x in values:
+        insort(ordered[arm], x)
+        assert is_trimmed_mean(ordered[arm], 0.2, fed.add(x, arm))
+    assert ordered == [sorted(fed.held(arm)) for arm in range(3)]

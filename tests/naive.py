@@ -1,0 +1,307 @@
+"""The nine policies and a trial of a simulation, written as plainly as their formulas read: slow, and easy to check by eye.
+
+Nothing here uses ironarm's estimators, rules or engine loop. Rewards are kept in one sorted list per arm, an arm's estimate is computed from that list when it changes, and
+every index is computed in every round. Random numbers come from the same stream in the same order as the real policy's, through the plain functions of `ironarm.draws`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ironarm import draws
+from ironarm.engine.streams import streams
+from ironarm.engine.tape import Tape
+
+INF = math.inf
+
+
+def lower_median(values):
+    """The order statistic ceil(n/2) of a sorted list."""
+    return values[math.ceil(len(values) / 2) - 1]
+
+
+def upper_median(values):
+    """The order statistic floor(n/2) + 1 of a sorted list."""
+    return values[len(values) // 2]
+
+
+def mean(values):
+    """The mean of a sorted list; -inf and +inf together have none, which counts as -inf."""
+    if values[0] == -INF and values[-1] == INF:
+        return -INF
+    return math.fsum(values) / len(values)
+
+
+def trimmed_mean(values, alpha):
+    """The mean of a sorted list without its floor(alpha n) smallest and largest."""
+    cut = math.floor(alpha * len(values))
+    kept = values[cut : len(values) - cut]
+    return mean(kept) if kept else lower_median(values)
+
+
+def psi(y):
+    """Catoni's influence function, for an array."""
+    return np.sign(y) * np.log1p(np.abs(y) + y * y / 2)
+
+
+def catoni_root(values, alpha, guess=0.0):
+    """The root m of sum psi(alpha (x - m)) = 0, values clipped to +-1e12."""
+    clipped = np.clip(values, -1e12, 1e12)
+
+    def total(m):
+        return psi(alpha * (clipped - m)).sum()
+
+    step = 1e-3
+    while total(guess - step) < 0:
+        step *= 8
+    low, step = guess - step, 1e-3
+    while total(guess + step) > 0:
+        step *= 8
+    return brentq(total, low, guess + step, xtol=1e-14, rtol=1e-15)
+
+
+def catoni_alpha(n, t, variance):
+    """The scale of Catoni's estimator with L = log(t^2)."""
+    level = 2 * math.log(t)
+    return math.sqrt(2 * level / (n * (variance + 2 * variance * level / (n - 2 * level))))
+
+
+def first_of_the_highest(scores):
+    """The lowest number among the arms with the highest score."""
+    return scores.index(max(scores))
+
+
+class Naive:
+    """What the nine have in common: a sorted list of rewards and an estimate for each arm, -inf without rewards."""
+
+    def __init__(self, arms, horizon, g):
+        self.arms, self.g = arms, g
+        self.rewards = [[] for _ in range(arms)]
+        self.estimates = [-INF] * arms
+
+    def update(self, arm, x):
+        self.rewards[arm] = sorted([*self.rewards[arm], x])
+        self.estimates[arm] = self.location(self.rewards[arm])
+
+    def uniform(self):
+        with np.errstate(over="ignore"):
+            return float(draws.uniform(self.g))
+
+    def integer(self, below):
+        with np.errstate(over="ignore"):
+            return int(draws.integer(self.g, below))
+
+    def highest_index(self, t, bonus):
+        """Each arm once, then the highest estimate + bonus(t, n)."""
+        for arm in range(self.arms):
+            if not self.rewards[arm]:
+                return arm
+        return first_of_the_highest([self.estimates[arm] + bonus(t, len(self.rewards[arm])) for arm in range(self.arms)])
+
+    def epsilon_greedy(self, t, c, first_pulls):
+        """Each arm first_pulls times, then a uniform arm with probability min(1, c K / t), else the highest estimate."""
+        if t <= self.arms * first_pulls:
+            return (t - 1) // first_pulls
+        if self.uniform() < min(1, c * self.arms / t):
+            return self.integer(self.arms)
+        return first_of_the_highest(self.estimates)
+
+
+class UCB(Naive):
+    """A3."""
+
+    def __init__(self, arms, horizon, g, alpha, sigma):
+        super().__init__(arms, horizon, g)
+        self.alpha, self.sigma = alpha, sigma
+        self.location = mean
+
+    def select(self, t):
+        return self.highest_index(t, lambda t, n: self.sigma * math.sqrt(2 * self.alpha * math.log(t) / n))
+
+
+class RUCB(Naive):
+    """A5."""
+
+    def __init__(self, arms, horizon, g, omega, median):
+        super().__init__(arms, horizon, g)
+        self.omega = omega
+        self.location = {"lower": lower_median, "upper": upper_median}[median]
+
+    def select(self, t):
+        return self.highest_index(t, lambda t, n: math.sqrt(self.omega * math.log(t) / n))
+
+
+class TrimmedUCB(Naive):
+    """A8."""
+
+    def __init__(self, arms, horizon, g, alpha, omega):
+        super().__init__(arms, horizon, g)
+        self.omega = omega
+        self.location = lambda values: trimmed_mean(values, alpha)
+
+    def select(self, t):
+        return self.highest_index(t, lambda t, n: math.sqrt(self.omega * math.log(t) / n))
+
+
+class MedEUCB(Naive):
+    """A1; without a block it is 1000, or the smallest one that holds the start."""
+
+    def __init__(self, arms, horizon, g, b, omega, block):
+        super().__init__(arms, horizon, g)
+        self.b, self.omega = b, omega
+        self.location = lower_median
+        self.block = block or 1000
+        while block is None and self.block < arms * math.ceil(b * math.log(self.block)):
+            self.block += 1
+
+    def forced(self, t):
+        """The arm that the schedule forces at round t, or None."""
+        K, G, b = self.arms, self.block, self.b
+        first = math.ceil(b * math.log(G))
+        if t <= K * first:
+            return (t - 1) // first
+        k = t // G
+        if k >= 1:
+            m = math.ceil(b * math.log((k + 1) * G)) - math.ceil(b * math.log(k * G))
+            if m >= 1 and k * G + 1 <= t <= k * G + K * m:
+                return math.ceil((t - k * G) / m) - 1
+        return None
+
+    def select(self, t):
+        arm = self.forced(t)
+        return self.highest_index(t, lambda t, n: math.sqrt(self.omega * math.log(t) / n)) if arm is None else arm
+
+
+class MedEpsilonGreedy(Naive):
+    """A2."""
+
+    def __init__(self, arms, horizon, g, c):
+        super().__init__(arms, horizon, g)
+        self.c = c
+        self.location = lower_median
+
+    def select(self, t):
+        return self.epsilon_greedy(t, self.c, math.ceil(self.c))
+
+
+class EpsilonGreedy(Naive):
+    """A4; an arm without rewards counts as -inf."""
+
+    def __init__(self, arms, horizon, g, c):
+        super().__init__(arms, horizon, g)
+        self.c = c
+        self.location = mean
+
+    def select(self, t):
+        return self.epsilon_greedy(t, self.c, 0)
+
+
+class TrimmedEpsilonGreedy(Naive):
+    """A8, starting and exploring as A2."""
+
+    def __init__(self, arms, horizon, g, alpha, c):
+        super().__init__(arms, horizon, g)
+        self.c = c
+        self.location = lambda values: trimmed_mean(values, alpha)
+
+    def select(self, t):
+        return self.epsilon_greedy(t, self.c, math.ceil(self.c))
+
+
+class EXP3(Naive):
+    """A6; the estimates are the log-weights. One uniform number decides: below gamma it is spread evenly over the arms, above in proportion to the weights."""
+
+    def __init__(self, arms, horizon, g, gamma, reward_range):
+        super().__init__(arms, horizon, g)
+        self.low, self.high = reward_range
+        self.gamma = gamma or min(1, math.sqrt(arms * math.log(arms) / ((math.e - 1) * horizon)))
+        self.estimates = [0.0] * arms
+
+    def shares(self):
+        """w_a / sum w."""
+        top = max(self.estimates)
+        weights = [math.exp(log_weight - top) for log_weight in self.estimates]
+        total = sum(weights)
+        return [weight / total for weight in weights]
+
+    def chances(self):
+        """p_a."""
+        return [(1 - self.gamma) * share + self.gamma / self.arms for share in self.shares()]
+
+    def select(self, t):
+        u = self.uniform()
+        if u < self.gamma:
+            return int(u / self.gamma * self.arms)
+        u = (u - self.gamma) / (1 - self.gamma)
+        return sum(u >= reached for reached in itertools.accumulate(self.shares()[:-1]))
+
+    def update(self, arm, x):
+        y = min(max((x - self.low) / (self.high - self.low), 0), 1)
+        self.estimates[arm] += self.gamma * y / self.chances()[arm] / self.arms
+
+
+class CatoniUCB(Naive):
+    """A7; a later arm must beat an earlier one by more than 1e-9, relative to 1 + its index."""
+
+    def __init__(self, arms, horizon, g, variance):
+        super().__init__(arms, horizon, g)
+        self.variance = variance
+        self.roots = [0.0] * arms
+
+    def location(self, values):
+        return math.nan  # depends on the round, see `index`
+
+    def index(self, arm, t):
+        n = len(self.rewards[arm])
+        if n == 0 or n < 8 * math.log(t):
+            return INF
+        self.roots[arm] = catoni_root(self.rewards[arm], catoni_alpha(n, t, self.variance), guess=self.roots[arm])
+        return self.roots[arm] + math.sqrt(8 * self.variance * math.log(t) / n)
+
+    def select(self, t):
+        best, highest = 0, self.index(0, t)
+        for arm in range(1, self.arms):
+            index = self.index(arm, t)
+            if index > highest + 1e-9 * (1 + abs(highest)):
+                best, highest = arm, index
+        return best
+
+
+TWINS = {twin.__name__: twin for twin in (UCB, RUCB, TrimmedUCB, MedEUCB, MedEpsilonGreedy, EpsilonGreedy, TrimmedEpsilonGreedy, EXP3, CatoniUCB)}
+
+
+def twin_of(policy, arms, horizon, g):
+    """The naive version of one of ironarm's policies, drawing from its own copy of the stream."""
+    parameters = policy.parameters
+    return TWINS[type(policy).__name__](arms, parameters.pop("horizon", None) or horizon, g.copy(), **parameters)
+
+
+def play(policy, bandit, attack, horizon, seed, trial):
+    """Play the policy's twin in one trial of a simulation; return its choices and what it saw, round by round."""
+    noise_stream, attack_stream, policy_stream = streams(seed, trial)
+    with np.errstate(over="ignore"):
+        tape = Tape(horizon, attack.rho, bandit.location_scale is not None)
+        tape.rewind(noise_stream, attack_stream)
+        noise, coin, numbers = tape.next(horizon)
+    clean = [bandit.rewards(arm, noise).tolist() for arm in range(bandit.arms)]
+    shows = attack.shows(bandit).tolist()
+    twin = twin_of(policy, bandit.arms, horizon, policy_stream)
+    pulls = [0] * bandit.arms
+    scene = SimpleNamespace(arms=bandit.arms, best=bandit.best, runner_up=bandit.runner_up, means=bandit.means.tolist(), pulls=pulls, **attack.constants())
+    choices, seen = [], []
+    for t in range(1, horizon + 1):
+        arm = twin.select(t)
+        pulls[arm] += 1
+        x = clean[arm][t - 1]
+        if coin[t - 1]:
+            scene.t, scene.estimate = t, twin.estimates
+            x = attack.corrupt(scene, arm, clean[shows[arm]][t - 1], *numbers[3 * t - 2 : 3 * t].tolist())
+        twin.update(arm, x)
+        choices.append(arm)
+        seen.append(x)
+    return choices, seen

@@ -1,0 +1,177 @@
+"""Every policy makes the choices of its naive twin, choice by choice, live and in a simulation."""
+
+import os
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import ironarm as ia
+from ironarm.engine.state import State
+from ironarm.engine.streams import streams
+from ironarm.simulation import trial
+from tests.naive import play, twin_of
+
+SMALL = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+SEED, TRIAL = 20, 1  # the second trial, which inherits the memory of the first
+
+# without the JIT, NumPy's scalars warn where the compiled code's integers wrap round and its infinities meet, as they are meant to
+pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in scalar:RuntimeWarning")
+
+BANDITS = {
+    "paper": ia.GaussianBandit(means=range(2, 21, 2)),
+    "hard": ia.GaussianBandit(means=[0.0, 0.1, 0.2], sigma=[1.0, 0.5, 1.0]),
+    "ties": ia.ReplayBandit([(arm, reward) for arm, rewards in enumerate([[0, 1, 1, 2], [0, 2], [1], [0, 1, 2, 2]]) for reward in rewards]),
+    "bernoulli": ia.BernoulliBandit([0.5, 0.4, 0.6, 0.6, 0.0]),
+    "hundred": ia.GaussianBandit(means=np.linspace(0, 3, 100)),
+    "three hundred": ia.GaussianBandit(means=np.linspace(3, 0, 300), sigma=0.5),
+    "many ties": ia.BernoulliBandit([0.5] * 50 + [0.6] * 30),
+}
+ATTACKS = {
+    "none": ia.NoAttack(),
+    "uniform": ia.OppositeUniform(rho=0.3, scale=1800),
+    "infinite": ia.Infinite(rho=0.125),
+    "often infinite": ia.Infinite(rho=0.3),
+    "chaser": ia.MedianChaser(rho=0.3),
+    "constant": ia.Constant(rho=0.125, value=3),
+    "mimic": ia.Mimic(rho=0.3),
+}
+POLICIES = [
+    ia.UCB(),
+    ia.UCB(alpha=0.5, sigma=2),
+    ia.RUCB(),
+    ia.RUCB(omega=1, median="upper"),
+    ia.TrimmedUCB(alpha=0),
+    ia.TrimmedUCB(alpha=0.125),
+    ia.TrimmedUCB(alpha=0.3, omega=1),
+    ia.MedEUCB(),
+    ia.MedEUCB(b=1, block=40),
+    ia.MedEUCB(b=0.5, omega=0.5, block=30),
+    ia.MedEpsilonGreedy(c=5),
+    ia.MedEpsilonGreedy(c=0.3),
+    ia.EpsilonGreedy(c=2),
+    ia.EpsilonGreedy(c=0.05),
+    ia.TrimmedEpsilonGreedy(alpha=0.125, c=2),
+    ia.TrimmedEpsilonGreedy(alpha=0.3, c=0.5),
+    ia.EXP3(),
+    ia.EXP3(horizon=200, reward_range=(-1, 22)),
+    ia.EXP3(gamma=0.3, reward_range=(0, 2)),
+]
+SETTINGS = [(bandit, attack) for bandit in ("paper", "hard", "ties") for attack in ("none", "uniform", "infinite", "chaser")]
+SETTINGS += [("bernoulli", "constant"), ("ties", "often infinite"), ("paper", "mimic")]
+MANY = [ia.UCB(), ia.UCB(alpha=0.05), ia.RUCB(omega=0.5), ia.MedEUCB(b=0.3, omega=0.5), ia.EpsilonGreedy(c=1), ia.EpsilonGreedy(c=0.01)]
+MANY_SETTINGS = [("hundred", "none"), ("hundred", "often infinite"), ("three hundred", "none"), ("three hundred", "chaser"), ("many ties", "none"), ("many ties", "constant")]
+CATONI = [ia.CatoniUCB(), ia.CatoniUCB(variance=4), ia.CatoniUCB(variance=0.1)]
+CATONI_SETTINGS = [("hard", "none"), ("hard", "uniform"), ("hard", "often infinite"), ("ties", "none"), ("ties", "infinite"), ("bernoulli", "constant"), ("paper", "none")]
+
+naive_play = lru_cache(maxsize=None)(lambda policy, bandit, attack, horizon: play(policy, BANDITS[bandit], ATTACKS[attack], horizon, SEED, TRIAL))
+
+
+def rounds(policy, bandit):
+    """How many rounds to play: beyond the start of every policy, in a time that a test can take."""
+    arms = BANDITS[bandit].arms
+    if SMALL:
+        return 200 + arms
+    if isinstance(policy, ia.CatoniUCB):
+        return 800 + 40 * arms
+    return 1500 if arms > 64 else 800
+
+
+def live_choices(policy, arms, horizon, seen):
+    """Drive the policy through its compiled live calls, giving it these rewards in turn."""
+    state = State(policy, arms, horizon)
+    view = state.view
+    select, observe = state.machine.call("select"), state.machine.call("observe")
+    g = streams(SEED, TRIAL)[2]
+    choices = []
+    for x in seen:
+        arm = select(state.ints, state.floats, state.pool, g)
+        while not observe(state.ints, state.floats, state.pool, arm, x, view.chance[0], 1):
+            state.grow()
+        choices.append(arm)
+    return choices
+
+
+def check_live(policy, bandit, attack):
+    horizon = rounds(policy, bandit)
+    expected, seen = naive_play(policy, bandit, attack, horizon)
+    actual = live_choices(policy, BANDITS[bandit].arms, horizon, seen)
+    assert expected == actual
+
+
+def check_simulation(policies, bandit_name, attack):
+    horizon = rounds(policies[0], bandit_name)
+    bandit = BANDITS[bandit_name]
+    result = ia.simulate(policies, bandit, ATTACKS[attack], horizon=horizon, trials=TRIAL + 1, seed=SEED, workers=1, checkpoints=range(1, horizon + 1), progress=False)
+    for i, policy in enumerate(policies):
+        choices, _ = naive_play(policy, bandit_name, attack, horizon)
+        pulls = np.cumsum(np.eye(bandit.arms, dtype=int)[choices], axis=0)
+        expected = np.cumsum(bandit.gaps * pulls, axis=1)[:, -1]
+        np.testing.assert_array_equal(expected, result.regret[i, TRIAL], err_msg=policy.label)
+        assert pulls[-1].tolist() == result.pulls[i, TRIAL].tolist(), policy.label
+
+
+@pytest.fixture
+def short_tapes(monkeypatch):
+    """Let a simulation draw its random numbers in several stretches, as a long one does."""
+    monkeypatch.setattr(trial, "STRETCH", 300)
+
+
+@pytest.mark.parametrize(("bandit", "attack"), SETTINGS)
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.label)
+def test_live_choices(policy, bandit, attack):
+    """Given the same rewards, the compiled live calls choose what the naive policy chooses, in every round."""
+    check_live(policy, bandit, attack)
+
+
+@pytest.mark.parametrize(("bandit", "attack"), SETTINGS)
+def test_simulation(bandit, attack, short_tapes):
+    """In a simulation every policy has the regret of its naive twin on the same tape, in every round, and the same final pulls."""
+    check_simulation(POLICIES, bandit, attack)
+
+
+@pytest.mark.parametrize(("bandit", "attack"), MANY_SETTINGS)
+@pytest.mark.parametrize("policy", MANY, ids=lambda policy: policy.label)
+def test_live_choices_with_many_arms(policy, bandit, attack):
+    """With more arms than are scanned one by one the live choices are still those of a full scan."""
+    check_live(policy, bandit, attack)
+
+
+@pytest.mark.parametrize(("bandit", "attack"), MANY_SETTINGS)
+def test_simulation_with_many_arms(bandit, attack, short_tapes):
+    """With more arms than are scanned one by one a simulation still makes the pulls of a full scan."""
+    check_simulation(MANY, bandit, attack)
+
+
+@pytest.mark.parametrize(("bandit", "attack"), CATONI_SETTINGS)
+@pytest.mark.parametrize("policy", CATONI, ids=lambda policy: policy.label)
+def test_live_choices_of_catoni(policy, bandit, attack):
+    """Choices from certified bounds are those of the exact root of every arm in every round."""
+    check_live(policy, bandit, attack)
+
+
+@pytest.mark.parametrize(("bandit", "attack"), CATONI_SETTINGS)
+def test_simulation_of_catoni(bandit, attack, short_tapes):
+    """In a simulation, where a leader stays without any root being solved, the pulls are those of the exact root of every arm in every round."""
+    check_simulation(CATONI, bandit, attack)
+
+
+def test_catoni_with_arms_that_are_nearly_equal():
+    """Where a forced pull often changes which arm leads, ten trials have the regret of the exact root of every arm in every round."""
+    policy, bandit, trials, horizon = ia.CatoniUCB(variance=0.02), ia.GaussianBandit([0.0, 0.001, 0.002, 0.003]), 1 if SMALL else 10, 200 if SMALL else 800
+    result = ia.simulate(policy, bandit, horizon=horizon, trials=trials, seed=SEED, workers=1, checkpoints=range(1, horizon + 1), progress=False)
+    for i in range(trials):
+        choices, _ = play(policy, bandit, ia.NoAttack(), horizon, SEED, i)
+        pulls = np.cumsum(np.eye(bandit.arms, dtype=int)[choices], axis=0)
+        expected = np.cumsum(bandit.gaps * pulls, axis=1)[:, -1]
+        assert expected.tolist() == result.regret[0, i].tolist()
+
+
+def test_naive_exp3_draws_with_its_chances():
+    """Of all uniform numbers, a share of p_a = (1 - gamma) w_a / sum(w) + gamma / K makes the naive EXP3 choose arm a."""
+    twin = twin_of(ia.EXP3(gamma=0.2), 4, None, np.zeros(4, np.uint64))
+    for arm, x in [(2, 1.0), (2, 1.0), (0, 0.5), (3, 0.0), (2, 1.0)]:
+        twin.update(arm, x)
+    twin.uniform = iter((np.arange(10_000) + 0.5) / 10_000).__next__
+    counts = np.bincount([twin.select(1) for _ in range(10_000)], minlength=4)
+    np.testing.assert_allclose(counts / 10_000, twin.chances(), atol=2e-4)
