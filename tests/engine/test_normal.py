@@ -37,7 +37,8 @@ def test_joints():
 def test_filling_an_array_is_the_same():
     """A filled array has, bit for bit, the numbers computed one by one."""
     uniforms = (np.arange(2000) + 0.5) / 2000
-    actual, scratch = np.empty(2000), np.empty(2000)
+    uniforms[:4] = 1e-300, 1e-12, 3e-11, 1 - 1e-13  # far tails
+    actual, scratch = np.empty(2000), np.empty(4000)
     fill_normal(uniforms, actual, scratch)
     expected = [inverse_normal(p) for p in uniforms.tolist()]
     assert expected == actual.tolist()

@@ -2,7 +2,7 @@
 
 Every node stores the winner of its subtree and the largest c up to which no winner in that subtree changes. A query at c visits only nodes whose time has come;
 a changed line re-plays the log2(K) matches on its way up. Both compare the lines themselves, with the same arithmetic as a plain scan; the stored times are taken a hair early,
-so that rounding in them costs a comparison at most; only between lines that differ by less than their own rounding may either win. Node 1 is the root, nodes `size`.. are the leaves.
+so that rounding in them costs a comparison at most; only of lines that differ by less than their own rounding may either win. Node 1 is the root, nodes `size`.. are the leaves.
 
 The two functions at the end stand in for those of `highest_index.py` where there are many arms: same names, same choices.
 """
