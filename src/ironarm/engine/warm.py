@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..policies import Policy, from_dict
 from .machine import Machine, machine_for
@@ -19,12 +19,14 @@ COST = {"LowerMedian": 4.0, "UpperMedian": 4.0, "TrimmedMean": 4.0, "Catoni": 5.
 """Seconds, roughly, by estimator; only their proportions matter."""
 
 
-def compile_all(policies: Sequence[Policy], arms: int, horizon: int) -> None:
-    """Compile the simulator's loops of all policies."""
+def compile_all(policies: Sequence[Policy], arms: int, horizon: int, say: Callable[[str], None]) -> None:
+    """Compile the simulator's loops of all policies; `say` is told what takes its time."""
     machines = [machine_for(policy, policy.constants(arms, horizon), arms) for policy in policies]
     new = [policy for policy, machine in zip(policies, machines, strict=True) if not machine.on_disk()]
     helper = _start(_second_half(new), arms, horizon)
     for machine in machines:
+        if not machine.on_disk():
+            say(f"compiling {machine.policy.__name__} (kept for the next time)")
         if helper is None or machine not in helper[1]:
             _compile(machine)
     if helper is not None:

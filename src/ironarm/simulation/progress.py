@@ -30,6 +30,14 @@ class Progress:
         self._what = what
         self.refresh()
 
+    def announce(self, what: str) -> None:
+        """Say at once what is being done now, because it will take its time and cannot report on the way."""
+        self._what = what
+        if self._wanted and self._terminal:
+            self._show()
+        elif self._wanted:
+            print(what, file=sys.stderr, flush=True)
+
     def advance(self) -> None:
         """Count one step."""
         self._done += 1
@@ -40,12 +48,15 @@ class Progress:
         if not self._wanted or now - self._started < QUIET_SECONDS:
             return
         if self._terminal:
-            if self._bar is None:
-                self._open()
-            self._bar.update(self._task, completed=self._done, description=self._what)
+            self._show()
         elif now - self._last_line >= LINE_EVERY:
             self._last_line = now
             print(f"{self._what}: {self._done} of {self._total}, {now - self._started:.0f} s", file=sys.stderr, flush=True)
+
+    def _show(self) -> None:
+        if self._bar is None:
+            self._open()
+        self._bar.update(self._task, completed=self._done, description=self._what)
 
     def _open(self) -> None:
         from rich.console import Console

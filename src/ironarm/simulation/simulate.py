@@ -132,8 +132,7 @@ class _Spare(threading.local):
 
 def prepare(setting: Setting, bar: Progress) -> None:
     """Compile what the policies need before the workers start; refuse policies that do not fit the bandit."""
-    bar.note("compiling (once; kept for the next time)")
-    compile_all(setting.policies, setting.bandit.arms, setting.horizon)
+    compile_all(setting.policies, setting.bandit.arms, setting.horizon, bar.announce)
     bar.note("simulating")
 
 
