@@ -1,4 +1,4 @@
-"""Every check of the project, in the order in which a failure is cheapest to learn: style, types, tests, tests of plain Python, documentation."""
+"""Every check of the project: style, format and types first, then two lanes side by side on two processors."""
 
 from __future__ import annotations
 
@@ -6,33 +6,58 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+Step = tuple[str, list[str], dict[str, str]]
+
+QUICK: list[Step] = [
+    ("style", [sys.executable, "-m", "ruff", "check", "."], {}),
+    ("format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."], {}),
+    ("types", [sys.executable, "-m", "mypy"], {}),
+]
+LANES: list[list[Step]] = [
+    [("tests, bounds checked", [*PYTEST, "--durations=5", "tests"], {"NUMBA_BOUNDSCHECK": "1"})],
+    [
+        ("the same policies and estimators as plain Python", [*PYTEST, "tests/policies", "tests/estimators"], {"NUMBA_DISABLE_JIT": "1"}),
+        (
+            "examples in docstrings and documentation",
+            [*PYTEST, "--doctest-modules", "--doctest-glob=*.md", "--ignore=src/ironarm/engine/loop.py", "src", "README.md", "docs"],
+            {},
+        ),
+    ],
+]
 
 
 def main() -> int:
-    """Run all steps; the exit code is that of the first that fails."""
+    """Run all steps; the exit code is 0 if all of them pass."""
     with tempfile.TemporaryDirectory(prefix="ironarm-test-") as cache:
-        steps: list[tuple[str, list[str], dict[str, str]]] = [
-            ("style", [sys.executable, "-m", "ruff", "check", "."], {}),
-            ("format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."], {}),
-            ("types", [sys.executable, "-m", "mypy"], {}),
-            ("tests, bounds checked", [*PYTEST, "tests"], {"NUMBA_BOUNDSCHECK": "1"}),
-            ("policies as plain Python", [*PYTEST, "tests/policies", "tests/estimators"], {"NUMBA_DISABLE_JIT": "1"}),
-            ("examples in the documentation", [*PYTEST, "--doctest-modules", "--doctest-glob=*.md", "--ignore=src/ironarm/engine/loop.py", "src", "README.md", "docs"], {}),
-        ]
-        for name, command, extra in steps:
-            print(f"== {name}", flush=True)
-            started = time.monotonic()
-            environment = {**os.environ, "IRONARM_CACHE_DIR": cache, "MPLBACKEND": "Agg", **extra}
-            code = subprocess.run(command, cwd=ROOT, env=environment).returncode
-            print(f"== {name}: {'ok' if code == 0 else f'failed with {code}'}, {time.monotonic() - started:.0f} s", flush=True)
-            if code:
-                return code
-    return 0
+        for step in QUICK:
+            if not run(step, cache):
+                return 1
+        with ThreadPoolExecutor(len(LANES)) as pool:
+            return 0 if all(pool.map(lambda lane: all([run(step, cache) for step in lane]), LANES)) else 1
+
+
+PRINTING = threading.Lock()
+
+
+def run(step: Step, cache: str) -> bool:
+    """Run one step and print its output when it is over, so that lanes do not mix; True if it passed."""
+    name, command, extra = step
+    with PRINTING:
+        print(f"== {name} ...", flush=True)
+    started = time.monotonic()
+    environment = {**os.environ, "IRONARM_CACHE_DIR": cache, "MPLBACKEND": "Agg", **extra}
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    with PRINTING:
+        print(done.stdout, end="")
+        print(f"== {name}: {'passed' if done.returncode == 0 else f'FAILED ({done.returncode})'}, {time.monotonic() - started:.0f} s", flush=True)
+    return done.returncode == 0
 
 
 if __name__ == "__main__":
