@@ -40,7 +40,7 @@ def main() -> int:
             if not run(step, cache):
                 return 1
         with ThreadPoolExecutor(len(LANES)) as pool:
-            return 0 if all(pool.map(lambda lane: all([run(step, cache) for step in lane]), LANES)) else 1
+            return 0 if all(pool.map(lambda lane: all(run(step, cache) for step in lane), LANES)) else 1
 
 
 PRINTING = threading.Lock()

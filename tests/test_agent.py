@@ -282,7 +282,7 @@ def test_an_explicit_block_that_more_arms_outgrow_is_refused_and_nothing_changes
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (dict(policy="MedEUCB", arms=["a"]), "policy must be"),
+        (dict(policy="MedEUCB", arms=["a"]), "expected a policy"),
         (dict(policy=ia.UCB(), arms=[]), "empty"),
         (dict(policy=ia.UCB(), arms="abc"), "list of names"),
         (dict(policy=ia.UCB(), arms=None), "list of names"),

@@ -129,13 +129,23 @@ class Unhashable(Good):
 
 
 @dataclass(frozen=True)
-class DoesNotCompile(Good):
+class UnknownField(Good):
     """Reads a field that it has not declared."""
 
     @staticmethod
     @ia.hot
     def choose(s, t, g):
         return int(s.no_such_field[0])
+
+
+@dataclass(frozen=True)
+class DoesNotCompile(Good):
+    """Makes a list, which plain Python can."""
+
+    @staticmethod
+    @ia.hot
+    def choose(s, t, g):
+        return len([n for n in s.n]) - 1  # noqa: C416
 
 
 @dataclass(frozen=True)
@@ -163,7 +173,8 @@ def test_a_good_policy_of_a_user_passes():
         (NotADataclass(), "frozen dataclass"),
         (Changes(), "can be changed"),
         (Unhashable(), "hashable"),
-        (DoesNotCompile(), "DoesNotCompile cannot be compiled.*no_such_field"),
+        (UnknownField(), "fails as plain Python.*no_such_field"),
+        (DoesNotCompile(), "DoesNotCompile cannot be compiled.*cannot create lists"),
         (OutOfBounds(), "IndexError|as plain Python"),
         (Good, "perhaps the class was given"),
         ("MedEUCB", "instance of ironarm.Policy"),

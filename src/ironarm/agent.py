@@ -7,23 +7,23 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import partial
-from numbers import Real
 from pathlib import Path
 from time import time
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from . import agent_file
+from .agent_input import Name, estimator_for, name_of, names_of, pairs_of, reward_of
 from .engine.state import CANCELLED, OWE, SETTLE, State
 from .engine.streams import fresh_seed, streams
 from .errors import InvalidInput, PolicyFault, UnknownArm, UnknownDecision
-from .estimators import BoundedMedian, Estimator, LowerMedian
+from .estimators import BoundedMedian
 from .policies import Policy
+from .policies.base import require_policy
 from .validation import choice, did_you_mean, number, whole
 from .watch import Watch, warn
 
-Name = str | int
 Ticket = tuple[int, float, float]  # of an open decision: the arm's number, when it was made, with which chance
 Queue = deque[int | float]
 """An arm's open decisions, oldest first: an id if it has a ticket, else (made by `select`) just the time. An id closed out of order stays until it reaches the front."""
@@ -40,8 +40,8 @@ class Agent:
     """A policy at work on named arms.
 
     `select` and `update` for rewards that come at once; `decide` and `learn` for rewards that come late, in any order, or never (`cancel`, `expire`).
-    Every call is a decision or closes one: rounds and schedules count decisions, the exploration bonus counts rewards and open decisions, estimates count rewards. Where arms
-    are compared, one without any reward comes first, fewest open decisions first. All methods may be called from several threads.
+    Rounds and schedules count decisions, the exploration bonus counts rewards and open decisions, estimates count rewards. Where arms are
+    compared, one without any reward comes first, fewest open decisions first. All methods may be called from several threads.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class Agent:
     arms : the arms' names, strings or whole numbers, each once; or their number.
     seed : a whole number; None for a fresh one. Same seed, same rewards: same choices.
     minimize : True if small rewards are good: latencies, costs.
-    memory : "exact", or "bounded" for median policies: a window of 4 sqrt(n) rewards around the median instead of all n. It is exact until the median leaves the window,
-        which it says with a warning (and in `inexact`).
+    memory : "exact", or "bounded" for policies on the lower median: a window of max(64, 4 sqrt(n)) rewards around the median instead of all n. It is exact until the median
+        leaves the window, which it says with a warning (and in `inexact`). Policies that hold no rewards need no bound.
 
     Examples
     --------
@@ -69,14 +69,13 @@ class Agent:
     """
 
     def __init__(self, policy: Policy, arms: Iterable[Name] | int, *, seed: int | None = None, minimize: bool = False, memory: str = "exact") -> None:
-        if not isinstance(policy, Policy):
-            raise InvalidInput(f"policy must be a policy, for example ia.MedEUCB(), got {policy!r}.")
-        names = _names(arms)
+        require_policy(policy)
+        names = names_of(arms)
         if not names:
             raise InvalidInput("arms is empty; give at least one name.")
         if len(set(names)) < len(names):
             raise InvalidInput(f"every arm needs a name of its own, got {names!r}.")
-        estimator = _estimator_for(policy, choice("memory", memory, ["exact", "bounded"]))
+        estimator = estimator_for(policy, choice("memory", memory, ["exact", "bounded"]))
         self._policy, self._memory, self._minimize = policy, memory, bool(minimize)
         self._seed = fresh_seed() if seed is None else whole("seed", seed)
         self._stream = streams(self._seed, 0)[2]
@@ -128,7 +127,7 @@ class Agent:
             except (KeyError, TypeError):
                 self._refuse_arm(arm)
             if type(reward) is not float or reward != reward:
-                reward = _reward(reward)
+                reward = reward_of(reward)
             queue = self._queues[index]
             if queue and type(queue[0]) is float:
                 queue.popleft()
@@ -181,13 +180,13 @@ class Agent:
         """Learn the reward of a decision, however late and in any order."""
         with self._lock:
             index = self._arm_of(id)
-            reward = _reward(reward)
+            reward = reward_of(reward)
             self._close(id, index, reward)
 
     def learn_batch(self, rewards: Iterable[tuple[int, float]]) -> None:
         """Learn many rewards, pairs (decision id, reward): all of them, or none if one is bad."""
         with self._lock:
-            checked = [(id, self._arm_of(id), _reward(reward)) for id, reward in _pairs(rewards, "a decision's id and a reward")]
+            checked = [(id, self._arm_of(id), reward_of(reward)) for id, reward in pairs_of(rewards, "a decision's id and a reward")]
             ids = [id for id, _, _ in checked]
             if len(set(ids)) < len(ids):
                 raise InvalidInput(f"decision {next(id for id in ids if ids.count(id) > 1)} is in the batch twice; a decision has one reward.")
@@ -222,7 +221,7 @@ class Agent:
         with self._lock:
             if self._chance is not None:
                 raise InvalidInput(f"{type(self._policy).__name__} weighs a reward by the probability of its decision, which a log does not tell; start it without one.")
-            pairs = [(self._index_of(arm), _reward(reward)) for arm, reward in _pairs(log, "an arm and a reward")]
+            pairs = [(self._index_of(arm), reward_of(reward)) for arm, reward in pairs_of(log, "an arm and a reward")]
             for index, reward in pairs:
                 self._observe(index, reward, 1.0, 0)
             self._state.ints[1] += len(pairs)
@@ -233,7 +232,7 @@ class Agent:
     def add_arm(self, arm: Name) -> None:
         """Add an arm at the end; it gets the forced pulls that the policy's schedule would have given it by now."""
         with self._lock:
-            name = _name(arm)
+            name = name_of(arm)
             if name in self._index:
                 raise InvalidInput(f"there is an arm {name!r} already; every arm needs a name of its own.")
             state = self._state.resized(self._working, [*range(len(self._names)), None])
@@ -414,51 +413,3 @@ class Agent:
         known = [str(name) for name in self._names]
         shown = ", ".join(map(repr, self._names[:10])) + (", ..." if len(known) > 10 else "")
         raise UnknownArm(f"unknown arm {arm!r}; the arms are {shown}.{did_you_mean(arm, known)}")
-
-
-def _estimator_for(policy: Policy, memory: str) -> type[Estimator] | None:
-    if memory == "exact":
-        return None
-    if policy.estimator is LowerMedian:
-        return BoundedMedian
-    if policy.estimator is not None and policy.estimator.holds_rewards:
-        raise InvalidInput(f'memory="bounded" is for policies on the lower median, which {policy!r} is not; it needs all rewards. Use memory="exact".')
-    return None
-
-
-def _names(arms: Iterable[Name] | int) -> list[Name]:
-    if isinstance(arms, (int, float)):
-        return list(range(whole("arms", arms, at_least=1)))
-    if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
-        raise InvalidInput(f"arms must be a list of names, or their number, got {arms!r}.")
-    return [_name(arm) for arm in arms]
-
-
-def _pairs(items: Iterable[tuple[Any, Any]], what: str) -> list[tuple[Any, Any]]:
-    pairs = []
-    for item in items:
-        try:
-            first, second = item
-        except (TypeError, ValueError):
-            raise InvalidInput(f"expected pairs of {what}, got {item!r}.") from None
-        pairs.append((first, second))
-    return pairs
-
-
-def _name(arm: object) -> Name:
-    if isinstance(arm, np.generic):
-        arm = arm.item()
-    if isinstance(arm, bool) or not isinstance(arm, (str, int)):
-        raise InvalidInput(f"an arm's name must be a string or a whole number, got {arm!r}.")
-    return arm
-
-
-def _reward(reward: object) -> float:
-    if isinstance(reward, np.ndarray) and reward.ndim == 0:
-        reward = reward.item()
-    if not isinstance(reward, (Real, np.bool_)):
-        raise InvalidInput(f"a reward must be a number, got {reward!r}.")
-    x = float(reward)
-    if math.isnan(x):
-        raise InvalidInput("a reward must not be NaN. If the measurement failed, cancel the decision; if the failure itself is the outcome, give the worst reward there is.")
-    return x

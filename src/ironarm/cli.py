@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="ironarm", description="Choose the best of several options from feedback that an attacker can corrupt.", epilog=EXAMPLES, formatter_class=raw
     )
     parser.add_argument("--version", action="version", version=f"ironarm {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="verb")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
 
     simulate = verbs.add_parser(
         "simulate",
@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     simulate.add_argument("--policies", nargs="+", metavar="P", help="policies as Name or 'Name(parameter=1)' (default: the paper's nine, trimming with alpha = rho)")
     simulate.add_argument("--means", default="2:20:2", help="the arms' means, 1,2,3 or first:last:step (default: the paper's, 2:20:2)")
     simulate.add_argument("--sigma", default="1", help="standard deviation, one or one for each arm (default: 1)")
-    simulate.add_argument("--rho", type=float, default=0.125, help="probability of an attack in a round (default: 0.125)")
+    simulate.add_argument("--rho", type=float, help="probability of an attack in a round (default: 0.125)")
     simulate.add_argument("--attack", default="OppositeUniform", help="attack as Name or 'Name(parameter=1)' (default: OppositeUniform, the paper's)")
     simulate.add_argument("--horizon", type=float, default=100_000, help="rounds in a trial (default: 100000)")
     simulate.add_argument("--trials", type=int, default=20, help="independent repetitions (default: 20)")

@@ -20,16 +20,17 @@ def policy_from_text(text: str) -> Policy:
     return policies.make(*_parse(text, "policy"))
 
 
-def attack_from_text(text: str, rho: float) -> Attack:
-    """Return the attack that the text describes, with that rho unless the text gives its own.
+def attack_from_text(text: str, rho: float | None) -> Attack:
+    """Return the attack that the text describes; rho is given there or beside it, and 0.125 if nowhere.
 
     >>> attack_from_text("OppositeUniform(scale=100)", 0.2)
     OppositeUniform(rho=0.2, scale=100.0)
     """
     name, parameters = _parse(text, "attack")
-    if name == "NoAttack":
-        rho = 0.0
-    return attacks.make(name, {"rho": rho, **parameters})
+    if rho is not None and ("rho" in parameters or name == "NoAttack"):
+        raise InvalidInput(f"rho is given twice: {rho:g} beside the attack {text!r}, which has its own. Leave one out.")
+    given = {} if name == "NoAttack" else {"rho": 0.125 if rho is None else rho}
+    return attacks.make(name, {**given, **parameters})
 
 
 def _parse(text: str, what: str) -> tuple[str, dict[str, Any]]:

@@ -92,7 +92,12 @@ def _better(policy: Policy, spread: float) -> str:
     """Return the parameter that would fit, as code."""
     name = type(policy).__name__
     if isinstance(policy, UCB):
-        return f"{name}(sigma={spread:.2g})"
+        return f"{name}(sigma={_two_digits(spread)})"
     if isinstance(policy, CatoniUCB):
-        return f"{name}(variance={spread**2:.2g})"
-    return f"{name} with omega={4 * spread**2:.2g}" if hasattr(policy, "omega") else "parameters that fit"
+        return f"{name}(variance={_two_digits(spread**2)})"
+    return f"{name} with omega={_two_digits(4 * spread**2)}" if hasattr(policy, "omega") else "parameters that fit"
+
+
+def _two_digits(x: float) -> str:
+    """Return a number rounded to two digits, without an exponent where people would write none."""
+    return f"{float(f'{x:.2g}'):g}"

@@ -141,7 +141,7 @@ def test_noise_is_standard_normal():
     ("arguments", "message"),
     [
         (dict(policies=[]), "empty"),
-        (dict(policies="UCB"), "policies must be"),
+        (dict(policies="UCB"), "expected a policy"),
         (dict(policies=[ia.UCB(), ia.UCB()]), "twice"),
         (dict(bandit=[1, 2]), "bandit must be"),
         (dict(attack=0.3), "attack must be"),

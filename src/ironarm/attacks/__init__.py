@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
 from typing import Any
 
 from ..errors import InvalidInput
@@ -38,10 +39,10 @@ def make(name: str, parameters: dict[str, Any]) -> Attack:
     for parameter in parameters:
         if parameter not in known:
             raise InvalidInput(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}.{did_you_mean(parameter, known)}")
-    try:
-        return ATTACKS[name](**parameters)
-    except TypeError as error:
-        raise InvalidInput(f"{name}: {str(error).replace('__init__()', 'it')}.") from None
+    for field in fields(ATTACKS[name]):  # type: ignore[arg-type]
+        if field.default is MISSING and field.default_factory is MISSING and field.name not in parameters:
+            raise InvalidInput(f"{name} needs {field.name}, for example {name}({field.name}=0.2).")
+    return ATTACKS[name](**parameters)
 
 
 __all__ = ["ATTACKS", "Attack", "CustomAttack", "make", *ATTACKS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import namedtuple
 from collections.abc import Callable
 from functools import cache
@@ -15,6 +16,7 @@ from ..bandits.base import Bandit
 from ..errors import InvalidInput, PolicyFault
 from ..marks import mark_of
 from . import units
+from .machine import reason
 
 SCENE = ("t", "arms", "best", "runner_up", "means", "pulls", "estimate", "memory")
 
@@ -27,6 +29,7 @@ class Adversary:
         taken = constants.keys() & set(SCENE)
         if taken:
             raise PolicyFault(f"the attack's number {sorted(taken)[0]!r} has a name that the scene already uses; rename it.")
+        _check_arguments(attack.corrupt)
         self.rho = attack.rho
         self.cells = attack.memory
         self.settings = np.array([bandit.best, bandit.runner_up, *constants.values()], dtype=float)
@@ -55,6 +58,16 @@ class Adversary:
             return float(value)
         except (TypeError, ValueError):
             raise InvalidInput(f"the attack must return a number, got {value!r}.") from None
+
+
+def _check_arguments(function: Callable[..., Any]) -> None:
+    """Refuse a function that cannot be called as corrupt(e, a, x, u, v)."""
+    try:
+        inspect.signature(function).bind(*"eaxuv")
+    except TypeError:
+        raise PolicyFault(f"an attack's function must take (e, a, x, u, v), got {inspect.signature(function)}.") from None
+    except ValueError:
+        pass  # a built-in that does not tell its arguments
 
 
 def _scene_type(constants: tuple[str, ...]) -> Any:
@@ -101,5 +114,5 @@ def _pointer(function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
     unit = units.write_unit(f"attack_{function.__module__.rpartition('.')[2]}_{function.__name__}", {"corrupt": function}, text)
     try:
         return units.load_unit(unit).observed
-    except jit.NumbaError as error:
-        raise PolicyFault(f"the attack {function.__qualname__} cannot be compiled: {str(error).strip().splitlines()[0]}") from error
+    except (jit.NumbaError, ValueError, TypeError) as error:
+        raise PolicyFault(f"the attack {function.__qualname__} cannot be compiled: {reason(error)}") from error

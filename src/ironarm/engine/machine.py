@@ -5,6 +5,7 @@ Without the JIT (NUMBA_DISABLE_JIT=1) the same entry points are plain Python aro
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -25,6 +26,16 @@ from ..policies.base import Policy
 from . import units
 from .layout import Layout
 
+ARGUMENTS = {
+    "choose": "s, t, g",
+    "update": "s, a, x",
+    "recount": "s, a",
+    "owed": "s, t",
+    "welcome": "s, a",
+    "settle": "s, t",
+    "add": "s, a, x",
+    "room": "s, a",
+}
 STEPS = ("choose", "update", "recount", "owed", "welcome", "settle")
 SCAN_UP_TO = 64  # arms; beyond, a kinetic tree finds the highest index
 MANY_ARMS = units.StandIns({highest_index.highest_line: kinetic_tree.highest_line, highest_index.index_moved: kinetic_tree.index_moved})
@@ -109,7 +120,7 @@ class Machine:
             try:
                 self._calls[name] = jit.bare_call(self._namespace[name], self._signatures[name])
             except jit.NumbaError as error:
-                raise PolicyFault(f"{self.policy.__name__} cannot be compiled: {_reason(error)}") from error
+                raise PolicyFault(f"{self.policy.__name__} cannot be compiled: {reason(error)}") from error
         return self._calls[name]
 
 
@@ -126,6 +137,8 @@ def _step(owner: Any, name: str) -> Callable[..., Any]:
     function = getattr(owner, name)
     if function is Policy.choose:
         raise PolicyFault(f"{owner.__name__} has no `choose`: write one, with @staticmethod and @hot above it.")
+    if len(inspect.signature(function).parameters) != ARGUMENTS[name].count(",") + 1:
+        raise PolicyFault(f"{owner.__name__}.{name} must take ({ARGUMENTS[name]}), as a @staticmethod; got {inspect.signature(function)}.")
     if not mark_of(function):
         raise PolicyFault(f"{owner.__name__}.{name} is not marked: write @staticmethod and @hot above it, and let it take the state, not self.")
     return function
@@ -169,11 +182,22 @@ def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _reason(error: Exception) -> str:
+HINTS = {
+    "of type the state": "declare it in `fields`, or return it from `constants`",
+    "of type the scene": "give it to CustomAttack as a number, or return it from `constants`",
+    "NRT required": "compiled steps cannot create lists, arrays or text",
+    "getitem": "`choose` must return a whole number on every path, and arrays are indexed by whole numbers",
+}
+
+
+def reason(error: Exception) -> str:
     """Return the lines of a compiler's message that say what and where."""
     lines = [line.strip() for line in str(error).splitlines()]
     lines = [re.sub(r"State\((?:[^()]|\([^()]*\))*\)", "the state", line) for line in lines if line.strip("^~ ") and not line.startswith("Failed in nopython")]
-    return " / ".join(line for line in lines if not line.startswith("File "))[:600]
+    lines = [re.sub(r"Scene\((?:[^()]|\([^()]*\))*\)", "the scene", line) for line in lines]
+    hint = next((f" ({hint})" for text, hint in HINTS.items() if any(text in line for line in lines)), "")
+    told = [line for line in lines if not line.startswith(("File ", "During:", "raised from"))]
+    return " / ".join(dict.fromkeys(told))[:400].rstrip(" /") + hint
 
 
 @cache

@@ -30,6 +30,7 @@ from __future__ import annotations
 from dataclasses import fields as dataclass_fields
 from typing import Any, ClassVar
 
+from ..errors import InvalidInput
 from ..estimators import Estimator, Mean
 from ..marks import hot
 
@@ -112,6 +113,15 @@ class Policy:
         """Store checked parameters; for use in `__post_init__` only, a policy does not change afterwards."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+
+def require_policy(value: object) -> None:
+    """Refuse what is not a policy, or could change under the engine's hands."""
+    if not isinstance(value, Policy):
+        raise InvalidInput(f"expected a policy, for example ia.MedEUCB(), got {value!r}.")
+    frozen = getattr(type(value), "__dataclass_params__", None)
+    if frozen is None or not frozen.frozen or "__dataclass_fields__" not in vars(type(value)):
+        raise InvalidInput(f"{type(value).__name__} must be a frozen dataclass: write @dataclass(frozen=True) above the class.")
 
 
 def _short(value: Any) -> str:

@@ -136,7 +136,7 @@ class Result:
         except BadFile:
             raise
         except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
-            raise BadFile(f"{path} is damaged or not a result of ironarm ({error}).") from None
+            raise BadFile(f"{path} is damaged or not a result of ironarm.") from error
         result = cls(policies=policies, specification=specification, seconds=seconds, **arrays)
         shape = (len(policies), result.regret.shape[1] if result.regret.ndim == 3 else -1, len(result.rounds))
         if result.regret.shape != shape or result.optimal.shape != shape or result.pulls.shape[:2] != shape[:2] or result.last_tenth.shape != shape[:2]:

@@ -19,6 +19,7 @@ from ..engine.streams import fresh_seed
 from ..engine.warm import compile_all
 from ..errors import InvalidInput
 from ..policies import Policy
+from ..policies.base import require_policy
 from ..validation import whole
 from .progress import Progress
 from .result import Result
@@ -67,8 +68,7 @@ def simulate(
     """
     chosen = (policies,) if isinstance(policies, Policy) else tuple(policies)
     for policy in chosen:
-        if not isinstance(policy, Policy):
-            raise InvalidInput(f"policies must be policies, for example ia.MedEUCB(), got {policy!r}.")
+        require_policy(policy)
     if not chosen:
         raise InvalidInput("policies is empty; give at least one, for example ia.MedEUCB().")
     if len(set(chosen)) < len(chosen):
