@@ -3,6 +3,7 @@
 import json
 import math
 import threading
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -139,6 +140,11 @@ def test_cancel_and_expire_take_open_decisions_back():
     assert agent.expire(older_than=3600) == 0
     assert agent.expire(older_than=0) == 2
     assert [0, 0] == agent._state.view.n.tolist()
+    agent.decide()
+    agent.select()
+    agent.decide()
+    assert agent.expire(older_than=0) == 3  # tickets and others, in whatever order they stand
+    assert [0, 0] == agent._state.view.n.tolist()
     agent.update("a", 1.0)  # nothing open: an extra observation
     assert [1, 0] == agent._state.view.n.tolist()
 
@@ -234,6 +240,7 @@ BAD = [
     (lambda a: a.update("a", math.nan), ia.InvalidInput, "NaN"),
     (lambda a: a.update("a", "3.5"), ia.InvalidInput, "must be a number"),
     (lambda a: a.update("a", None), ia.InvalidInput, "must be a number"),
+    (lambda a: a.learn_batch(5), ia.InvalidInput, "expected pairs"),
     (lambda a: a.update("A1", 1.0), ia.UnknownArm, "the arms are"),
     (lambda a: a.update(["a"], 1.0), ia.UnknownArm, "the arms are"),
     (lambda a: a.learn(99, 1.0), ia.UnknownDecision, "no decision 99"),
@@ -299,6 +306,14 @@ def test_an_agent_that_cannot_be_is_refused(arguments, message):
         ia.Agent(**arguments)
 
 
+def smuggle_slots(data):
+    """What the estimator would rebuild itself, given as if it had been saved: indices far outside."""
+    data["state"].pop("rewards")
+    state = State(ia.RUCB(), len(NAMES), live=True)
+    fields = {f.name: getattr(state.view, f.name).tolist() for f in state.machine.layout.fields if not f.cache}
+    data["state"]["fields"] = {**fields, **data["state"]["fields"], "slot_start": [10**9] * 8, "spare": [100] * 4}
+
+
 def damaged(path, change):
     data = json.loads(path.read_text())
     change(data)
@@ -319,6 +334,11 @@ def damaged(path, change):
         (lambda p: damaged(p, lambda d: d.update(arms=["x"])), "damaged"),
         (lambda p: damaged(p, lambda d: d.update(arms=["x", "y", "z", "u", "v"])), "damaged"),
         (lambda p: damaged(p, lambda d: d["state"]["rewards"].append([1.0])), "do not fit their counts"),
+        (lambda p: damaged(p, lambda d: d["state"].pop("rewards")), "damaged"),
+        (lambda p: damaged(p, smuggle_slots), "damaged"),
+        (lambda p: damaged(p, lambda d: d["policy"].update(parameters=[1])), "damaged"),
+        (lambda p: damaged(p, lambda d: d["policy"].update(policy=["RUCB"])), "damaged|cannot be made"),
+        (lambda p: damaged(p, lambda d: d["policy"]["parameters"].update(omega=10**400)), "omega"),
         (lambda p: damaged(p, lambda d: d["state"]["rewards"][0].append(1.0)), "do not fit their counts"),
         (lambda p: damaged(p, lambda d: d["state"]["rewards"].__setitem__(0, ["nan"] * len(d["state"]["rewards"][0]))), "damaged"),
         (lambda p: damaged(p, lambda d: d["state"]["fields"]["rewards"].__setitem__(0, -1)), "negative"),
@@ -450,6 +470,31 @@ def test_memory_does_not_grow_with_decisions_that_are_closed():
     for _ in range(1000):
         agent.learn(agent.decide().id, 1.0)
     assert len(agent._queues[0]) < 200
+
+
+def test_catoni_estimates_do_not_depend_on_the_order_or_on_decisions():
+    """Fed before the first decision, or with few rewards: near the middle, whatever the order."""
+    agent = ia.Agent(ia.CatoniUCB(variance=16), arms=["x"], seed=1)
+    for value in (1.0, 5.0, 9.0):
+        agent.update("x", value)
+    assert agent.estimates["x"] == pytest.approx(5.0)
+    estimates = []
+    for values in ([1e6, *[0.0] * 7], [*[0.0] * 7, 1e6]):
+        agent = ia.Agent(ia.CatoniUCB(), arms=["x", "y"], seed=1)
+        agent.warm_start([("y", 0.0)] * 1000 + [("x", value) for value in values])
+        estimates.append(agent.estimates["x"])
+    assert estimates[0] == pytest.approx(estimates[1], rel=1e-9)
+
+
+def test_numbers_of_other_kinds_are_welcome():
+    """NumPy's scalars, fractions and whole numbers as rewards; NumPy's count of arms; huge whole numbers as infinities."""
+    agent = ia.Agent(ia.RUCB(), arms=np.int64(2), seed=2**127 + 12345)
+    for reward in (np.float32(1), np.int64(1), np.bool_(True), True, 1, Fraction(1)):
+        agent.update(0, reward)
+    assert agent.estimates[0] == 1.0
+    agent.update(1, 10**400)
+    assert agent.estimates[1] == math.inf
+    assert agent._seed == 2**127 + 12345
 
 
 def test_the_table_shows_names_counts_and_the_best_arm():

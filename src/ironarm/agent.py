@@ -205,15 +205,17 @@ class Agent:
         """Cancel all decisions made more than `older_than` seconds ago, and return how many."""
         with self._lock:
             limit = time() - number("older_than", older_than, at_least=0)
-            count = 0
+            old = [id for id, (_, made, _) in self._tickets.items() if made < limit]
+            for id in old:
+                self.cancel(id)
+            count = len(old)
             for index, queue in enumerate(self._queues):
-                while queue and type(queue[0]) is float and queue[0] < limit:
+                front = self._oldest(index)
+                while type(front) is float and front < limit:
                     queue.popleft()
                     self._state.adjust(CANCELLED, index)
                     count += 1
-            for id in [id for id, (_, made, _) in self._tickets.items() if made < limit]:
-                self.cancel(id)
-                count += 1
+                    front = self._oldest(index)
             return count
 
     def warm_start(self, log: Iterable[tuple[Name, float]]) -> None:

@@ -47,10 +47,12 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
         saved = data["policy"]
         name, parameters = saved["policy"], saved["parameters"]
     if policy is None:
-        try:
-            policy = from_dict(saved)
-        except InvalidInput as error:
-            raise BadFile(f"{path} holds an agent with the policy {name}, which cannot be made here ({error}) If it is your own, give it: Agent.load(path, policy=...).") from None
+        with damage_reported(path):
+            try:
+                policy = from_dict(saved)
+            except InvalidInput as error:
+                problem = f"{path} holds an agent with the policy {name}, which cannot be made here ({error})"
+                raise BadFile(f"{problem} If it is your own, give it: Agent.load(path, policy=...).") from None
     elif policy.to_dict() != saved:
         raise BadFile(f"{path} holds an agent with {name} and parameters {parameters}, but {policy!r} was given.")
     return _decoded(data), policy
@@ -61,6 +63,8 @@ def damage_reported(path: Path) -> Iterator[None]:
     """Turn what goes wrong with damaged contents into one sentence."""
     try:
         yield
+    except BadFile:
+        raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
         raise BadFile(f"{path} is damaged ({error}).") from None
 

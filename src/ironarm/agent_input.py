@@ -30,15 +30,17 @@ def estimator_for(policy: Policy, memory: str) -> type[Estimator] | None:
 
 def names_of(arms: Iterable[Name] | int) -> list[Name]:
     """Return the arms' names."""
-    if isinstance(arms, (int, float)):
-        return list(range(whole("arms", arms, at_least=1)))
-    if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
+    if isinstance(arms, Real):
+        return list(range(whole("arms", arms, at_least=1, below=2**31)))
+    if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable) or getattr(arms, "ndim", 1) == 0:
         raise InvalidInput(f"arms must be a list of names, or their number, got {arms!r}.")
     return [name_of(arm) for arm in arms]
 
 
 def pairs_of(items: Iterable[tuple[Any, Any]], what: str) -> list[tuple[Any, Any]]:
     """Return the items as pairs."""
+    if not isinstance(items, Iterable):
+        raise InvalidInput(f"expected pairs of {what}, got {items!r}.")
     pairs = []
     for item in items:
         try:
@@ -64,7 +66,10 @@ def reward_of(reward: object) -> float:
         reward = reward.item()
     if not isinstance(reward, (Real, np.bool_)):
         raise InvalidInput(f"a reward must be a number, got {reward!r}.")
-    x = float(reward)
+    try:
+        x = float(reward)
+    except OverflowError:
+        x = math.inf if reward > 0 else -math.inf  # type: ignore[operator]  # as any float operation would have it
     if math.isnan(x):
         raise InvalidInput("a reward must not be NaN. If the measurement failed, cancel the decision; if the failure itself is the outcome, give the worst reward there is.")
     return x

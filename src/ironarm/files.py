@@ -7,6 +7,16 @@ import tempfile
 from pathlib import Path
 
 
+def _usual_mode() -> int:
+    """Return the mode that new files have here. The umask can only be read by setting it, which is not safe in threads: once, at import."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+_MODE = _usual_mode()
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that others see the old one or all of the new one, never a part; also after a crash."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -15,14 +25,8 @@ def write_whole(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, _MODE)
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -22,7 +22,10 @@ def number(
     """Return `value` as a finite float within the bounds, or say why not."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(f"{name} must be a number, got {value!r}.")
-    x = float(value)
+    try:
+        x = float(value)
+    except OverflowError:
+        x = math.inf
     if not (math.isfinite(x) and x > above and x >= at_least and x < below and x <= at_most):
         wanted = [
             text
@@ -34,17 +37,26 @@ def number(
             )
             if used
         ]
-        raise InvalidInput(f"{name} must be {' and '.join(wanted) or 'finite'}, got {value!r}.")
+        if not math.isfinite(x):
+            wanted.insert(0, "finite")
+        raise InvalidInput(f"{name} must be {' and '.join(wanted)}, got {_shown(value)}.")
     return x
 
 
-def whole(name: str, value: object, *, at_least: int = 0) -> int:
+def whole(name: str, value: object, *, at_least: int = 0, below: int | None = None) -> int:
     """Return `value` as an int of at least `at_least`, or say why not."""
-    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and float(value).is_integer():
+    if isinstance(value, Real) and not isinstance(value, (bool, Integral)) and math.isfinite(value) and float(value).is_integer():
         value = int(float(value))  # 1e5 is what people write for a horizon
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
-        raise InvalidInput(f"{name} must be a whole number of at least {at_least}, got {value!r}.")
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < at_least or (below is not None and int(value) >= below):
+        limit = "" if below is None else f" and below {below:g}"
+        raise InvalidInput(f"{name} must be a whole number of at least {at_least}{limit}, got {_shown(value)}.")
     return int(value)
+
+
+def _shown(value: object) -> str:
+    """Return a value as text of bearable length."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:40]}... ({len(text)} characters)"
 
 
 def choice(name: str, value: object, options: Iterable[str]) -> str:

@@ -141,6 +141,17 @@ def test_an_attack_that_cannot_be_compiled_says_why():
         ia.simulate(ia.UCB(), BANDIT, ia.CustomAttack(0.1, bad), horizon=10, trials=1, seed=1)
 
 
+def test_an_attack_must_show_arms_that_exist():
+    """Compiled code would read beyond the arrays."""
+
+    class Elsewhere(ia.Mimic):
+        def shows(self, bandit):
+            return np.full(bandit.arms, 10**6)
+
+    with pytest.raises(ia.PolicyFault, match="shows must return"):
+        ia.simulate(ia.UCB(), BANDIT, Elsewhere(rho=0.5), horizon=10, trials=1, seed=1)
+
+
 def test_an_attack_in_python_must_return_a_number():
     """Text is refused."""
     with pytest.raises(ia.InvalidInput, match="must return a number"):

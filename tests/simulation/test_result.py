@@ -50,6 +50,21 @@ def test_a_damaged_foreign_or_newer_file_is_refused(result, spoil, message, tmp_
         ia.Result.load(path)
 
 
+def test_no_flipped_byte_escapes_as_another_error(result, tmp_path):
+    """Every 97th byte inverted, one at a time: a result that loads, or `BadFile`."""
+    path = tmp_path / "r.npz"
+    result.save(path)
+    whole = path.read_bytes()
+    refused = 0
+    for i in range(0, len(whole), 97):
+        path.write_bytes(whole[:i] + bytes([whole[i] ^ 255]) + whole[i + 1 :])
+        try:
+            ia.Result.load(path)
+        except ia.BadFile:
+            refused += 1
+    assert refused > len(whole) // 97 // 2
+
+
 def test_arrays_that_do_not_fit_together_are_refused(result, tmp_path):
     """A file whose arrays were exchanged."""
     path = tmp_path / "r.npz"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InvalidInput
-from ..validation import number
+from ..validation import number, whole
 from .base import Attack
 
 
@@ -47,6 +47,7 @@ class CustomAttack(Attack):
         super().__post_init__()
         if not callable(self.function):
             raise InvalidInput(f"function must be callable as function(e, a, x, u, v), got {self.function!r}.")
+        self._set(cells=whole("cells", self.cells))
         self._set(numbers={name: number(name, value) for name, value in self.numbers.items()})
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,10 @@ class ReplayBandit(Bandit):
                 raise InvalidInput(f"row {row} of the table must be an arm and a reward, got {pair!r}.") from None
             if not np.isfinite(value):
                 raise InvalidInput(f"row {row} of the table has the reward {reward!r}; a bandit replays clean rewards, so it must be finite.")
-            logged.setdefault(arm.item() if isinstance(arm, np.generic) else arm, []).append(value)
+            name = arm.item() if isinstance(arm, np.generic) else arm
+            if not isinstance(name, Hashable):
+                raise InvalidInput(f"row {row} of the table has the arm {arm!r}; a name must be text or a number.")
+            logged.setdefault(name, []).append(value)
         if not logged:
             raise InvalidInput("the table has no rows; expected arm and reward in each.")
         self.names = list(logged)

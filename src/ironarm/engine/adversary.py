@@ -33,7 +33,9 @@ class Adversary:
         self.rho = attack.rho
         self.cells = attack.memory
         self.settings = np.array([bandit.best, bandit.runner_up, *constants.values()], dtype=float)
-        self.shows = np.asarray(attack.shows(bandit), dtype=np.int64)
+        self.shows = np.array(attack.shows(bandit), dtype=np.int64)
+        if self.shows.shape != (bandit.arms,) or self.shows.min() < 0 or self.shows.max() >= bandit.arms:
+            raise PolicyFault(f"{type(attack).__name__}.shows must return, for each of the {bandit.arms} arms, the number of an arm, got {self.shows.tolist()[:10]}.")
         self.means = np.ascontiguousarray(bandit.means, dtype=float).copy()
         self.in_python = mark_of(attack.corrupt) is None
         self.pointer = _pointer(NoAttack.corrupt, ()) if self.in_python else _pointer(attack.corrupt, tuple(constants))
@@ -56,7 +58,7 @@ class Adversary:
         value = self._function(scene, a, x, u, v)
         try:
             return float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InvalidInput(f"the attack must return a number, got {value!r}.") from None
 
 

@@ -87,7 +87,11 @@ class State:
     def dump(self) -> dict[str, Any]:
         """Return everything that decides future choices as plain data: fields by name, and the rewards that the estimator holds."""
         view, estimator = self.view, self.machine.estimator
-        skipped = set(estimator.fields) - set(estimator.saved) if estimator and estimator.samples(view, 0) is not None else set()
+        skipped = self._rebuilt_fields()
+        for field in self.machine.layout.fields:
+            if field.cache:  # forgotten here as they will be after a load, so that both go on alike to the last bit
+                getattr(view, field.name)[:] = 0
+        self.adjust(RECOUNT)
         data: dict[str, Any] = {
             "rounds": int(self.ints[1]),
             "fields": {f.name: getattr(view, f.name).tolist() for f in self.machine.layout.fields if not f.cache and f.name not in skipped},
@@ -96,13 +100,18 @@ class State:
             data["rewards"] = [estimator.samples(view, a).tolist() for a in range(view.arms)]  # type: ignore[union-attr]
         return data
 
+    def _rebuilt_fields(self) -> set[str]:
+        """Return the estimator's fields that are not saved but rebuilt from the rewards it holds."""
+        estimator = self.machine.estimator
+        return set(estimator.fields) - set(estimator.saved) if estimator and estimator.samples(self.view, 0) is not None else set()
+
     def restore(self, data: dict[str, Any]) -> None:
         """Take over what `dump` returned, into a fresh state. Raises KeyError, TypeError or ValueError if it does not fit.
 
         Everything that compiled code will use as a count or an index is checked first: compiled code does not look whether an index is in bounds.
         """
         estimator = self.machine.estimator
-        rebuilt = set(estimator.fields) - set(estimator.saved) if estimator and "rewards" in data else set()
+        rebuilt = self._rebuilt_fields()
         fields = _checked_fields(data["fields"], {f.name: getattr(self.view, f.name) for f in self.machine.layout.fields if not f.cache and f.name not in rebuilt})
         counts = fields["rewards"]
         if estimator and rebuilt:

@@ -53,7 +53,7 @@ NO_STAND_INS = StandIns({})
 
 
 def cache_directory() -> Path:
-    """Return where compiled units are kept: a directory that belongs to this user and that no other can write."""
+    """Return where compiled units are kept: `$IRONARM_CACHE_DIR`, or `ironarm` in the user's cache directory."""
     chosen = os.environ.get("IRONARM_CACHE_DIR")
     if chosen:
         directory = Path(chosen).expanduser()
@@ -82,8 +82,11 @@ def _usable(directory: Path) -> str | None:
 @lru_cache(maxsize=1)
 def _package() -> Path:
     """Make the units' directory importable as a package of its own, and return it."""
-    directory = cache_directory()
-    problem = _usable(directory)
+    try:
+        directory = cache_directory()
+        problem = _usable(directory)
+    except RuntimeError:
+        directory, problem = Path("~/.cache/ironarm"), "this user has no home directory"
     if problem:
         fallback = tempfile.TemporaryDirectory(prefix="ironarm-")
         warnings.warn(

@@ -7,9 +7,9 @@ It has no streaming form, because alpha changes in every round.
 b = alpha (m - theta). So the sum is, to third order, a cubic in (h, b) with ten coefficients sum psi^(k)(y_i) y_i^j, and a new reward adds one term to each.
 
 **The certificate.** psi has three continuous derivatives and |psi''''(y)| <= 3 / D(y)^2 with D(y) = 1 + |y| + y^2/2, because 2 D is the squared distance of |y| to the points
--1 +- i. That distance, sqrt(2 D), changes at most as fast as y does, and |d_i| <= e (1 + |y_i|) <= e sqrt(2 D(y_i)) with e = max(|h|, |b|). Hence for e < 1 the error of the
-cubic is at most sum d_i^4 / D(y_i)^2 / (8 (1 - e)^4): a quartic in (h, b) with five more coefficients. It holds for any rewards. When the bound is too large for the question
-asked, the model is anchored anew, in O(n).
+-1 +- i. That distance, sqrt(2 D), changes at most as fast as y does, and |d_i| <= e (1 + |y_i|) <= e sqrt(2 D(y_i)) with e = |h| + |b| / (1 + min |y_i|). Hence for e < 1 the
+error of the cubic is at most sum d_i^4 / D(y_i)^2 / (8 (1 - e)^4): a quartic in (h, b) with five more coefficients. It holds for any rewards, and reaches far where all of them are
+far from the anchor, as under an attack. When the bound is too large for the question asked, the model is anchored anew, in O(n).
 
 Rewards are clipped to +-1e12 first: the root with infinite arguments is undefined.
 """
@@ -27,7 +27,7 @@ from .base import Estimator
 from .pool import widen
 
 LARGEST = 1e12
-COEFFICIENTS = 15
+COEFFICIENTS = 16  # ten of the cubic, five of its error, and the smallest |y|
 ROUNDING = 1e-14
 
 
@@ -48,7 +48,7 @@ def psi_slope(x):
 
 @hot
 def add_terms(model, at, y):
-    """Add one reward's terms, y = alpha0 (X - theta), to the fifteen coefficients at model[at:]."""
+    """Add one reward's terms, y = alpha0 (X - theta), to the coefficients at model[at:]."""
     size = abs(y)
     d = 1.0 + size + 0.5 * size * size
     value = math.log(d)
@@ -75,6 +75,7 @@ def add_terms(model, at, y):
     model[at + 12] += q * yy
     model[at + 13] += q * yy * y
     model[at + 14] += q * yy * yy
+    model[at + 15] = min(model[at + 15], size)
 
 
 @hot
@@ -95,21 +96,28 @@ def model_slope(c, at, h, b):
 
 
 @hot
-def model_error(c, at, h, b, n):
-    """Return a bound on the cubic's error at (h, b), rounding included; infinite where the certificate does not reach."""
-    e = max(abs(h), abs(b))
+def distance(c, at, h, b):
+    """Return e, how far (h, b) is from the anchor: |d_i| <= e (1 + |y_i|) for every reward."""
+    return abs(h) + abs(b) / (1.0 + c[at + 15])
+
+
+@hot
+def model_error(c, at, h, b):
+    """Return a bound on the cubic's error at (h, b); infinite where the certificate does not reach."""
+    e = distance(c, at, h, b)
     if e >= 0.5:
         return math.inf
     quartic = h * h * h * h * c[at + 14] - 4.0 * h * h * h * b * c[at + 13] + 6.0 * h * h * b * b * c[at + 12] - 4.0 * h * b * b * b * c[at + 11] + b * b * b * b * c[at + 10]
     left = (1.0 - e) * (1.0 - e)
-    return abs(quartic) / (8.0 * left * left) + ROUNDING * n
+    return abs(quartic) / (8.0 * left * left)
 
 
 @cold
 def anchor(values, start, n, model, at, theta, alpha):
-    """Compute the fifteen coefficients at (theta, alpha) from all rewards."""
+    """Compute the coefficients at (theta, alpha) from all rewards."""
     for k in range(COEFFICIENTS):
         model[at + k] = 0.0
+    model[at + 15] = math.inf
     for i in range(start, start + n):
         add_terms(model, at, alpha * (values[i] - theta))
 
@@ -163,10 +171,11 @@ class Catoni(Estimator):
         n = s.slot_size[a]
         s.pool[s.slot_start[a] + n] = x
         s.slot_size[a] = n + 1
+        at = a * COEFFICIENTS
         if n == 0:
             s.anchor_at[a] = x
             s.anchor_scale[a] = 1.0 / math.sqrt(s.variance)
-        at = a * COEFFICIENTS
+            s.model[at + 15] = math.inf
         add_terms(s.model, at, s.anchor_scale[a] * (x - s.anchor_at[a]))
         return s.anchor_at[a] + s.model[at] / (s.anchor_scale[a] * s.model[at + 1])
 

@@ -6,13 +6,16 @@ import math
 from dataclasses import dataclass
 
 from ..estimators import Catoni, Estimator
-from ..estimators.catoni import COEFFICIENTS, anchor, exact_root, model_error, model_slope, model_value
+from ..estimators.catoni import COEFFICIENTS, ROUNDING, anchor, distance, exact_root, model_error, model_slope, model_value
 from ..marks import cold, hot
 from ..validation import number
 from .base import Policy
 
 TIE = 1e-9  # indices this close, relative to 1 + their size, are equal and the lowest arm wins: far above rounding, far below anything that matters
-REACH = 0.3  # how far from its anchor, in h and b, a model is asked
+REACH = 0.3  # how far from its anchor a model is asked
+FIRST = 1e-5  # how well estimates are solved for, relative to 1 + their size: coarsely, finely, and as finely as ties demand
+SECOND = 1e-8
+LAST = 1e-11
 
 
 @hot
@@ -51,34 +54,36 @@ def too_few(n, rewards, enough_until, t):
 @hot
 def surely_above(model, anchor_at, anchor_scale, n, a, alpha, theta):
     """Say whether the estimate of arm a is certainly above theta; False may also mean that the model cannot tell."""
+    at = a * COEFFICIENTS
     h = alpha / anchor_scale[a] - 1.0
     # the sum falls as theta grows: if it is positive at a higher point within reach, it is at theta too
-    b = max(alpha * (theta - anchor_at[a]), -0.1)
-    at = a * COEFFICIENTS
-    return model_value(model, at, h, b) > model_error(model, at, h, b, n)
+    b = max(alpha * (theta - anchor_at[a]), -0.1 * (1.0 + model[at + 15]))
+    return model_value(model, at, h, b) > model_error(model, at, h, b) + ROUNDING * n
 
 
 @cold
 def certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha, width):
-    """Return the estimate of arm a for scale alpha, certainly within `width`; the model is anchored anew if it cannot promise that."""
+    """Return the estimate of arm a for scale alpha, certainly within `width` as far as rounding allows; the model is anchored anew if it cannot promise that."""
     at = a * COEFFICIENTS
     guess = anchor_at[a]
     for attempt in range(3):
         h = alpha / anchor_scale[a] - 1.0
         b = 0.0
-        if abs(h) < REACH:
+        within = abs(h) < REACH
+        if within:
             for _ in range(20):
                 step = model_value(model, at, h, b) / model_slope(model, at, h, b)
                 b -= step
-                if abs(b) >= REACH or abs(step) < 1e-16 + 1e-3 * alpha * width:
+                within = distance(model, at, h, b) < REACH
+                if not within or abs(step) < 1e-16 + 1e-3 * alpha * width:
                     break
-            if abs(b) < REACH:
-                guess = anchor_at[a] + b / alpha
-                eta = alpha * width
-                if model_value(model, at, h, b - eta) > model_error(model, at, h, b - eta, n) and -model_value(model, at, h, b + eta) > model_error(model, at, h, b + eta, n):
-                    return guess
-            else:
-                guess = exact_root(pool, slot_start[a], n, alpha, guess)
+        if within:
+            guess = anchor_at[a] + b / alpha
+            eta = alpha * width
+            error = max(model_error(model, at, h, b - eta), model_error(model, at, h, b + eta))
+            # a model whose error is already below that of adding the terms up gets no better by anchoring anew
+            if error <= ROUNDING * n or (model_value(model, at, h, b - eta) > error and -model_value(model, at, h, b + eta) > error):
+                return guess
         else:
             guess = exact_root(pool, slot_start[a], n, alpha, guess)
         if attempt < 2:
@@ -92,17 +97,22 @@ def certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha
 def upper_until_later(pool, slot_start, n, model, anchor_at, anchor_scale, a, t, until, variance):
     """Return a number that the estimate of arm a cannot exceed in rounds t..until unless it gets a reward."""
     alpha = catoni_scale(n, t, variance)
-    # for fixed m each term psi(alpha (X - m)) changes by at most 2 |d log alpha|
-    drift = 2.0 * n * abs(math.log(catoni_scale(n, until, variance) / alpha))
+    later = catoni_scale(n, until, variance)
+    # for fixed m the sum's second derivative in log alpha is at most 4 n, so between the two scales it exceeds the larger of its ends by at most this
+    drift = math.log(later / alpha)
+    slack = 0.5 * n * drift * drift + ROUNDING * n
     m = certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha, 1e-2 / alpha)
     at = a * COEFFICIENTS
-    step = (1.1 * drift / n + 1e-3) / alpha
-    for _ in range(8):
-        theta = m + step
-        h = alpha / anchor_scale[a] - 1.0
-        b = alpha * (theta - anchor_at[a])
-        if model_value(model, at, h, b) + model_error(model, at, h, b, n) < -drift:
-            return theta
+    h = alpha / anchor_scale[a] - 1.0
+    h_later = later / anchor_scale[a] - 1.0
+    slope = -model_slope(model, at, h, alpha * (m - anchor_at[a]))
+    step = (1.5 * (max(0.0, model_value(model, at, h_later, later * (m - anchor_at[a]))) + slack) / slope + 1e-3) / alpha
+    for _ in range(6):
+        b = alpha * (m + step - anchor_at[a])
+        b_later = later * (m + step - anchor_at[a])
+        highest = max(model_value(model, at, h, b) + model_error(model, at, h, b), model_value(model, at, h_later, b_later) + model_error(model, at, h_later, b_later))
+        if highest < -slack:
+            return m + step
         step *= 2.0
     return math.inf
 
@@ -118,25 +128,28 @@ def contest(estimate, n, rewards, pool, slot_start, model, anchor_at, anchor_sca
             upper_until[a] = until
         middle[a] = upper[a]
     best = leader[0]
-    middle[best] = certified_root(pool, slot_start, rewards[best], model, anchor_at, anchor_scale, best, catoni_scale(rewards[best], t, variance), 1e-4)
+    size = 1.0 + abs(anchor_at[best])
+    width = FIRST * size
+    middle[best] = certified_root(pool, slot_start, rewards[best], model, anchor_at, anchor_scale, best, catoni_scale(rewards[best], t, variance), width)
     estimate[best] = middle[best]
-    floor = middle[best] - 1e-4 + catoni_bonus(n[best], t, variance)  # the highest index is certainly no lower
-    width = 0.0
+    floor = middle[best] - width + catoni_bonus(n[best], t, variance)  # the highest index is certainly no lower
+    size = 1.0 + abs(floor)
+    known = 0.0  # how well the middles are known; before the first level they are upper bounds
     for level in range(3):
         best_so_far = -math.inf
         contenders = 0
+        width = size * (FIRST if level == 0 else (SECOND if level == 1 else LAST))
         for a in range(arms):
             bonus = catoni_bonus(n[a], t, variance)
-            if (level == 0 and a == leader[0]) or middle[a] + width + bonus < floor - TIE * (1.0 + abs(floor)):
+            if (level == 0 and a == leader[0]) or middle[a] + known + bonus < floor - TIE * size:
                 continue
-            its_width = 1e-4 if level == 0 else (1e-7 if level == 1 else 1e-11 * (1.0 + abs(middle[a])))
-            middle[a] = certified_root(pool, slot_start, rewards[a], model, anchor_at, anchor_scale, a, catoni_scale(rewards[a], t, variance), its_width)
+            middle[a] = certified_root(pool, slot_start, rewards[a], model, anchor_at, anchor_scale, a, catoni_scale(rewards[a], t, variance), width)
             estimate[a] = middle[a]
-            floor = max(floor, middle[a] - its_width + bonus)
-        width = 1e-4 if level == 0 else (1e-7 if level == 1 else 0.0)
+            floor = max(floor, middle[a] - width + bonus)
+        known = width
         for a in range(arms):
             index = middle[a] + catoni_bonus(n[a], t, variance)
-            if index + width >= floor - TIE * (1.0 + abs(floor)):
+            if index + known >= floor - TIE * size:
                 contenders += 1
             if index > best_so_far + (TIE * (1.0 + abs(best_so_far)) if level == 2 and best_so_far > -math.inf else 0.0):
                 best_so_far = index
@@ -169,8 +182,9 @@ class CatoniUCB(Policy):
     A huge reward weighs only as its logarithm; that is enough for heavy tails, whose huge values are rare, **and not for an attacker** who sends a constant share of them:
     under the paper's attack this policy fails in every trial. Its forced exploration is twice that of `MedEUCB`.
 
-    The estimate changes in every round for every arm. Choices are made from certified bounds (see `ironarm.estimators.catoni`), so a round costs microseconds at most, and they
-    are the choices of the exact solution; indices within 1e-9 of each other, relative to 1 + their size, count as equal.
+    The estimate changes in every round for every arm. Choices are made from certified bounds (see `ironarm.estimators.catoni`), so a round costs a microsecond or so, and they are
+    the choices of the exact solution; indices within 1e-9 of each other, relative to 1 + their size, count as equal. With a `variance` far below the true one (by a factor of a
+    million, say) the bounds fail, and each round costs time in proportion to the rewards held.
 
     Parameters
     ----------
@@ -219,6 +233,7 @@ class CatoniUCB(Policy):
     @staticmethod
     @hot
     def choose(s, t, g):
+        t = max(t, 2)  # an agent that was fed before its first decision has estimates at t = 1, where log t is 0
         if t > s.enough_until[0]:
             forced = too_few(s.n, s.rewards, s.enough_until, t)
             if forced >= 0:
@@ -265,6 +280,9 @@ class CatoniUCB(Policy):
     @hot
     def settle(s, t):
         for a in range(s.arms):
-            if s.rewards[a] > 8.0 * math.log(t):
-                alpha = catoni_scale(s.rewards[a], t, s.variance)
-                s.estimate[a] = certified_root(s.pool, s.slot_start, s.rewards[a], s.model, s.anchor_at, s.anchor_scale, a, alpha, 1e-9)
+            n = s.rewards[a]
+            if n > 0 and n < 8.0 * math.log(max(t, 2)):
+                s.estimate[a] = exact_root(s.pool, s.slot_start[a], n, 1.0 / math.sqrt(s.variance), s.anchor_at[a])
+            elif n > 0:
+                alpha = catoni_scale(n, max(t, 2), s.variance)
+                s.estimate[a] = certified_root(s.pool, s.slot_start, n, s.model, s.anchor_at, s.anchor_scale, a, alpha, LAST * (1.0 + abs(s.anchor_at[a])))

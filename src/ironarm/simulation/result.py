@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,7 +136,7 @@ class Result:
             raise BadFile(f"{path} does not exist.") from None
         except BadFile:
             raise
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile) as error:
+        except (OSError, ValueError, KeyError, TypeError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise BadFile(f"{path} is damaged or not a result of ironarm.") from error
         result = cls(policies=policies, specification=specification, seconds=seconds, **arrays)
         shape = (len(policies), result.regret.shape[1] if result.regret.ndim == 3 else -1, len(result.rounds))

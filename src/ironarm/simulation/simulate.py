@@ -78,7 +78,7 @@ def simulate(
     attack = NoAttack() if attack is None else attack
     if not isinstance(attack, Attack):
         raise InvalidInput(f"attack must be an attack, for example ia.OppositeUniform(rho=0.3), or None, got {attack!r}.")
-    horizon = whole("horizon", horizon, at_least=1)
+    horizon = whole("horizon", horizon, at_least=1, below=2**48)
     trials = whole("trials", trials, at_least=1)
     seed = fresh_seed() if seed is None else whole("seed", seed)
     count = min(trials, os.cpu_count() or 1 if workers is None else whole("workers", workers, at_least=1))
