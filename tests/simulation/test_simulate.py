@@ -164,7 +164,8 @@ def test_bad_arguments_get_a_sentence(arguments, message):
 
 
 INTERRUPTED = """
-import threading, sys
+import signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background jobs with SIGINT ignored
 import ironarm as ia
 bandit = ia.GaussianBandit(means=range(2, 21, 2))
 ia.simulate(ia.UCB(), bandit, horizon=10, trials=2, seed=1)
@@ -182,7 +183,10 @@ def test_an_interrupt_ends_the_simulation_and_leaves_no_thread():
     process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     threading.Timer(1.0, process.send_signal, [signal.SIGINT]).start()
-    output, _ = process.communicate(timeout=60)
+    try:
+        output, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert output == "[]\n"
     assert process.returncode == 0
 
