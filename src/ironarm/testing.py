@@ -132,29 +132,33 @@ def it_is_the_same_live(policy: Policy) -> None:
 
 def it_saves_and_continues(policy: Policy) -> None:
     """Saved and loaded in the middle, an agent goes on with the same choices; late rewards, new and removed arms leave it sound."""
-    agent = _agent(policy, ["a", "b", "c"])
+    agent, saved = (_agent(policy, ["a", "b", "c"]) for _ in range(2))
     values = iter(np.random.default_rng(5).normal(size=2000).tolist())
     for _ in range(151):  # not a multiple of the number of arms
-        agent.update(agent.select(), next(values))
+        reward = next(values)
+        for one in (agent, saved):
+            one.update(one.select(), reward)
     late = [agent.decide() for _ in range(5)]
+    if late != [saved.decide() for _ in range(5)]:
+        raise PolicyFault(f"{type(policy).__name__} chose differently in two equal agents; draw only from the stream g, with ironarm.draws.")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent.json"
-        agent.save(path)
-        twin = Agent.load(path, policy=policy)
+        saved.save(path)
+        loaded = Agent.load(path, policy=policy)
     for decision in reversed(late):
         reward = next(values)
-        agent.learn(decision.id, reward)
-        twin.learn(decision.id, reward)
+        for one in (agent, saved, loaded):
+            one.learn(decision.id, reward)
     for t in range(150):
-        arm, other = agent.select(), twin.select()
-        if arm != other:
+        arm, *others = (one.select() for one in (agent, saved, loaded))
+        if others != [arm, arm]:
             raise PolicyFault(
-                f"{type(policy).__name__} chose {other!r} after a save and a load where it chooses {arm!r} without (round {t + 1} after it); "
+                f"{type(policy).__name__} chose {others[0]!r} after a save, and {others[1]!r} after a load, where it chooses {arm!r} without (round {t + 1} after it); "
                 "declare a field as 'cache' only if zero means that it is not known."
             )
         reward = next(values)
-        agent.update(arm, reward)
-        twin.update(other, reward)
+        for one in (agent, saved, loaded):
+            one.update(arm, reward)
     agent.add_arm("d")
     agent.remove_arm("b")
     for _ in range(100):

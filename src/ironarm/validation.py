@@ -48,8 +48,9 @@ def whole(name: str, value: object, *, at_least: int = 0, below: int | None = No
     if isinstance(value, Real) and not isinstance(value, (bool, Integral)) and math.isfinite(value) and float(value).is_integer():
         value = int(float(value))  # 1e5 is what people write for a horizon
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < at_least or (below is not None and int(value) >= below):
-        limit = "" if below is None else f" and below {below:g}"
-        raise InvalidInput(f"{name} must be a whole number of at least {at_least}{limit}, got {_shown(value)}.")
+        too_large = below is not None and isinstance(value, Integral) and int(value) >= below
+        wanted = f"below {below:.0e}" if too_large else f"of at least {at_least}"
+        raise InvalidInput(f"{name} must be a whole number {wanted}, got {_shown(value)}.")
     return int(value)
 
 
