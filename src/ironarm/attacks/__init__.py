@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
 from typing import Any
 
-from ..errors import InvalidInput
-from ..validation import did_you_mean
+from ..by_name import make_by_name
 from .base import Attack
 from .constant import Constant
 from .custom import CustomAttack
@@ -33,16 +31,7 @@ ATTACKS: dict[str, type[Attack]] = {
 
 def make(name: str, parameters: dict[str, Any]) -> Attack:
     """Return the attack of that name with these parameters, or say what may have been meant."""
-    if name not in ATTACKS:
-        raise InvalidInput(f"unknown attack {name!r}; expected one of {', '.join(ATTACKS)}.{did_you_mean(name, ATTACKS)}")
-    known = list(ATTACKS[name].__dataclass_fields__)  # type: ignore[attr-defined]
-    for parameter in parameters:
-        if parameter not in known:
-            raise InvalidInput(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}.{did_you_mean(parameter, known)}")
-    for field in fields(ATTACKS[name]):  # type: ignore[arg-type]
-        if field.default is MISSING and field.default_factory is MISSING and field.name not in parameters:
-            raise InvalidInput(f"{name} needs {field.name}, for example {name}({field.name}=0.2).")
-    return ATTACKS[name](**parameters)
+    return make_by_name("attack", ATTACKS, name, parameters)
 
 
 __all__ = ["ATTACKS", "Attack", "CustomAttack", "make", *ATTACKS]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields
 from typing import Any
 
-from ..errors import InvalidInput
-from ..validation import did_you_mean
+from ..by_name import make_by_name
 from .base import Policy
 from .catoni_ucb import CatoniUCB
 from .epsilon_greedy import EpsilonGreedy
@@ -36,16 +34,7 @@ POLICIES: dict[str, type[Policy]] = {
 
 def make(name: str, parameters: dict[str, Any]) -> Policy:
     """Return the policy of that name with these parameters, or say what may have been meant."""
-    if name not in POLICIES:
-        raise InvalidInput(f"unknown policy {name!r}; expected one of {', '.join(POLICIES)}.{did_you_mean(name, POLICIES)}")
-    known = list(POLICIES[name].__dataclass_fields__)  # type: ignore[attr-defined]
-    for parameter in parameters:
-        if parameter not in known:
-            raise InvalidInput(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}.{did_you_mean(parameter, known)}")
-    for field in fields(POLICIES[name]):  # type: ignore[arg-type]
-        if field.default is MISSING and field.default_factory is MISSING and field.name not in parameters:
-            raise InvalidInput(f"{name} needs {field.name}, for example {name}({field.name}=0.2).")
-    return POLICIES[name](**parameters)
+    return make_by_name("policy", POLICIES, name, parameters)
 
 
 def from_dict(data: dict[str, Any]) -> Policy:
