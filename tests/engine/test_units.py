@@ -100,6 +100,25 @@ def test_an_unsafe_or_impossible_cache_is_not_used(tmp_path, mode, message):
     assert message in errors
 
 
+def test_without_numbas_private_options_the_choices_are_the_same(tmp_path):
+    """The fallback for a Numba that lacks them: slower, and correct."""
+    code = """
+    import ironarm as ia
+    policies = [ia.MedEUCB(b=1, block=60), ia.TrimmedUCB(alpha=0.2), ia.CatoniUCB()]
+    result = ia.simulate(policies, ia.GaussianBandit([0, 1, 2]), ia.OppositeUniform(rho=0.2), horizon=3000, trials=2, seed=1)
+    agent = ia.Agent(ia.RUCB(), arms=2, seed=1)
+    for x in range(300):
+        agent.update(agent.select(), x % 7 / 3)
+    from ironarm.engine import jit
+    print(jit.known(_nrt=False, no_such_option=1))
+    print(result.pulls.tolist(), agent.rewards)
+    """
+    usual, _ = run(code, tmp_path)
+    public, _ = run(code, tmp_path, IRONARM_PUBLIC_NUMBA="1")
+    assert (usual[0], public[0]) == ("{'_nrt': False}", "{}")
+    assert usual[1] == public[1]
+
+
 def test_the_cache_is_private(tmp_path):
     """Created with no access for others, whatever the umask."""
     (tmp_path / "mine.py").write_text(POLICY)

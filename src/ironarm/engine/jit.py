@@ -7,6 +7,7 @@ looking up its types. Each of the three is probed once; where a Numba release la
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -20,19 +21,21 @@ __all__ = ["ATTACK", "NumbaError", "attack_pointer", "bare_call", "call_attack",
 
 DISABLED = bool(config.DISABLE_JIT)
 
-_COMMON: dict[str, Any] = {"error_model": "numpy"}
+PUBLIC_ONLY = os.environ.get("IRONARM_PUBLIC_NUMBA") == "1"
+"""Do without the private options, whatever this Numba knows: a way out if one of them misbehaves, and how the tests see that the public way is correct."""
 
 
-def _without_reference_counts() -> dict[str, Any]:
+def known(**options: Any) -> dict[str, Any]:
+    """Return those of the private options that this release of Numba has; it refuses others, but only when it compiles."""
     try:
-        njit(_nrt=False)
-    except Exception:  # a release that has renamed or dropped the option
+        from numba.core.registry import cpu_target
+    except ImportError:
         return {}
-    return {"_nrt": False}
+    return {} if PUBLIC_ONLY else {name: value for name, value in options.items() if hasattr(cpu_target.options, name)}
 
 
-_COMMON |= _without_reference_counts()
-_HELPER: dict[str, Any] = {**_COMMON, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_COMMON: dict[str, Any] = {"error_model": "numpy", **known(_nrt=False)}
+_HELPER: dict[str, Any] = {**_COMMON, **known(no_cpython_wrapper=True, no_cfunc_wrapper=True)}
 
 
 @intrinsic  # type: ignore[misc]
@@ -58,6 +61,8 @@ def _make_part() -> Any:
     """Return `part(array, start, length)`, a view of a one-dimensional array: as a slice, but without the code for negative and overlong bounds, which takes Numba 30 ms each."""
     if DISABLED:
         return _slice
+    if "_nrt" not in _COMMON:
+        return njit(inline="always")(_slice)  # references are counted, which the view below does not do
     try:
         from numba.np.arrayobj import make_array, populate_array
     except ImportError:
@@ -107,7 +112,7 @@ def cold(function: Callable[..., Any]) -> Any:
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls, keep it on disk, and let other threads run meanwhile."""
-    return njit(cache=True, nogil=True, fastmath=False, no_cfunc_wrapper=True, **_COMMON)(function)
+    return njit(cache=True, nogil=True, fastmath=False, **_COMMON, **known(no_cfunc_wrapper=True))(function)
 
 
 def bare_call(dispatcher: Any, signature: Any) -> Callable[..., Any]:
@@ -177,4 +182,4 @@ def attack_pointer(function: Callable[..., Any]) -> Any:
 
 def fingerprint() -> str:
     """Return what, beside the sources, decides what compiled code looks like."""
-    return f"numba {numba.__version__} numpy {np.__version__} boundscheck {config.BOUNDSCHECK} opt {config.OPT}"
+    return f"numba {numba.__version__} numpy {np.__version__} boundscheck {config.BOUNDSCHECK} opt {config.OPT} options {sorted(_HELPER)}"
