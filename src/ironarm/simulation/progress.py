@@ -14,8 +14,8 @@ LINE_EVERY = 10.0
 class Progress:
     """Progress of `total` steps on standard error. `show`: True always, False never, None only on a terminal; nothing appears in the first two seconds."""
 
-    def __init__(self, what: str, total: int, show: bool | None = None) -> None:
-        self._what, self._total, self._done = what, total, 0
+    def __init__(self, what: str, total: float, show: bool | None = None) -> None:
+        self._what, self._total, self._done = what, total, 0.0
         self._terminal = sys.stderr.isatty()
         self._wanted = self._terminal if show is None else show
         self._started = self._last_line = time.monotonic()
@@ -38,9 +38,16 @@ class Progress:
         elif self._wanted:
             print(what, file=sys.stderr, flush=True)
 
-    def advance(self) -> None:
-        """Count one step."""
-        self._done += 1
+    def advance(self, steps: float = 1) -> None:
+        """Count steps that are done."""
+        self._done += steps
+
+    def restart(self, total: float) -> None:
+        """Begin to count anew, so that time spent on something else does not count as slow steps."""
+        self._total, self._done = total, 0.0
+        self._started = self._last_line = time.monotonic()
+        if self._bar is not None:
+            self._bar.reset(self._task, total=total)
 
     def refresh(self) -> None:
         """Bring the display up to date."""
@@ -51,7 +58,9 @@ class Progress:
             self._show()
         elif now - self._last_line >= LINE_EVERY:
             self._last_line = now
-            print(f"{self._what}: {self._done} of {self._total}, {now - self._started:.0f} s", file=sys.stderr, flush=True)
+            share = self._done / self._total if self._total else 1.0
+            left = f", about {(now - self._started) * (1 / share - 1):.0f} s left" if share > 0.02 else ""
+            print(f"{self._what}: {100 * share:.0f} %, {now - self._started:.0f} s{left}", file=sys.stderr, flush=True)
 
     def _show(self) -> None:
         if self._bar is None:
@@ -60,14 +69,40 @@ class Progress:
 
     def _open(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+        columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=60)
         self._bar.start()
         self._task = self._bar.add_task(self._what, total=self._total)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+class Part(Progress):
+    """A part of larger work that shows itself as the whole's progress: each step counts as `weight` steps of the whole."""
+
+    def __init__(self, whole: Progress, what: str, weight: float) -> None:
+        self._whole, self._label, self._weight = whole, what, weight
+
+    def note(self, what: str) -> None:
+        """The whole says which part is at work."""
+        self._whole.note(self._label)
+
+    def announce(self, what: str) -> None:
+        """Say at once, and in which part."""
+        self._whole.announce(f"{self._label}: {what}")
+
+    def advance(self, steps: float = 1) -> None:
+        """Count steps, by their weight."""
+        self._whole.advance(self._weight * steps)
+
+    def refresh(self) -> None:
+        """Bring the whole's display up to date."""
+        self._whole.refresh()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        pass

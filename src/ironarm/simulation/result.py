@@ -37,7 +37,7 @@ class Result:
     last_tenth : array (policy, trial), the share of pulls of the best arm in the last tenth of the rounds.
     stuck : array (policy, trial), whether that share is below one half.
     specification : everything that determines the result, as plain data: policies, bandit, attack, horizon, trials, seed, versions.
-    seconds : how long it took.
+    seconds : how long it took; None in files whose bytes must not depend on it.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Result:
     pulls: np.ndarray
     last_tenth: np.ndarray
     specification: dict[str, Any]
-    seconds: float
+    seconds: float | None
 
     @property
     def stuck(self) -> np.ndarray:
@@ -131,7 +131,7 @@ class Result:
                 arrays = {name: file[name] for name in ARRAYS}
                 specification = header["specification"]
                 policies = tuple(_policy(data) for data in specification["policies"])
-                seconds = float(header["seconds"])
+                seconds = None if header["seconds"] is None else float(header["seconds"])
         except FileNotFoundError:
             raise BadFile(f"{path} does not exist.") from None
         except BadFile:

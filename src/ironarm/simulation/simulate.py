@@ -36,7 +36,7 @@ def simulate(
     seed: int | None = None,
     workers: int | None = None,
     checkpoints: Iterable[int] | None = None,
-    progress: bool | None = None,
+    progress: bool | Progress | None = None,
 ) -> Result:
     """Simulate policies on a bandit under an attack.
 
@@ -108,7 +108,7 @@ def simulate(
 
     stopped = threading.Event()
     spare = _Spare()
-    with Progress("simulating", trials, progress) as bar:
+    with progress if isinstance(progress, Progress) else Progress("simulating", trials, progress) as bar:
         prepare(setting, bar)
         _in_threads(one, trials, count, bar, stopped)
     return Result(
@@ -118,7 +118,7 @@ def simulate(
         optimal=optimal,
         pulls=pulls,
         last_tenth=last_tenth,
-        specification=_specification(chosen, bandit, attack, horizon, trials, seed),
+        specification=specification(chosen, bandit, attack, horizon, trials, seed),
         seconds=time.perf_counter() - started,
     )
 
@@ -183,7 +183,8 @@ def checkpoint_rounds(horizon: int, checkpoints: Iterable[int] | None = None) ->
     return np.union1d(rounds, [horizon]).astype(np.int64)
 
 
-def _specification(policies: tuple[Policy, ...], bandit: Bandit, attack: Attack, horizon: int, trials: int, seed: int) -> dict[str, Any]:
+def specification(policies: tuple[Policy, ...], bandit: Bandit, attack: Attack, horizon: int, trials: int, seed: int) -> dict[str, Any]:
+    """Return everything that determines a result, as plain data."""
     from .. import __version__
 
     return {

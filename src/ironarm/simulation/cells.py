@@ -1,0 +1,103 @@
+"""Cells: simulations of one policy that are kept on disk and never run twice.
+
+A cell is one policy on one bandit under one attack, with its horizon, trials, seed and checkpoints. Its result is one file, named by a hash of everything that determines it, the
+code included, and written whole or not at all. So work that was interrupted goes on where it stopped, and work that was done is there at once. Cells of the same seed meet
+the same noise and coins, whenever and wherever they are run, so they can be compared trial by trial.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..attacks import Attack
+from ..bandits import Bandit
+from ..errors import BadFile, InvalidInput
+from ..policies import Policy
+from .fingerprint import code_fingerprint
+from .progress import Progress
+from .result import Result
+from .simulate import simulate, specification
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One policy in one setting; see the module's docstring.
+
+    >>> import ironarm as ia
+    >>> cell = Cell(ia.UCB(), ia.GaussianBandit([0, 1]), ia.NoAttack(), horizon=100, trials=3, seed=1, checkpoints=(10, 100))
+    >>> cell.run(progress=False).regret.shape
+    (1, 3, 2)
+    """
+
+    policy: Policy
+    bandit: Bandit
+    attack: Attack
+    horizon: int
+    trials: int
+    seed: int
+    checkpoints: tuple[int, ...]
+
+    @cached_property
+    def specification(self) -> dict[str, Any]:
+        """Everything that determines the result but the checkpoints and the code, as plain data."""
+        return specification((self.policy,), self.bandit, self.attack, self.horizon, self.trials, self.seed)
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of everything that determines the result."""
+        code = code_fingerprint(type(self.policy), type(self.attack), type(self.bandit))
+        text = json.dumps([self.specification, self.checkpoints, code], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds are to be played in all: a measure of its work."""
+        return self.trials * self.horizon
+
+    def run(self, workers: int | None = None, progress: bool | Progress | None = None) -> Result:
+        """Run the simulation."""
+        settings: dict[str, Any] = {"horizon": self.horizon, "trials": self.trials, "seed": self.seed, "workers": workers}
+        return simulate(self.policy, self.bandit, self.attack, checkpoints=self.checkpoints, progress=progress, **settings)
+
+
+class CellStore:
+    """A folder of finished cells. Several processes may use it at once: a file is there whole or not at all, and both would write the same."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(f"the folder {self.folder} cannot be made: {error.strerror}. Choose another one.") from None
+
+    def path(self, cell: Cell) -> Path:
+        """Return where a cell's result is kept."""
+        return self.folder / f"{cell.key}.npz"
+
+    def get(self, cell: Cell) -> Result | None:
+        """Return a cell's result; None if it is not there, or damaged and therefore to be redone."""
+        try:
+            result = Result.load(self.path(cell))
+        except BadFile:
+            return None
+        fits = result.specification == cell.specification and result.regret.shape[1] == cell.trials and tuple(result.rounds.tolist()) == cell.checkpoints
+        return result if fits and np.isfinite(result.regret).all() else None
+
+    def put(self, cell: Cell, result: Result) -> None:
+        """Keep a cell's result, without the time it took, so that the file is the same whenever and wherever it is made."""
+        replace(result, seconds=None).save(self.path(cell))
+
+    def obtain(self, cell: Cell, workers: int | None = None, progress: bool | Progress | None = None) -> Result:
+        """Return a cell's result, running the simulation if it is not there."""
+        result = self.get(cell)
+        if result is None:
+            result = cell.run(workers, progress)
+            self.put(cell, result)
+        return result

@@ -1,0 +1,57 @@
+"""A hash of the code that a simulation's result depends on.
+
+Results that are kept on disk must not outlive the code that made them. The hash covers the files in which the policy, its estimator, the attack and the bandit are defined, the
+simulator and the engine, and, step by step, the files in which the names used there are defined. So an edit of one policy makes that policy's results stale, and no others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from functools import cache
+from types import ModuleType
+
+WORDS_ONLY = frozenset({"ironarm.errors", "ironarm.validation", "ironarm.files", "ironarm.by_name"})
+"""Modules that decide what is said, not what is computed."""
+
+
+def code_fingerprint(*kinds: type) -> str:
+    """Return a hash of the code behind these classes and behind the simulator.
+
+    >>> from ironarm import RUCB, UCB
+    >>> code_fingerprint(UCB) == code_fingerprint(RUCB)
+    False
+    """
+    return _fingerprint(kinds)
+
+
+@cache
+def _fingerprint(kinds: tuple[type, ...]) -> str:
+    from ..engine import jit, machine
+    from . import trial
+
+    packages = {"ironarm", *(kind.__module__.partition(".")[0] for kind in kinds)}
+    waiting = [jit.__name__, trial.__name__, *(base.__module__ for kind in kinds for base in kind.__mro__)]
+    reached: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        # a package's own file is a list of names; following it would reach every policy
+        if name.partition(".")[0] in packages and name not in reached | WORDS_ONLY and not hasattr(sys.modules[name], "__path__"):
+            reached.add(name)
+            waiting += [_home(value) for value in vars(sys.modules[name]).values()]
+    loop = machine.LOOP.read_text(encoding="utf-8")  # a template, never imported
+    return hashlib.sha256("\n".join([loop, *(_source(name) for name in sorted(reached))]).encode()).hexdigest()[:16]
+
+
+def _home(value: object) -> str:
+    """Return the name of the module that a value was defined in, or that it is; nothing for plain data."""
+    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    return name if isinstance(name, str) and name in sys.modules else ""
+
+
+def _source(name: str) -> str:
+    try:
+        return inspect.getsource(sys.modules[name])
+    except (OSError, TypeError):  # typed at a prompt: nothing to compare with, so its results are not found again
+        return f"{name} {id(sys.modules[name])}"
