@@ -21,7 +21,7 @@ STYLES: dict[str, tuple[str, str]] = {
     "EXP3": (PURPLE, DOTTED),
     "CatoniUCB": (BLACK, DASH_DOT),
     "TrimmedUCB": ("#8C564B", SOLID),
-    "TrimmedEpsilonGreedy": ("#8C564B", DASHED),
+    "TrimmedEpsilonGreedy": ("#999933", DASHED),
 }
 _SPARE = [("#7F7F7F", SOLID), ("#7F7F7F", DASHED), ("#7F7F7F", DOTTED), ("#7F7F7F", DASH_DOT)]
 
@@ -29,6 +29,20 @@ _SPARE = [("#7F7F7F", SOLID), ("#7F7F7F", DASHED), ("#7F7F7F", DOTTED), ("#7F7F7
 def style_of(policy: str, taken: int = 0) -> tuple[str, str]:
     """Return (colour, line style) for a policy's name; `taken` tells apart policies that have no style of their own."""
     return STYLES.get(policy, _SPARE[taken % len(_SPARE)])
+
+
+class Styles:
+    """Colour, line and marker for the policies of one figure: the same policy with other parameters keeps its colour and gets another line and a marker."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+
+    def next(self, policy: str) -> tuple[str, str, str]:
+        """Return the style of the next line, which shows the policy of this name."""
+        colour, line = style_of(policy, len(self._seen))
+        times = self._seen[policy] = self._seen.get(policy, -1) + 1
+        lines = [line, *(other for other in (SOLID, DASHED, DOTTED, DASH_DOT) if other != line)]
+        return colour, lines[times % 4], ("", "o", "s", "^")[times % 4]
 
 
 def pyplot() -> Any:
@@ -39,5 +53,5 @@ def pyplot() -> Any:
         raise missing_extra("plotting", "study") from None
     import matplotlib.pyplot as plt
 
-    matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25, "svg.fonttype": "none"})
+    matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25, "svg.fonttype": "none", "svg.hashsalt": "ironarm"})
     return plt

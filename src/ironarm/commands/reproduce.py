@@ -3,34 +3,63 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
 EXAMPLES = """\
 examples:
-  ironarm reproduce --out results
-  ironarm reproduce --trials 100 --workers 2
+  ironarm reproduce                                  the paper's synthetic study, in a few minutes
+  ironarm reproduce --quick --out quick              a smaller one, in half a minute
+  ironarm reproduce --trials 5000 --workers 2
+  ironarm reproduce --study my-study                 a study of your own, from a folder
+
+An interrupted run goes on where it stopped; what was run before is not run again.
 """
 
 
 def add(verbs: Any) -> None:
     """Describe the options."""
+    from ..studies import STUDIES
+
     reproduce = verbs.add_parser(
         "reproduce",
-        help="the paper's synthetic experiment",
-        description="Run the paper's synthetic experiment (nine policies, rho 0.125 and 0.3, T = 100,000); print its tables and draw its figures.",
+        help="the paper's study, its claims checked, in one report",
+        description="Run a study, check its claims, and write a report: report.html, report.json and the figures.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    reproduce.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="folder for figures and results (default: results)")
-    reproduce.add_argument("--trials", type=int, default=20, help="independent repetitions (default: 20, the paper's)")
-    reproduce.add_argument("--workers", type=int, help="threads (default: one for each processor)")
-    reproduce.add_argument("--seed", type=int, default=2020, help="a whole number (default: 2020)")
+    listed = "; ".join(f"{name}: {what}" for name, what in STUDIES.items())
+    reproduce.add_argument("--study", default="synthetic", metavar="NAME", help=f"the study, or a folder that holds one (default: synthetic). {listed}")
+    reproduce.add_argument("--trials", type=int, metavar="N", help="trials in every run, instead of the study's own number")
+    reproduce.add_argument("--quick", action="store_true", help="the study's quick sizes: fewer trials, to look at")
+    reproduce.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="folder for the report and the finished cells (default: results)")
+    reproduce.add_argument("--workers", type=int, metavar="N", help="threads (default: one for each processor)")
+    reproduce.add_argument("--force", action="store_true", help="run everything again, also what is there")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the study."""
-    from ..studies.synthetic import reproduce
+    """Run the study, write the report, print the claims."""
+    from ..studies.report import report
+    from ..studies.run import Runner
+    from ..studies.study import read_study
 
-    reproduce(options.out, trials=options.trials, workers=options.workers, seed=options.seed)
+    study = read_study(options.study, trials=options.trials, quick=options.quick)
+    try:
+        findings = Runner(study, options.out, workers=options.workers, force=options.force).run()
+    except KeyboardInterrupt:
+        print(f"what is finished is kept in {options.out / 'cells'}; the same command goes on from there", file=sys.stderr)
+        raise
+    found = report(findings, options.out, shlex.join(["ironarm", *sys.argv[1:]]))
+    print(study.title)
+    last = None
+    for claim in found["claims"]:
+        if claim["sentence"] != last:
+            print(f"\n{claim['sentence']}")
+        last = claim["sentence"]
+        few, all_trials = claim["on_paper_trials"], claim["on_all_trials"]
+        print(f"  {claim['verdict']:<11}  rho = {claim['rho']:g}, {all_trials['trials']:,} trials (on {few['trials']}: {few['verdict']})")
+    print(f"\n{findings.computed} cells computed, {findings.kept} already there, {findings.seconds:.0f} s")
+    print(f"wrote {options.out / 'report.html'}, report.json and figures/")
     return 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InvalidInput
-from ..figures import pyplot, style_of
+from ..figures import Styles, pyplot
 from .summary import bootstrap_interval
 
 if TYPE_CHECKING:
@@ -20,12 +20,9 @@ def plot_result(result: Result, path: str | Path | None = None) -> Any:
     plt = pyplot()
     figure, (above, below) = plt.subplots(2, 1, figsize=(8, 8), sharex=True, layout="constrained")
     names = [str(data["policy"]) for data in result.specification["policies"]]
-    seen: dict[str, int] = {}
+    styles = Styles()
     for i, (name, label) in enumerate(zip(names, result.labels, strict=True)):
-        colour, line = style_of(name, i)
-        if seen.setdefault(name, 0):
-            line = ("-", "--", ":", "-.")[seen[name] % 4]  # the same policy with other parameters: same colour, other dashes
-        seen[name] += 1
+        colour, line, _ = styles.next(name)
         for axes, values in ((above, result.regret[i]), (below, result.optimal[i])):
             mean = values.mean(axis=0)
             axes.plot(result.rounds, mean, line, color=colour, label=label, linewidth=1.8)

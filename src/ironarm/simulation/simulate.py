@@ -102,8 +102,9 @@ def simulate(
         regret[:, trial] = output.regret[:, shown]
         optimal[:, trial] = output.optimal[:, shown]
         pulls[:, trial] = output.pulls
-        before = output.optimal[:, np.searchsorted(inner, opening)] * opening if opening else 0
-        last_tenth[:, trial] = (output.optimal[:, -1] * horizon - before) / (horizon - opening)
+        # shares are counts over rounds, so the counts come back whole
+        before = np.rint(output.optimal[:, np.searchsorted(inner, opening)] * opening) if opening else 0
+        last_tenth[:, trial] = (np.rint(output.optimal[:, -1] * horizon) - before) / (horizon - opening)
         return True
 
     stopped = threading.Event()

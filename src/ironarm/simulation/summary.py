@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -100,16 +101,28 @@ def summarise(labels: list[str], regret: np.ndarray, optimal: np.ndarray, stuck:
 def bootstrap_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Return the percentile bootstrap interval of the mean over the last axis, resampling trials in the same way for every row, with a fixed seed."""
     trials = values.shape[-1]
-    generator = np.random.default_rng(0)
     flat = values.reshape(-1, trials)
-    means = np.empty((RESAMPLES, len(flat)))
-    batch = max(1, 1_000_000 // trials)
-    for start in range(0, RESAMPLES, batch):
-        size = min(batch, RESAMPLES - start)
-        weights = generator.multinomial(trials, np.full(trials, 1 / trials), size=size) / trials
-        means[start : start + size] = weights @ flat.T
+    means = np.concatenate([weights @ flat.T for weights in resampling_weights(trials)])
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return low.reshape(values.shape[:-1]), high.reshape(values.shape[:-1])
+
+
+def resampling_weights(trials: int) -> Iterable[np.ndarray]:
+    """Yield the bootstrap's weights of the trials, RESAMPLES rows in batches; always the same ones."""
+    return _kept_weights(trials) if trials <= 2000 else _drawn_weights(trials)
+
+
+@lru_cache(maxsize=2)
+def _kept_weights(trials: int) -> tuple[np.ndarray, ...]:
+    # drawing them takes far longer than using them, and a report uses them hundreds of times; at most 32 MB each
+    return tuple(_drawn_weights(trials))
+
+
+def _drawn_weights(trials: int) -> Iterator[np.ndarray]:
+    generator = np.random.default_rng(0)
+    batch = max(1, 1_000_000 // trials)
+    for start in range(0, RESAMPLES, batch):
+        yield generator.multinomial(trials, np.full(trials, 1 / trials), size=min(batch, RESAMPLES - start)) / trials
 
 
 def _short(x: float) -> str:

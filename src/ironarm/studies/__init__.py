@@ -1,1 +1,5 @@
-"""The paper's experiments: what is run and how it is shown."""
+"""Studies: a set of simulations with the claims it is to check, the figures and the report. A new study is one folder, and one line in `STUDIES`."""
+
+STUDIES = {
+    "synthetic": "the paper's synthetic experiment (section 5.1), its tuning, tails and growth",
+}

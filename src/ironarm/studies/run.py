@@ -1,0 +1,116 @@
+"""Run a study: tune what is to be tuned, then every policy in every setting, each as a cell that is kept."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..engine.warm import compile_all
+from ..policies import Policy
+from ..simulation import Result
+from ..simulation.cells import Cell, CellStore
+from ..simulation.progress import Part, Progress
+from .study import Run, Study
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a policy was tuned at one rho: the grid, the mean final regret of each candidate, and the best of them."""
+
+    name: str
+    rho: float
+    trials: int
+    candidates: tuple[Policy, ...]
+    regrets: tuple[float, ...]
+
+    @property
+    def best(self) -> int:
+        """The number of the candidate with the smallest mean regret."""
+        return self.regrets.index(min(self.regrets))
+
+    @property
+    def policy(self) -> Policy:
+        """The candidate with the smallest mean regret."""
+        return self.candidates[self.best]
+
+
+@dataclass
+class Findings:
+    """What a study found: for each run and rho the result of each policy by its name, and the choices that tuning made."""
+
+    study: Study
+    outcomes: dict[tuple[str, float], dict[str, Result]] = field(default_factory=dict)
+    choices: list[Choice] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    kept: int = 0
+    computed: int = 0
+    seconds: float = 0.0
+
+
+class Runner:
+    """One execution of a study on a store of cells."""
+
+    def __init__(self, study: Study, out: Path, *, workers: int | None = None, force: bool = False) -> None:
+        self._study, self._store, self._workers, self._force = study, CellStore(out / "cells"), workers, force
+        self._findings = Findings(study)
+        self._obtained = 0
+
+    def run(self) -> Findings:
+        """Run what is not there yet, and return everything."""
+        started = time.monotonic()
+        settings = [(run, rho, name) for run in self._study.runs for rho in run.rho for name in run.policies]
+        tuned = [(run, rho, name) for run, rho, name in settings if self._study.policies[name].tune]
+        tuning_cells = {setting: self._tuning_cells(*setting) for setting in tuned}
+        likely = [self._cell(run, rho, self._study.policies[name].candidates(rho)[0]) for run, rho, name in settings]
+        everything = [*(cell for cells in tuning_cells.values() for cell in cells), *likely]
+        with Progress("preparing", sum(cell.rounds for cell in everything), None if sys.stderr.isatty() else True) as bar:
+            compile_all(_kinds(everything), self._study.bandit.arms, max(cell.horizon for cell in everything), bar.announce)
+            bar.restart(sum(cell.rounds for cell in everything))
+            self._total = len(everything)
+            chosen: dict[tuple[Run, float, str], Policy] = {}
+            for (run, rho, name), cells in tuning_cells.items():
+                results = [self._obtain(cell, f"tuning {name}", rho, bar) for cell in cells]
+                regrets = tuple(float(result.regret[0, :, -1].mean()) for result in results)
+                choice = Choice(name, rho, cells[0].trials, tuple(cell.policy for cell in cells), regrets)
+                self._findings.choices.append(choice)
+                chosen[run, rho, name] = choice.policy
+            for run, rho, name in settings:
+                policy = chosen.get((run, rho, name)) or self._study.policies[name].candidates(rho)[0]
+                result = self._obtain(self._cell(run, rho, policy), name, rho, bar)
+                self._findings.outcomes.setdefault((run.name, rho), {})[name] = result
+        self._findings.seconds = time.monotonic() - started
+        return self._findings
+
+    def _tuning_cells(self, run: Run, rho: float, name: str) -> list[Cell]:
+        tuning = self._study.tuning
+        assert tuning is not None, "a study with a grid and without [tuning] is refused when it is read"
+        # only the final regret decides, so only the horizon is recorded
+        return [
+            Cell(policy, self._study.bandit, self._study.attack_at(rho), run.horizon, tuning.trials, tuning.seed, (run.horizon,))
+            for policy in self._study.policies[name].candidates(rho)
+        ]
+
+    def _cell(self, run: Run, rho: float, policy: Policy) -> Cell:
+        return Cell(policy, self._study.bandit, self._study.attack_at(rho), run.horizon, run.trials, self._study.seed, run.checkpoints)
+
+    def _obtain(self, cell: Cell, name: str, rho: float, bar: Progress) -> Result:
+        self._obtained += 1
+        self._findings.keys.append(cell.key)
+        found = None if self._force else self._store.get(cell)
+        if found is not None:
+            self._findings.kept += 1
+            bar.advance(cell.rounds)
+            return found
+        part = Part(bar, f"{self._obtained} of {self._total}: {name}, rho = {rho:g}, {cell.trials:,} trials of {cell.horizon:,} rounds", cell.horizon)
+        result = cell.run(self._workers, part)
+        self._store.put(cell, result)
+        self._findings.computed += 1
+        return result
+
+
+def _kinds(cells: Iterable[Cell]) -> list[Policy]:
+    """Return one policy for each compiled loop that the cells need."""
+    return list({(type(cell.policy), cell.policy.estimator): cell.policy for cell in cells}.values())

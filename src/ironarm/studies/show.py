@@ -1,0 +1,174 @@
+"""The figures of a study: each kind is one function. A new kind is one function and one line in `KINDS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..figures import Styles, pyplot
+from ..policies import MedEUCB
+from ..policies.med_e_ucb import plan_block
+from ..simulation.summary import bootstrap_interval
+from ..validation import choice
+from .checks import Evidence
+from .run import Findings
+from .study import Study, fields, known_policies
+from .tables import TABLES
+
+BLOCKS = 10
+SIZE = (6.4, 4.9)
+
+
+def check_show(study: Study) -> None:
+    """Refuse figures and tables that name what the study does not have."""
+    for part, kinds, required in (("figures", KINDS, ("name", "kind", "title", "run", "policies")), ("tables", TABLES, ("name", "kind", "title"))):
+        for item in study.show.get(part, []):
+            what = f"{part[:-1]} {item.get('name', '')!r}"
+            fields(what, item, required, ("caption", "trials", "run", "policies", "from"))
+            choice(f"{what}: kind", item["kind"], kinds)
+            if "run" in item:
+                choice(f"{what}: run", item["run"], [run.name for run in study.runs])
+            if "policies" in item:
+                known_policies(what, item["policies"], study.run(item["run"]).policies)
+
+
+def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Draw a figure of the study: one panel, or one for each rho, as pairs of a file's name and a matplotlib figure."""
+    run = findings.study.run(figure["run"])
+    if figure["kind"] == "schedule":
+        return [(figure["name"], schedule(findings, figure["policies"][0]))]
+    trials = findings.study.paper_trials if figure.get("trials") == "paper" else run.trials
+    panels = []
+    for rho in run.rho:
+        evidence = Evidence(findings.outcomes[run.name, rho], trials)
+        kinds = {name: type(policy).__name__ for name in figure["policies"] for policy in findings.study.policies[name].candidates(rho)[:1]}
+        panels.append((f"{figure['name']}-rho-{rho:g}", KINDS[figure["kind"]](evidence, kinds, f"ρ = {rho:g}, {evidence.trials:,} trials")))
+    return panels
+
+
+def regret(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
+    """Mean regret over the rounds, with bands, on logarithmic axes."""
+    figure, axes = _panel(title)
+    curves = {name: evidence.curves(name) for name in kinds}
+    _lines(axes, evidence, kinds, curves)
+    axes.set(xscale="log", yscale="log", xlabel="round", ylabel="regret", xlim=_from(evidence, kinds, 10), ylim=(0.7 * _lowest(evidence, curves, 10), None))
+    return _with_legend(figure, axes)
+
+
+def optimal(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
+    """Mean share of optimal pulls over the rounds, with bands."""
+    figure, axes = _panel(title)
+    _lines(axes, evidence, kinds, {name: 100 * evidence.optimal_curves(name) for name in kinds})
+    axes.set(xscale="log", xlabel="round", ylabel="optimal pulls so far, %", xlim=_from(evidence, kinds, 10), ylim=(-3, 103))
+    return _with_legend(figure, axes)
+
+
+def tails(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
+    """Share of trials whose final regret exceeds a value."""
+    figure, axes = _panel(title)
+    styles = Styles()
+    for name, kind in kinds.items():
+        ordered = np.sort(evidence.regret(name))
+        share = 1 - np.arange(len(ordered)) / len(ordered)
+        colour, line, _ = styles.next(kind)
+        axes.plot(np.append(ordered, ordered[-1]), np.append(share, share[-1] / 2), line, color=colour, label=name, drawstyle="steps-post", linewidth=1.8)
+    axes.set(xscale="log", yscale="log", xlabel="final regret", ylabel="share of trials with more", ylim=(0.7 / evidence.trials, 1.3))
+    return _with_legend(figure, axes)
+
+
+def growth(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
+    """Mean and median regret over the rounds."""
+    figure, axes = _panel(title)
+    styles = Styles()
+    for name, kind in kinds.items():
+        rounds, values = evidence.rounds(name), evidence.curves(name)
+        colour, line, _ = styles.next(kind)
+        low, high = bootstrap_interval(np.ascontiguousarray(values.T))
+        axes.plot(rounds, values.mean(axis=0), line, color=colour, label=f"{name}: mean", linewidth=1.8)
+        axes.fill_between(rounds, low, high, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(rounds, np.median(values, axis=0), ":", color=colour, label=f"{name}: median", linewidth=1.8)
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="round",
+        ylabel="regret",
+        xlim=_from(evidence, kinds, 1000),
+        ylim=(0.7 * _lowest(evidence, {name: evidence.curves(name) for name in kinds}, 1000), None),
+    )
+    return _with_legend(figure, axes)
+
+
+def schedule(findings: Findings, name: str) -> Any:
+    """The block scheme of med-E-UCB: rounds of pure exploration and UCB rounds, block by block, from the policy's own plan."""
+    policy = findings.study.policies[name].candidates(0.1)[0]
+    assert isinstance(policy, MedEUCB)
+    arms = findings.study.bandit.arms
+    block = policy.block_for(arms)
+    windows = []
+    for k in range(BLOCKS):
+        plan = np.zeros(4, np.int64)
+        plan_block(plan, arms, policy.b, float(block), k * block + 1)
+        windows.append((int(plan[0]) - k * block, int(plan[1])))
+    plt = pyplot()
+    figure, (whole, close) = plt.subplots(1, 2, figsize=(9, 3.9), sharey=True, layout="constrained", width_ratios=(3, 2))
+    blue = Styles().next("MedEUCB")[0]
+    for k, (start, each) in enumerate(windows):
+        for axes in (whole, close):
+            axes.barh(k, block, left=1, height=0.72, color="white", edgecolor="#808080", linewidth=0.8)
+            for arm in range(arms if each else 0):
+                axes.barh(k, each, left=start + arm * each, height=0.72, color=blue, edgecolor="white" if axes is close and each < 20 else blue, linewidth=0.4)
+        whole.text(block * 1.01, k, f"{each} pull{'s' if each > 1 else ''} of each arm", va="center", fontsize=8) if each else None
+    whole.set(
+        xlim=(1, block * 1.27),
+        xticks=np.linspace(0, block, 6),
+        xlabel="round of the block",
+        yticks=range(BLOCKS),
+        ylabel="block k",
+        ylim=(BLOCKS - 0.5, -0.5),
+        title=f"blocks of G = {block:,} rounds",
+    )
+    close.set(xlim=(1, 61), xlabel="round of the block", title="their first 60 rounds")
+    for axes in (whole, close):
+        axes.grid(False)
+    return figure
+
+
+def _from(evidence: Evidence, kinds: Mapping[str, str], first: int) -> tuple[float, float]:
+    """The horizontal axis: from a round at which the start no longer matters, to the horizon."""
+    last = max(int(evidence.rounds(name)[-1]) for name in kinds)
+    return (first if first < last else 1, last)
+
+
+def _lowest(evidence: Evidence, curves: Mapping[str, np.ndarray], first: int) -> float:
+    """The smallest positive mean from that round on."""
+    means = [values.mean(axis=0)[evidence.rounds(name) >= min(first, int(evidence.rounds(name)[-1]))] for name, values in curves.items()]
+    return min([float(mean[mean > 0].min()) for mean in means if (mean > 0).any()], default=1.0)
+
+
+def _panel(title: str) -> tuple[Any, Any]:
+    figure, axes = pyplot().subplots(figsize=SIZE, layout="constrained")
+    axes.set_title(title, fontsize=11)
+    return figure, axes
+
+
+def _lines(axes: Any, evidence: Evidence, kinds: Mapping[str, str], curves: Mapping[str, np.ndarray]) -> None:
+    styles = Styles()
+    for name, kind in kinds.items():
+        rounds, values = evidence.rounds(name), curves[name]
+        colour, line, marker = styles.next(kind)
+        axes.plot(rounds, values.mean(axis=0), line, color=colour, label=name, linewidth=1.8, marker=marker, markevery=8, markersize=4, markerfacecolor="none")
+        if evidence.trials > 1:
+            low, high = bootstrap_interval(np.ascontiguousarray(values.T))
+            axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
+
+
+def _with_legend(figure: Any, axes: Any) -> Any:
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter("")  # never shown, but measured at length
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    return figure
+
+
+KINDS: dict[str, Callable[..., Any]] = {"schedule": schedule, "regret": regret, "optimal": optimal, "tails": tails, "growth": growth}

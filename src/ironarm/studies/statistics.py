@@ -1,0 +1,110 @@
+"""The measurements that claims and tables are made of, each with a 95 % interval over the trials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..simulation.summary import bootstrap_interval, resampling_weights
+
+Z95 = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def wholly_above(self, bound: float) -> bool:
+        """Say whether the whole interval lies above a bound."""
+        return self.low > bound
+
+    def wholly_below(self, bound: float) -> bool:
+        """Say whether the whole interval lies below a bound."""
+        return self.high < bound
+
+
+def mean(values: np.ndarray) -> Estimate:
+    """Return the mean with its bootstrap interval.
+
+    >>> mean(np.array([1.0, 1.0, 1.0]))
+    Estimate(value=1.0, low=1.0, high=1.0)
+    """
+    low, high = bootstrap_interval(values)
+    return Estimate(float(values.mean()), float(low), float(high))
+
+
+def median(values: np.ndarray) -> Estimate:
+    """Return the median; its interval is between order statistics, which holds for any law."""
+    ordered, n = np.sort(values), len(values)
+    reach = Z95 * math.sqrt(n) / 2
+    low, high = max(0, math.floor(n / 2 - reach)), min(n - 1, math.ceil(n / 2 + reach))
+    return Estimate(float(np.median(values)), float(ordered[low]), float(ordered[high]))
+
+
+def share(happened: np.ndarray) -> Estimate:
+    """Return the share of trials in which something happened, with Wilson's interval, which also says how sure a share of 0 is.
+
+    >>> estimate = share(np.zeros(1000, bool))
+    >>> estimate.value, round(estimate.high, 4)
+    (0.0, 0.0038)
+    """
+    n, p = len(happened), float(happened.mean())
+    centre = (p + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
+    reach = Z95 / (1 + Z95**2 / n) * math.sqrt(p * (1 - p) / n + Z95**2 / (4 * n * n))
+    return Estimate(p, max(0.0, min(p, centre - reach)), min(1.0, max(p, centre + reach)))
+
+
+def growth_exponent(rounds: np.ndarray, regret: np.ndarray, span: float = 10) -> Estimate:
+    """Return the exponent a of mean regret that grows as A + B T^a at the end: 0 for logarithmic growth, 1 for linear.
+
+    A logarithm adds the same each time that the rounds grow `span`-fold, a power `span` to the a times as much as the time before; so a is the logarithm, to the base `span`, of
+    the ratio of what the last two such stretches added. `regret` has a row for each trial. A mean that does not grow at all counts as 0.
+
+    >>> T = np.array([1, 10, 100, 1000])
+    >>> growth_exponent(T, np.array([5.0 * T, 7.0 * T])).value, growth_exponent(T, np.log([T, T])).value
+    (1.0, 0.0)
+    """
+    at = [int(np.abs(np.log(rounds * power / rounds[-1])).argmin()) for power in (span * span, span, 1)]
+    return resampled(regret[:, at], lambda curve: _exponent(curve, span))
+
+
+def _exponent(curve: np.ndarray, span: float) -> np.ndarray:
+    earlier, later = curve[:, 1] - curve[:, 0], curve[:, 2] - curve[:, 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponent = np.log(later / earlier) / np.log(span)
+    return np.where((earlier <= 0) & (later <= 0), 0.0, exponent)
+
+
+def fitted_slope(rounds: np.ndarray, regret: np.ndarray, offset: np.ndarray) -> Estimate:
+    """Return the slope of log(mean regret - offset) against log T by least squares; rounds where the mean does not exceed the offset are left out."""
+    x = np.log(rounds)
+
+    def slope(curves: np.ndarray) -> np.ndarray:
+        excess = curves - offset
+        weight = excess > 0
+        y = np.log(np.where(weight, excess, 1.0))
+        n = weight.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mx, my = (weight * x).sum(axis=1) / n, (weight * y).sum(axis=1) / n
+            dx = weight * (x - mx[:, None])
+            return (dx * (y - my[:, None])).sum(axis=1) / (dx**2).sum(axis=1)
+
+    return resampled(regret, slope)
+
+
+def resampled(rows: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Estimate:
+    """Return a statistic of the mean row, with the interval that resampling the rows (trials) gives; the seed is fixed."""
+    value = float(statistic(rows.mean(axis=0, keepdims=True))[0])
+    spread = np.concatenate([statistic(weights @ rows) for weights in resampling_weights(len(rows))])
+    spread = spread[np.isfinite(spread)]
+    if len(spread) == 0 or not math.isfinite(value):
+        return Estimate(value, -math.inf, math.inf)
+    low, high = np.quantile(spread, [0.025, 0.975])
+    return Estimate(value, float(min(low, value)), float(max(high, value)))

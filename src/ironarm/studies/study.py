@@ -1,0 +1,251 @@
+"""A study, as data: what is run, which claims it is to check, how it is shown.
+
+A study is a folder with three files: `runs.toml`, `claims.toml`, `show.toml`. `studies/synthetic/` is the example to copy; its comments explain the fields. Everything is
+checked when the study is read, before anything runs: an unknown policy, parameter, attack, check or field is refused with what may have been meant.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from .. import attacks, bandits
+from ..attacks import Attack
+from ..bandits import Bandit
+from ..errors import BadFile, InvalidInput
+from ..notation import policy_from_text
+from ..policies import Policy
+from ..validation import did_you_mean, number, whole
+
+HOME = Path(__file__).parent
+PER_DECADE = 20
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A policy under the name that the study gives it; `tune` is a grid of parameters to choose from."""
+
+    name: str
+    text: str
+    tune: Mapping[str, tuple[Any, ...]]
+
+    def candidates(self, rho: float) -> list[Policy]:
+        """Return the policies of the grid at this rho; one, if there is nothing to tune."""
+        policy = policy_from_text(with_rho(self.text, rho))
+        return [replace(policy, **dict(zip(self.tune, values, strict=True))) for values in product(*self.tune.values())]  # type: ignore[type-var]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Policies in one setting, for each rho."""
+
+    name: str
+    rho: tuple[float, ...]
+    horizon: int
+    trials: int
+    policies: tuple[str, ...]
+
+    @property
+    def checkpoints(self) -> tuple[int, ...]:
+        """The rounds that are recorded: 20 to a decade, powers of ten among them, and the horizon."""
+        return checkpoints_to(self.horizon)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The trials on which parameters are tuned; their seed is not the study's."""
+
+    seed: int
+    trials: int
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that was read and checked."""
+
+    name: str
+    title: str
+    seed: int
+    paper_trials: int
+    bandit: Bandit
+    attack: Mapping[str, Any]
+    policies: Mapping[str, Entry]
+    tuning: Tuning | None
+    runs: tuple[Run, ...]
+    claims: tuple[Mapping[str, Any], ...]
+    show: Mapping[str, Any]
+
+    def attack_at(self, rho: float) -> Attack:
+        """Return the study's attack at this rho."""
+        return make_attack(self.attack, rho)
+
+    def run(self, name: str) -> Run:
+        """Return the run of that name."""
+        return next(run for run in self.runs if run.name == name)
+
+
+def checkpoints_to(horizon: int) -> tuple[int, ...]:
+    """Return about 20 rounds to a decade up to the horizon.
+
+    >>> checkpoints_to(1000)[-3:]
+    (794, 891, 1000)
+    """
+    rounds, k = {horizon}, 0
+    while (t := round(10 ** (k / PER_DECADE))) < horizon:
+        rounds.add(t)
+        k += 1
+    return tuple(sorted(rounds))
+
+
+def with_rho(text: str, rho: float) -> str:
+    """Put the number in place of `rho`, or of a sum with it, in the text of a policy.
+
+    >>> with_rho("TrimmedUCB(alpha=rho + 0.1)", 0.3)
+    'TrimmedUCB(alpha=0.4)'
+    """
+    return re.sub(r"\brho\b(?:\s*\+\s*([\d.]+))?", lambda found: f"{rho + float(found[1] or 0):.12g}", text)
+
+
+def make_attack(data: Mapping[str, Any], rho: float) -> Attack:
+    """Return the attack that a table describes, at this rho."""
+    parameters = {key: value for key, value in data.items() if key != "name"}
+    return attacks.make(data["name"], {"rho": rho, **parameters})
+
+
+def read_study(where: str, *, trials: int | None = None, quick: bool = False) -> Study:
+    """Read a study of ours by its name, or a user's by its folder. `trials` takes the place of every run's own; `quick` takes the study's quick sizes."""
+    folder = _folder(where)
+    runs, claims, show = (_read(folder / f"{part}.toml") for part in ("runs", "claims", "show"))
+    try:
+        return _study(folder, runs, claims, show, trials, quick)
+    except InvalidInput as error:
+        raise BadFile(f"the study in {folder} cannot be run: {error}") from None
+
+
+def _folder(where: str) -> Path:
+    from . import STUDIES
+
+    folder = HOME / where if where in STUDIES else Path(where)
+    if not (folder / "runs.toml").is_file():
+        raise InvalidInput(
+            f"there is no study {where!r}; expected one of {', '.join(STUDIES)}, or a folder with runs.toml, claims.toml and show.toml.{did_you_mean(where, STUDIES)}"
+        )
+    return folder
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(f"{path} cannot be read: {error}.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadFile(f"{path} is not valid TOML: {error}.") from None
+
+
+def fields(what: str, data: object, required: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Any]:
+    """Return a table's fields if they are the expected ones, or say which is missing or unknown."""
+    needed, known = list(required), [*required, *optional]
+    if not isinstance(data, dict):
+        raise InvalidInput(f"{what} must be a table with {', '.join(needed)}, got {data!r}.")
+    for key in data:
+        if key not in known:
+            raise InvalidInput(f"{what} has an unknown field {key!r}; expected {', '.join(known)}.{did_you_mean(key, known)}")
+    for key in needed:
+        if key not in data:
+            raise InvalidInput(f"{what} needs the field {key!r}.")
+    return data
+
+
+def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dict[str, Any], trials: int | None, quick: bool) -> Study:
+    from .claims import check_claim
+    from .show import check_show
+
+    top = fields("runs.toml", runs, ["title", "seed", "bandit", "attack", "policies", "runs"], ["paper_trials", "tuning"])
+    entries = {name: _entry(name, data) for name, data in fields("policies", top["policies"], [], top["policies"]).items()}
+    bandit = bandits.make(top["bandit"])
+    fields("attack", top["attack"], ["name"], top["attack"])
+    listed = [_run(data, entries, trials, quick) for data in top["runs"]]
+    for run in listed:
+        for rho in run.rho:
+            attack = make_attack(top["attack"], rho)
+            for name in run.policies:
+                for policy in entries[name].candidates(attack.rho):
+                    policy.constants(bandit.arms, run.horizon)
+    tuning = _tuning(top["tuning"], quick) if "tuning" in top else None
+    seed = whole("seed", top["seed"])
+    if any(entry.tune for entry in entries.values()) and tuning is None:
+        raise InvalidInput("a policy has a grid to tune, but there is no table [tuning] with seed and trials.")
+    if tuning and tuning.seed == seed:
+        raise InvalidInput(f"tuning must not use the study's own seed {seed}: a policy would be judged on the trials it was chosen by.")
+    study = Study(
+        name=folder.name,
+        title=str(top["title"]),
+        seed=seed,
+        paper_trials=whole("paper_trials", top.get("paper_trials", 20), at_least=2),
+        bandit=bandit,
+        attack=top["attack"],
+        policies=entries,
+        tuning=tuning,
+        runs=tuple(listed),
+        claims=tuple(fields("claims.toml", claims, [], ["claims"]).get("claims", [])),
+        show=fields("show.toml", show, [], ["figures", "tables"]),
+    )
+    for claim in study.claims:
+        check_claim(study, claim)
+    check_show(study)
+    return study
+
+
+def _entry(name: str, data: object) -> Entry:
+    if isinstance(data, str):
+        data = {"policy": data}
+    table = fields(f"policy {name!r}", data, ["policy"], ["tune"])
+    tune = table.get("tune", {})
+    if not isinstance(tune, dict) or not all(isinstance(values, list) and values for values in tune.values()):
+        raise InvalidInput(f"policy {name!r}: tune must give each parameter a list of values, for example {{ c = [1, 10] }}, got {tune!r}.")
+    policy = policy_from_text(with_rho(table["policy"], 0.1))
+    for parameter in tune:
+        if parameter not in policy.parameters:
+            raise InvalidInput(f"policy {name!r}: {type(policy).__name__} has no parameter {parameter!r} to tune.{did_you_mean(parameter, policy.parameters)}")
+    return Entry(name, table["policy"], {parameter: tuple(values) for parameter, values in tune.items()})
+
+
+def _run(data: object, entries: Mapping[str, Entry], trials: int | None, quick: bool) -> Run:
+    table = fields("a run", data, ["name", "rho", "horizon", "trials"], ["policies", "quick"])
+    what = f"run {table['name']!r}"
+    if quick:
+        table = {**table, **fields(f"{what}, quick", table.get("quick", {}), [], ["trials", "horizon"])}
+    chosen = known_policies(what, table.get("policies", list(entries)), entries)
+    rho = table["rho"] if isinstance(table["rho"], list) else [table["rho"]]
+    return Run(
+        name=str(table["name"]),
+        rho=tuple(number("rho", value, at_least=0, below=1) for value in rho),
+        horizon=whole("horizon", table["horizon"], at_least=1),
+        trials=whole("trials", table["trials"] if trials is None else trials, at_least=2),
+        policies=chosen,
+    )
+
+
+def known_policies(what: str, names: object, entries: Iterable[str]) -> tuple[str, ...]:
+    """Return names of policies if the study has them, or say which it does not have."""
+    known = list(entries)
+    if not isinstance(names, list) or not names:
+        raise InvalidInput(f"{what}: policies must be a list of names, got {names!r}.")
+    for name in names:
+        if name not in known:
+            raise InvalidInput(f"{what}: there is no policy {name!r} in the study.{did_you_mean(name, known)}")
+    return tuple(names)
+
+
+def _tuning(data: object, quick: bool) -> Tuning:
+    table = fields("tuning", data, ["seed", "trials"], ["quick"])
+    if quick:
+        table = {**table, **fields("tuning, quick", table.get("quick", {}), [], ["trials"])}
+    return Tuning(whole("seed", table["seed"]), whole("trials", table["trials"], at_least=2))

@@ -1,0 +1,120 @@
+"""The tables of a study, as plain data: each kind is one function. A new kind is one function and one line in `TABLES`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..policies import MedEUCB
+from ..policies.med_e_ucb import forced_total
+from . import statistics
+from .checks import Evidence, interval, percent, short
+from .run import Findings
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: headings, rows of text for people, and the same rows as numbers for machines."""
+
+    title: str
+    head: tuple[str, ...]
+    body: tuple[tuple[str, ...], ...]
+    data: tuple[dict[str, Any], ...]
+    note: str = ""
+    words: bool = False
+    """Whether the cells hold words rather than numbers."""
+
+
+def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
+    """Final regret of every policy: mean, median, tails, share stuck, share of optimal pulls."""
+    run = findings.study.run(spec["run"])
+    tables = []
+    for rho in run.rho:
+        evidence = Evidence(findings.outcomes[run.name, rho], run.trials)
+        body, data = [], []
+        for name in run.policies:
+            regret, stuck = evidence.regret(name), evidence.stuck(name)
+            mean, share = statistics.mean(regret), statistics.share(stuck)
+            optimal = float(evidence.optimal_curves(name)[:, -1].mean())
+            few = statistics.mean(regret[: findings.study.paper_trials])
+            q95, q99 = (float(np.quantile(regret, q)) for q in (0.95, 0.99))
+            numbers = (short(few.value), interval(mean), short(np.median(regret)), short(q95), short(q99), short(regret.max()))
+            body.append((name, *numbers, percent(share), f"{100 * optimal:.2f} %"))
+            row = {"rho": rho, "policy": name, "trials": evidence.trials, "mean": asdict(mean), "mean_of_paper_trials": asdict(few), "median": float(np.median(regret))}
+            data.append({**row, "q95": q95, "q99": q99, "worst": float(regret.max()), "stuck": asdict(share), "optimal": optimal})
+        few_head = f"mean of {min(findings.study.paper_trials, evidence.trials)}"
+        head = ("policy", few_head, f"mean of {evidence.trials:,}", "median", "95 %", "99 %", "worst", "stuck", "optimal pulls")
+        note = "In brackets 95 % intervals. A trial is stuck if less than half of its last tenth went to the best arm."
+        tables.append(Table(f"{spec['title']}, ρ = {rho:g}, T = {run.horizon:,}", head, tuple(body), tuple(data), note))
+    return tables
+
+
+def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
+    """Regret at several horizons and fitted exponents, beside the exponent that b allows."""
+    run = findings.study.run(spec["run"])
+    first = int(spec.get("from", 1000))
+    decades = [10**k for k in range(round(math.log10(first)), 1 + math.floor(math.log10(run.horizon)))]
+    tables = []
+    for rho in run.rho:
+        evidence = Evidence(findings.outcomes[run.name, rho], run.trials)
+        body, data = [], []
+        for name in run.policies:
+            rounds, curves = evidence.rounds(name), evidence.curves(name)
+            at = np.searchsorted(rounds, decades)
+            exponent = statistics.growth_exponent(rounds, curves)
+            policy = findings.study.policies[name].candidates(rho)[0]
+            row: dict[str, Any] = {"rho": rho, "policy": name, "rounds": decades, "mean": curves[:, at].mean(axis=0).tolist(), "median": np.median(curves[:, at], axis=0).tolist()}
+            cells = [f"{short(mean)} / {short(median)}" for mean, median in zip(row["mean"], row["median"], strict=True)]
+            row["exponent"] = asdict(exponent)
+            cells.append(interval(exponent, ".2f"))
+            if isinstance(policy, MedEUCB):
+                late = rounds >= first
+                block = policy.block_for(findings.study.bandit.arms)
+                forced = float(findings.study.bandit.gaps.sum()) * np.array([forced_total(policy.b, float(block), (t - 1) // block) for t in rounds[late].tolist()])
+                excess = statistics.fitted_slope(rounds[late], curves[:, late], forced)
+                most = max(0.0, 1 - policy.b * kl_half(rho))
+                row |= {"excess_exponent": asdict(excess), "excess_at_end": float(curves[:, -1].mean() - forced[-1]), "largest_exponent": most}
+                cells += [
+                    short(row["excess_at_end"]),
+                    interval(excess, ".2f") if row["excess_at_end"] > 0.01 * forced[-1] else "none",
+                    f"{most:.2f}" if most else "0 (logarithmic)",
+                ]
+            body.append((name, *cells))
+            data.append(row)
+        head = ("policy", *(f"T = {t:,}" for t in decades), "exponent of the mean", "excess at the end", "exponent of the excess", "largest possible")
+        note = (
+            "Mean / median regret. The exponent of the mean compares what the last two decades added (0: logarithmic, 1: linear). The excess is what the mean has above the forced "
+            f"exploration; its exponent is fitted by least squares from T = {first:,} on. The largest possible exponent is 1 − b kl(1/2, ρ), "
+            "up to factors of log T that keep a fit at finite T below it."
+        )
+        tables.append(Table(f"{spec['title']}, ρ = {rho:g}, {evidence.trials:,} trials", head, tuple(body), tuple(data), note))
+    return tables
+
+
+def kl_half(rho: float) -> float:
+    """Return kl(1/2, rho), the rate at which a majority of attacked rewards becomes unlikely."""
+    return 0.5 * math.log(1 / (4 * rho * (1 - rho)))
+
+
+def tuning(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
+    """The grids that were searched, the mean final regret of each candidate, and the choice."""
+    body, data = [], []
+    for choice in findings.choices:
+        grid = ", ".join(findings.study.policies[choice.name].tune)
+        values = [", ".join(f"{getattr(policy, name):g}" for name in findings.study.policies[choice.name].tune) for policy in choice.candidates]
+        pairs = [f"{value}: {short(regret)}" for value, regret in zip(values, choice.regrets, strict=True)]
+        body.append((choice.name, f"{choice.rho:g}", grid, " · ".join(pairs), values[choice.best]))
+        regrets = dict(zip(values, choice.regrets, strict=True))
+        data.append({"policy": choice.name, "rho": choice.rho, "parameters": grid, "mean_regret": regrets, "chosen": values[choice.best], "trials": choice.trials})
+    settings = findings.study.tuning
+    if settings is None:
+        return []
+    note = f"Mean final regret over {settings.trials} trials of seed {settings.seed}, which the study itself does not use; the same noise and coins for every candidate."
+    return [Table(str(spec["title"]), ("policy", "ρ", "parameter", "grid: mean regret", "chosen"), tuple(body), tuple(data), note, words=True)]
+
+
+TABLES: dict[str, Callable[[Findings, Mapping[str, Any]], list[Table]]] = {"tails": tails, "growth": growth, "tuning": tuning}
