@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
+import sysconfig
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 
 WORDS_ONLY = frozenset({"ironarm.errors", "ironarm.validation", "ironarm.files", "ironarm.by_name"})
@@ -37,7 +39,7 @@ def _fingerprint(kinds: tuple[type, ...]) -> str:
     while waiting:
         name = waiting.pop()
         # a package's own file is a list of names; following it would reach every policy
-        if name.partition(".")[0] in packages and name not in reached | WORDS_ONLY and not hasattr(sys.modules[name], "__path__"):
+        if name and name not in reached | WORDS_ONLY and not hasattr(sys.modules[name], "__path__") and (name.partition(".")[0] in packages or not _is_library(name)):
             reached.add(name)
             waiting += [_home(value) for value in vars(sys.modules[name]).values()]
     loop = machine.LOOP.read_text(encoding="utf-8")  # a template, never imported
@@ -49,6 +51,12 @@ def _home(value: object) -> str:
     """Return the name of the module that a value was defined in, or that it is; nothing for plain data."""
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     return name if isinstance(name, str) and name in sys.modules else ""
+
+
+def _is_library(name: str) -> bool:
+    """Say whether a module is Python's own or was installed, so that its version speaks for it."""
+    file = getattr(sys.modules[name], "__file__", None)
+    return file is None or any(Path(file).is_relative_to(sysconfig.get_path(place)) for place in ("stdlib", "purelib", "platlib"))
 
 
 def _source(name: str) -> str:

@@ -1,0 +1,68 @@
+"""The claims of the paper's study are settled by the results alone: on a made-up world where the paper is right all of them hold, and where it is wrong they do not."""
+
+import numpy as np
+import pytest
+
+from ironarm.studies.claims import judge
+from ironarm.studies.run import Findings
+from ironarm.studies.study import checkpoints_to, read_study
+from tests.studies import fabricated
+
+
+def world(good, bad, study):
+    """Findings in which the paper's two algorithms, in all their variants, behave like `good` and all others like `bad`."""
+    findings = Findings(study)
+    for run in study.runs:
+        for rho in run.rho:
+            outcome = findings.outcomes.setdefault((run.name, rho), {})
+            for i, name in enumerate(run.policies):
+                median = name.startswith("med-")
+                base = (good if median else bad)(np.array(checkpoints_to(run.horizon), float))
+                # the paper's order: med-E-UCB before med-epsilon-greedy, whatever G and c
+                size = 1.0 if name.startswith("med-E-UCB") else 1.5 if median else 1 + 0.01 * i
+                made = fabricated.result(fabricated.noisy(size * base, trials=200, spread=0.001, seed=9), 1.0 if median == (good is logarithm) else 0.0)
+                outcome[name] = type(made)(**{**vars(made), "rounds": np.array(checkpoints_to(run.horizon))})
+    return findings
+
+
+def logarithm(rounds):
+    return 400 * np.log(rounds + 1)
+
+
+def line(rounds):
+    return 2 * rounds
+
+
+@pytest.fixture(scope="module")
+def study():
+    return read_study("synthetic", trials=200)
+
+
+def test_where_the_paper_is_right_every_claim_of_it_agrees(study):
+    """Its two algorithms grow logarithmically, all others fail; the one sentence that is ours and says that trimming fails in any case is then true as well."""
+    verdicts = {(row.claim["sentence"], row.rho): row.full.verdict for row in judge(world(logarithm, line, study))}
+    assert set(verdicts.values()) == {"agree"}
+
+
+def test_where_the_paper_is_wrong_its_claims_disagree(study):
+    """Its algorithms fail and all others succeed: nothing agrees but what does not compare the two."""
+    rows = judge(world(line, logarithm, study))
+    agreeing = {row.claim["check"] for row in rows if row.full.verdict == "agree"}
+    assert {row.full.verdict for row in rows if row.claim["check"] in ("fails", "grows_faster", "nearly_always_optimal", "less_often_stuck")} == {"disagree"}
+    assert agreeing <= {"same_mean_regret", "lower_mean_regret", "excess_grows_slower"}
+    outperform = [row for row in rows if "outperform the other" in row.claim["sentence"]]
+    assert outperform
+    assert {row.full.verdict for row in outperform} == {"disagree"}
+
+
+def test_explanations_appear_only_with_disagreements(study):
+    """And each claim that this study is known to disagree with has one."""
+    rows = judge(world(line, logarithm, study))
+    assert all(bool(row.explanation) == (row.full.verdict == "disagree" and "if_disagree" in row.claim) for row in rows)
+    assert any(row.explanation for row in rows)
+
+
+def test_each_claim_is_judged_on_the_papers_trials_and_on_all(study):
+    """So that the difference can be seen."""
+    for row in judge(world(logarithm, line, study)):
+        assert (row.paper.trials, row.full.trials) == (20, 200)

@@ -1,0 +1,105 @@
+"""A study is read whole and checked before anything runs; what is wrong is refused with what may have been meant."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ironarm import BadFile, InvalidInput, TrimmedUCB
+from ironarm.studies import STUDIES
+from ironarm.studies.study import checkpoints_to, read_study, with_rho
+
+SMALL = Path(__file__).parent / "small"
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_our_studies_can_be_read(name):
+    """Also in their quick sizes, which are smaller."""
+    full, quick = read_study(name), read_study(name, quick=True)
+    assert sum(run.trials * run.horizon for run in quick.runs) < sum(run.trials * run.horizon for run in full.runs) / 10
+    assert full.claims == quick.claims
+
+
+def test_the_papers_study_is_the_papers():
+    """Ten arms N(2i, 1), both rho, T = 100,000, its 20 trials and a thousand, tuning on other seeds."""
+    study = read_study("synthetic")
+    run = study.run("paper")
+    assert study.bandit.means.tolist() == list(range(2, 21, 2))
+    assert (run.rho, run.horizon, run.trials, study.paper_trials) == ((0.125, 0.3), 100_000, 1000, 20)
+    assert study.tuning.seed != study.seed
+    assert study.attack_at(0.3).scale == 1800
+    assert {"MedEUCB", "MedEpsilonGreedy", "RUCB", "EXP3", "CatoniUCB", "UCB", "EpsilonGreedy", "TrimmedUCB", "TrimmedEpsilonGreedy"} == {
+        type(entry.candidates(0.3)[0]).__name__ for entry in study.policies.values()
+    }
+
+
+def test_rho_stands_for_the_settings_own():
+    """Alone or in a sum."""
+    study = read_study(str(SMALL))
+    assert study.policies["trimmed"].candidates(0.2) == [TrimmedUCB(alpha=0.3)]
+    assert with_rho("A(x=rho, y=rho+0.25, rhombus=1)", 0.5) == "A(x=0.5, y=0.75, rhombus=1)"
+
+
+def test_a_grid_gives_every_combination():
+    """In the order of the file."""
+    assert [policy.alpha for policy in read_study(str(SMALL)).policies["mean"].candidates(0.1)] == [0.5, 2.0]
+
+
+def test_checkpoints_hold_the_powers_of_ten_and_the_horizon():
+    """Twenty to a decade."""
+    rounds = checkpoints_to(25_000)
+    assert {1, 10, 100, 1000, 10_000, 25_000} <= set(rounds)
+    assert list(rounds) == sorted(set(rounds))
+    assert len([t for t in rounds if 1000 <= t < 10_000]) == 20
+
+
+def test_trials_take_the_place_of_every_runs_own():
+    """As --trials does."""
+    assert [run.trials for run in read_study("synthetic", trials=7).runs] == [7, 7]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("runs", "MedEUCB(b=2", "MedUCB(b=2", "Did you mean 'MedEUCB'"),
+        ("runs", "MedEUCB(b=2", "MedEUCB(bb=2", "Did you mean 'b'"),
+        ("runs", "MedEUCB(b=2, block=200)", "MedEUCB(b=2, block=10)", "block=10 is too small"),
+        ("runs", "alpha = [0.5, 2]", "alhpa = [0.5, 2]", "Did you mean 'alpha'"),
+        ("runs", "alpha = [0.5, 2]", "alpha = 2", "tune must give each parameter a list"),
+        ("runs", "alpha = [0.5, 2]", "alpha = [-1]", "alpha must be above 0"),
+        ("runs", "OppositeUniform", "OpositeUniform", "Did you mean 'OppositeUniform'"),
+        ("runs", "scale = 100", "scal = 100", "Did you mean 'scale'"),
+        ("runs", "GaussianBandit", "GausianBandit", "Did you mean 'GaussianBandit'"),
+        ("runs", "means = [0, 2, 4]", "mean = [0, 2, 4]", "Did you mean 'means'"),
+        ("runs", "rho = [0.1, 0.2]", "rho = [0.1, 1.2]", "rho must be"),
+        ("runs", "horizon = 20_000", "horizons = 20_000", "Did you mean 'horizon'"),
+        ("runs", "horizon = 20_000", "horizon = 0", "horizon must be a whole number"),
+        ("runs", "trials = 400", "trials = 1", "trials must be a whole number"),
+        ("runs", "seed = 4\n", "seed = 3\n", "tuning must not use the study's own seed"),
+        ("runs", "[tuning]\nseed = 4\ntrials = 3\n", "", "there is no table [tuning]"),
+        ("runs", "title =", "title", "not valid TOML"),
+        ("claims", "lower_mean_regret", "lower_mean_regrets", "Did you mean 'lower_mean_regret'"),
+        ("claims", 'policies = ["median"]', 'policies = ["medain"]', "Did you mean 'median'"),
+        ("claims", 'against = ["mean"]\n', "", "needs 'against'"),
+        ("claims", 'against = ["mean"]\n', 'against = ["mean"]\nshare = 0.5\n', "does not use 'share'"),
+        ("claims", 'run = "main"', 'run = "mian"', "Did you mean 'main'"),
+        ("show", 'kind = "regret"', 'kind = "regrets"', "Did you mean 'regret'"),
+        ("show", '"trimmed"', '"trimed"', "Did you mean 'trimmed'"),
+    ],
+)
+def test_mistakes_are_refused_with_what_was_meant(tmp_path, file, old, new, message):
+    """Before anything runs."""
+    folder = tmp_path / "study"
+    shutil.copytree(SMALL, folder)
+    path = folder / f"{file}.toml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(BadFile) as caught:
+        read_study(str(folder))
+    assert message in str(caught.value)
+
+
+def test_an_unknown_study_is_refused():
+    """With the ones there are."""
+    with pytest.raises(InvalidInput, match="Did you mean 'synthetic'"):
+        read_study("synthetik")
