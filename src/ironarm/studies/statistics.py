@@ -68,7 +68,7 @@ def growth_exponent(rounds: np.ndarray, regret: np.ndarray, span: float = 10) ->
     the ratio of what the last two such stretches added. `regret` has a row for each trial. A mean that does not grow at all counts as 0.
 
     >>> T = np.array([1, 10, 100, 1000])
-    >>> growth_exponent(T, np.array([5.0 * T, 7.0 * T])).value, growth_exponent(T, np.log([T, T])).value
+    >>> round(growth_exponent(T, np.array([5.0 * T, 7.0 * T])).value, 6), abs(round(growth_exponent(T, np.log([T, T])).value, 6))
     (1.0, 0.0)
     """
     at = [int(np.abs(np.log(rounds * power / rounds[-1])).argmin()) for power in (span * span, span, 1)]
