@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from . import attacks, policies
@@ -17,7 +18,7 @@ def policy_from_text(text: str) -> Policy:
     >>> policy_from_text("MedEUCB(b=8)")
     MedEUCB(b=8.0, omega=4.0, block=None)
     """
-    return policies.make(*_parse(text, "policy"))
+    return policies.make(*parse(text, "policy"))
 
 
 def attack_from_text(text: str, rho: float | None) -> Attack:
@@ -26,18 +27,23 @@ def attack_from_text(text: str, rho: float | None) -> Attack:
     >>> attack_from_text("OppositeUniform(scale=100)", 0.2)
     OppositeUniform(rho=0.2, scale=100.0)
     """
-    name, parameters = _parse(text, "attack")
+    name, parameters = parse(text, "attack")
     if rho is not None and ("rho" in parameters or name == "NoAttack"):
         raise InvalidInput(f"rho is given twice: {rho:g} beside the attack {text!r}, which has its own. Leave one out.")
     given = {} if name == "NoAttack" else {"rho": 0.125 if rho is None else rho}
     return attacks.make(name, {**given, **parameters})
 
 
-def _parse(text: str, what: str) -> tuple[str, dict[str, Any]]:
+def parse(text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_eval) -> tuple[str, dict[str, Any]]:
+    """Return the name and the parameters in a text; `value` reads one parameter, and raises a ValueError if it cannot.
+
+    >>> parse("MedEUCB(b=8)", "policy")
+    ('MedEUCB', {'b': 8})
+    """
     problem = InvalidInput(f"cannot read the {what} {text!r}; write it like Name or Name(parameter=1, other=2.5).")
     try:
         node = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError):  # a ValueError: zero bytes
         raise problem from None
     if isinstance(node, ast.Name):
         return node.id, {}
@@ -48,8 +54,8 @@ def _parse(text: str, what: str) -> tuple[str, dict[str, Any]]:
         if keyword.arg is None:
             raise problem
         try:
-            parameters[keyword.arg] = ast.literal_eval(keyword.value)
-        except ValueError:
+            parameters[keyword.arg] = value(keyword.value)
+        except (ValueError, TypeError):
             raise problem from None
     return node.func.id, parameters
 
