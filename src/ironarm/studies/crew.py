@@ -1,0 +1,120 @@
+"""Who does the work of a sweep: joblib's processes on this machine, or the workers of a Dask cluster.
+
+Both are backends of joblib, so `joblib.Parallel` is called in the same way for either. A backend is chosen by entering `crew`; leaving it ends every process that it started.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+from ..errors import InvalidInput, missing_extra
+from ..validation import whole
+
+OWN_CLUSTER = "local"
+"""What stands for a Dask cluster of our own on this machine, in place of a scheduler's address."""
+
+CONNECT_SECONDS = 10
+
+
+@contextmanager
+def crew(workers: int | None = None, dask: str | None = None) -> Iterator[int]:
+    """Let `joblib.Parallel` use so many processes here (None: one for each processor), or Dask's workers: of a cluster of our own, or at a scheduler's address.
+
+    Yields how many there are, for `n_jobs`.
+    """
+    if workers is not None:
+        workers = whole("workers", workers, at_least=1)
+    with _processes(workers) if dask is None else _dask(workers, dask) as count:
+        yield count
+
+
+@contextmanager
+def _processes(workers: int | None) -> Iterator[int]:
+    try:
+        import joblib
+        from joblib.externals.loky import get_reusable_executor
+    except ImportError:
+        raise missing_extra("A sweep", "study") from None
+    try:
+        with joblib.parallel_config(backend="loky", initializer=ignore_interrupts):
+            yield workers or joblib.cpu_count()
+    finally:
+        get_reusable_executor().shutdown(wait=True, kill_workers=True)  # joblib would keep them for minutes
+
+
+@contextmanager
+def _dask(workers: int | None, address: str) -> Iterator[int]:
+    try:
+        import joblib
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise missing_extra("A sweep on a Dask cluster", "dask") from None
+    if address == OWN_CLUSTER:
+        settings: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL, "preload": [f"from {__name__} import ignore_interrupts\nignore_interrupts()\n"]}
+        with LocalCluster(n_workers=workers or joblib.cpu_count(), threads_per_worker=1, **settings) as cluster, Client(cluster) as client, _joblib_on(client) as count:
+            yield count
+        return
+    if workers is not None:
+        raise InvalidInput(f"workers={workers} is given beside the Dask scheduler at {address}, which has its own workers. Leave it out.")
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"no Dask scheduler answers at {address!r} ({error}); expected an address such as tcp://host:8786. Start one with: dask scheduler") from None
+    with client, _joblib_on(client) as count:
+        yield count
+
+
+@contextmanager
+def _joblib_on(client: Any) -> Iterator[int]:
+    import joblib
+    from joblib._dask import DaskDistributedBackend
+
+    class NoticingBackend(DaskDistributedBackend):  # type: ignore[misc]
+        """Joblib's backend for Dask, which waits for ever for a task that Dask has given up because its workers died (joblib 1.6)."""
+
+        def submit(self, task: Any, callback: Callable[[Any], None]) -> Any:
+            tell = _once(callback)
+            future = super().submit(task, tell)
+            future.add_done_callback(lambda done: tell(done.exception()) if done.exception() else None)
+            return future
+
+    backend = NoticingBackend(client=client, wait_for_workers_timeout=CONNECT_SECONDS)
+    try:
+        count = backend.effective_n_jobs(-1)
+    except TimeoutError:
+        where = client.scheduler.address
+        raise InvalidInput(f"the Dask scheduler at {where} has no workers after {CONNECT_SECONDS} s; expected at least one. Start one with: dask worker {where}") from None
+    with joblib.parallel_config(backend=backend):
+        yield count
+
+
+def _once(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Return a function that calls `callback` the first time, and then nothing: a later joblib may call it itself."""
+    first = Lock()
+
+    def call(outcome: Any) -> None:
+        if first.acquire(blocking=False):
+            callback(outcome)
+
+    return call
+
+
+def lost_worker_errors() -> tuple[type[Exception], ...]:
+    """Return the errors by which a backend says that a worker has ended abruptly, more often than the backend itself makes good."""
+    from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
+
+    try:
+        from distributed.scheduler import KilledWorker
+    except ImportError:
+        return BrokenProcessPool, TerminatedWorkerError
+    return BrokenProcessPool, TerminatedWorkerError, KilledWorker
+
+
+def ignore_interrupts() -> None:
+    """Let Ctrl-C, which a terminal sends to every process, be handled by the process that started this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
