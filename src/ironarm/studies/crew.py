@@ -106,13 +106,13 @@ def _once(callback: Callable[[Any], None]) -> Callable[[Any], None]:
 
 def lost_worker_errors() -> tuple[type[Exception], ...]:
     """Return the errors by which a backend says that a worker has ended abruptly, more often than the backend itself makes good."""
-    from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     try:
         from distributed.scheduler import KilledWorker
     except ImportError:
-        return BrokenProcessPool, TerminatedWorkerError
-    return BrokenProcessPool, TerminatedWorkerError, KilledWorker
+        return (TerminatedWorkerError,)
+    return TerminatedWorkerError, KilledWorker
 
 
 def ignore_interrupts() -> None:

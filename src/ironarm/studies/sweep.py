@@ -53,6 +53,7 @@ def run_sweep(
             _compile(missing, bar.announce)
             with crew(workers, dask) as count:
                 _run(missing, store, count, bar)
+        _remove_remains(cells, store)
         bar.note("writing tables")
         return write_tables(cells, store, out)
 
@@ -66,6 +67,14 @@ def _missing(cells: Sequence[Cell], store: CellStore, bar: Progress) -> list[Cel
     if damaged:
         bar.announce(f"{damaged} cell files are damaged; their cells are run again" if damaged > 1 else "1 cell file is damaged; its cell is run again")
     return missing
+
+
+def _remove_remains(cells: Sequence[Cell], store: CellStore) -> None:
+    """Remove what killed workers had written only in part, now that the whole files are there."""
+    keys = {cell.key for cell in cells}
+    for path in store.folder.glob(".*.npz.*"):
+        if path.name.split(".")[1] in keys:
+            path.unlink(missing_ok=True)
 
 
 def _compile(cells: Sequence[Cell], say: Callable[[str], None]) -> None:
@@ -126,5 +135,7 @@ def run_cell(folder: str, cell: Cell, key: str) -> str:
     try:
         store.obtain(cell, workers=1, progress=False)
     except OSError as error:
+        if store.get(cell) is not None:  # another sweep has run it meanwhile, and tidied up
+            return key
         raise IronarmError(f"the result of a cell cannot be written to {folder}: {error.strerror}. Finished cells are kept; the same command goes on from there.") from None
     return key

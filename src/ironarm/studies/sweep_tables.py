@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..errors import InvalidInput, IronarmError
@@ -163,7 +164,7 @@ def _with_columns(table: pa.Table, **columns: np.ndarray) -> pa.Table:
 def final_table(checkpoints: Path) -> str:
     """Return the cells at the horizon as text, the best policy first in each setting; only the best, if there are many cells."""
     table = pq.read_table(checkpoints)
-    rows = [row for row in table.to_pylist() if row["round"] == row["horizon"]]
+    rows = table.filter(pc.equal(table["round"], table["horizon"])).to_pylist()
     settings: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     attack_columns = [name for name in table.column_names if name.startswith("attack")]
     for row in rows:
