@@ -226,6 +226,15 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(options, tmp_path, longer
 
 
 @needs_signals
+def test_a_killed_sweep_leaves_no_process(tmp_path):
+    """SIGKILL of the process that was started: its workers end too."""
+    process = start(tmp_path)
+    process.kill()
+    process.communicate(timeout=60)
+    assert ends(process.pid)
+
+
+@needs_signals
 @pytest.mark.parametrize("options", [[], ["--dask"]], ids=["joblib", "dask"])
 def test_a_killed_worker_does_not_stop_a_sweep(options, tmp_path, longer):
     """SIGKILL of a worker in the middle: the sweep finishes, and its files are those of an undisturbed one."""

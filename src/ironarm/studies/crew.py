@@ -6,10 +6,13 @@ Both are backends of joblib, so `joblib.Parallel` is called in the same way for 
 from __future__ import annotations
 
 import logging
+import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
+from multiprocessing import resource_tracker
 from typing import Any
 
 from ..errors import InvalidInput, missing_extra
@@ -41,7 +44,7 @@ def _processes(workers: int | None) -> Iterator[int]:
     except ImportError:
         raise missing_extra("A sweep", "study") from None
     try:
-        with joblib.parallel_config(backend="loky", initializer=ignore_interrupts):
+        with joblib.parallel_config(backend="loky", initializer=_watch, initargs=(os.getpid(),)):
             yield workers or joblib.cpu_count()
     finally:
         get_reusable_executor().shutdown(wait=True, kill_workers=True)  # joblib would keep them for minutes
@@ -55,8 +58,9 @@ def _dask(workers: int | None, address: str) -> Iterator[int]:
     except ImportError:
         raise missing_extra("A sweep on a Dask cluster", "dask") from None
     if address == OWN_CLUSTER:
-        settings: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL, "preload": [f"from {__name__} import ignore_interrupts\nignore_interrupts()\n"]}
-        with LocalCluster(n_workers=workers or joblib.cpu_count(), threads_per_worker=1, **settings) as cluster, Client(cluster) as client, _joblib_on(client) as count:
+        with interrupts_held():
+            cluster = LocalCluster(n_workers=workers or joblib.cpu_count(), threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL)
+        with cluster, Client(cluster) as client, _joblib_on(client) as count:
             yield count
         return
     if workers is not None:
@@ -95,7 +99,7 @@ def _joblib_on(client: Any) -> Iterator[int]:
 
 def _once(callback: Callable[[Any], None]) -> Callable[[Any], None]:
     """Return a function that calls `callback` the first time, and then nothing: a later joblib may call it itself."""
-    first = Lock()
+    first = threading.Lock()
 
     def call(outcome: Any) -> None:
         if first.acquire(blocking=False):
@@ -115,6 +119,31 @@ def lost_worker_errors() -> tuple[type[Exception], ...]:
     return TerminatedWorkerError, KilledWorker
 
 
-def ignore_interrupts() -> None:
-    """Let Ctrl-C, which a terminal sends to every process, be handled by the process that started this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Keep Ctrl-C waiting, and away from the processes started within, for as long as they live: a terminal sends it to every process, and this one is to end the others."""
+    if not hasattr(signal, "pthread_sigmask"):  # not POSIX
+        yield
+        return
+    from joblib.externals.loky.backend import resource_tracker as tracker_of_joblib
+
+    # these two start a process when they are first needed, and then let Ctrl-C through; so they are started before
+    resource_tracker.ensure_running()
+    tracker_of_joblib.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _watch(parent: int) -> None:
+    """Let one of joblib's processes watch the one that started it."""
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when the one that started it is gone, killed for example: joblib's processes would wait for minutes for more work. Dask's end by themselves."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)

@@ -18,7 +18,7 @@ from ..engine.warm import compile_all
 from ..errors import InvalidInput, IronarmError, missing_extra
 from ..simulation.cells import Cell, CellStore
 from ..simulation.progress import Progress
-from .crew import crew, lost_worker_errors
+from .crew import crew, interrupts_held, lost_worker_errors
 
 ROUNDS_WITHOUT_PROGRESS = 3
 """How often the remaining cells are tried again if workers die and not a single cell gets finished."""
@@ -94,12 +94,14 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
     bar.note(f"sweep, {len(cells)} cells")
     waiting, fruitless = list(cells), 0
     while waiting:
-        # one cell to a task: so progress is seen, and a batch of cells does not wait behind one worker. A copy, so that the worker finds out its key by itself
+        # a copy, so that the worker finds out the cell's key by itself
         tasks = [delayed(run_cell)(str(store.folder), replace(cell), cell.key) for cell in waiting]
-        parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1, pre_dispatch="all")
+        # one cell to a task, for the sake of progress; and no more tasks in advance than joblib's default, or ending its processes gets noisy
+        parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
         reported: set[str] = set()
         lost = False
-        finished = parallel(tasks)
+        with interrupts_held():
+            finished = parallel(tasks)  # starts the processes
         try:
             for key in finished:
                 reported.add(key)
