@@ -263,8 +263,9 @@ def test_a_scheduler_that_runs_already(tmp_path, small):
     """By its address; the files are the same."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
         run_sweep(read_sweep(written(tmp_path, SMALL)), tmp_path / "out", dask=cluster.scheduler_address)
+        assert len(cluster.scheduler.task_prefixes) == 1  # it was asked, although it has a single worker
         with pytest.raises(ia.InvalidInput, match="which has its own workers"):
             run_sweep(read_sweep(written(tmp_path, SMALL)), tmp_path / "other", dask=cluster.scheduler_address, workers=2)
     assert contents(small) == contents(tmp_path / "out")
@@ -282,6 +283,14 @@ def test_workers_that_do_not_share_the_folder(tmp_path, monkeypatch):
     """Are noticed: cells were run and are not there."""
     monkeypatch.setattr(sweep, "run_cell", stand_ins.pretend)
     with pytest.raises(ia.InvalidInput, match="3 cells were run by workers that do not write to"):
+        run_sweep(read_sweep(written(tmp_path, SMALL))[:3], tmp_path / "out", workers=1)
+
+
+@pytest.mark.parametrize("answer", [stand_ins.lack, stand_ins.not_read])
+def test_machines_without_ironarm_are_named(answer, tmp_path, monkeypatch):
+    """As what is missing, without a traceback."""
+    monkeypatch.setattr(sweep, "run_cell", answer)
+    with pytest.raises(ia.IronarmError, match="a machine of the cluster lacks ironarm"):
         run_sweep(read_sweep(written(tmp_path, SMALL))[:3], tmp_path / "out", workers=1)
 
 

@@ -79,7 +79,10 @@ def _joblib_on(client: Any) -> Iterator[int]:
     from joblib._dask import DaskDistributedBackend
 
     class NoticingBackend(DaskDistributedBackend):  # type: ignore[misc]
-        """Joblib's backend for Dask, which waits for ever for a task that Dask has given up because its workers died (joblib 1.6)."""
+        """Joblib's backend for Dask. Joblib's own (1.6) waits for ever for a task that Dask has given up, because its workers died for example; and leaves a single worker idle."""
+
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            return max(2, super().effective_n_jobs(n_jobs))  # for one, joblib would do all the work in this process
 
         def submit(self, task: Any, callback: Callable[[Any], None]) -> Any:
             tell = _once(callback)
@@ -93,8 +96,22 @@ def _joblib_on(client: Any) -> Iterator[int]:
     except TimeoutError:
         where = client.scheduler.address
         raise InvalidInput(f"the Dask scheduler at {where} has no workers after {CONNECT_SECONDS} s; expected at least one. Start one with: dask worker {where}") from None
+    lacking = [where for where, there in client.run(_ironarm_finder()).items() if not there]
+    if lacking:  # such a worker would end without an answer, and Dask would wait for others
+        raise InvalidInput(f"the Dask worker at {lacking[0]} has no ironarm; expected it on every machine of the cluster. Install it there.")
     with joblib.parallel_config(backend=backend):
         yield count
+
+
+def _ironarm_finder() -> Callable[[], bool]:
+    """Return a function that says whether ironarm is there; it is made here because such functions travel as a whole, also to where ironarm is not."""
+
+    def find() -> bool:
+        from importlib.util import find_spec
+
+        return find_spec("ironarm") is not None
+
+    return find
 
 
 def _once(callback: Callable[[Any], None]) -> Callable[[Any], None]:

@@ -109,6 +109,10 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
                 bar.refresh()
         except lost_worker_errors():
             lost = True
+        except (ModuleNotFoundError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "deserialization" not in str(error):  # what Dask says where its scheduler lacks a package
+                raise
+            raise IronarmError("a machine of the cluster lacks ironarm or a package it needs; expected them wherever the scheduler or a worker runs. Install them.") from error
         finally:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # after Ctrl-C: joblib warns that tasks were cancelled, which is what is wanted
@@ -117,7 +121,7 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
         absent = sum(cell.key in reported for cell in left)
         if absent:
             raise InvalidInput(f"{absent} cells were run by workers that do not write to {store.folder} as seen from here. Choose a folder with --out that all workers share.")
-        if lost:
+        if lost and left:
             fruitless = 0 if len(left) < len(waiting) else fruitless + 1
             if fruitless == ROUNDS_WITHOUT_PROGRESS:
                 raise IronarmError(
