@@ -7,12 +7,13 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from .commands import reproduce, simulate
+from .commands import reproduce, simulate, sweep
 from .errors import IronarmError
 
 VERBS = {
     "simulate": simulate,
     "reproduce": reproduce,
+    "sweep": sweep,
 }
 
 EXAMPLES = """\
@@ -20,6 +21,7 @@ examples:
   ironarm simulate                                   the paper's setting at rho = 0.125, all nine policies
   ironarm simulate --policies MedEUCB 'UCB(alpha=1)' --rho 0.3 --trials 100 --plot regret.png
   ironarm reproduce --out results                    the paper's synthetic experiment: tables and figures
+  ironarm sweep sweep.toml                           every combination that a file lists, in parallel
 """
 
 

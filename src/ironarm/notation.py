@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import ast
+import operator
+from collections.abc import Callable
+from functools import partial
+from numbers import Real
 from typing import Any
 
 from . import attacks, policies
@@ -10,14 +14,18 @@ from .attacks import Attack
 from .errors import InvalidInput
 from .policies import Policy
 
+SUMS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 
-def policy_from_text(text: str) -> Policy:
-    """Return the policy that the text describes.
+
+def policy_from_text(text: str, rho: float | None = None) -> Policy:
+    """Return the policy that the text describes; with a rho, that name may stand for it in the parameters.
 
     >>> policy_from_text("MedEUCB(b=8)")
     MedEUCB(b=8.0, omega=4.0, block=None)
+    >>> policy_from_text("TrimmedUCB(alpha=rho + 0.1)", rho=0.3)
+    TrimmedUCB(alpha=0.4, omega=4.0)
     """
-    return policies.make(*_parse(text, "policy"))
+    return policies.make(*parse(text, "policy", ast.literal_eval if rho is None else partial(value_with_rho, rho=rho)))
 
 
 def attack_from_text(text: str, rho: float | None) -> Attack:
@@ -26,18 +34,23 @@ def attack_from_text(text: str, rho: float | None) -> Attack:
     >>> attack_from_text("OppositeUniform(scale=100)", 0.2)
     OppositeUniform(rho=0.2, scale=100.0)
     """
-    name, parameters = _parse(text, "attack")
+    name, parameters = parse(text, "attack")
     if rho is not None and ("rho" in parameters or name == "NoAttack"):
         raise InvalidInput(f"rho is given twice: {rho:g} beside the attack {text!r}, which has its own. Leave one out.")
     given = {} if name == "NoAttack" else {"rho": 0.125 if rho is None else rho}
     return attacks.make(name, {**given, **parameters})
 
 
-def _parse(text: str, what: str) -> tuple[str, dict[str, Any]]:
+def parse(text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_eval) -> tuple[str, dict[str, Any]]:
+    """Return the name and the parameters in a text; `value` reads one parameter, and raises a ValueError if it cannot.
+
+    >>> parse("MedEUCB(b=8)", "policy")
+    ('MedEUCB', {'b': 8})
+    """
     problem = InvalidInput(f"cannot read the {what} {text!r}; write it like Name or Name(parameter=1, other=2.5).")
     try:
         node = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError):  # a ValueError: zero bytes
         raise problem from None
     if isinstance(node, ast.Name):
         return node.id, {}
@@ -48,10 +61,30 @@ def _parse(text: str, what: str) -> tuple[str, dict[str, Any]]:
         if keyword.arg is None:
             raise problem
         try:
-            parameters[keyword.arg] = ast.literal_eval(keyword.value)
-        except ValueError:
+            parameters[keyword.arg] = value(keyword.value)
+        except (ValueError, TypeError):
             raise problem from None
     return node.func.id, parameters
+
+
+def value_with_rho(node: ast.expr, rho: float) -> Any:
+    """Return a parameter's value: data, `rho`, a sum or product with it, or a list of these."""
+    if isinstance(node, ast.List | ast.Tuple):
+        values = [value_with_rho(part, rho) for part in node.elts]
+        return values if isinstance(node, ast.List) else tuple(values)
+    if isinstance(node, ast.Name) and node.id == "rho":
+        return rho
+    if isinstance(node, ast.BinOp) and type(node.op) in SUMS:
+        left, right = value_with_rho(node.left, rho), value_with_rho(node.right, rho)
+        if not (isinstance(left, Real) and isinstance(right, Real)):
+            raise ValueError
+        return tidy(SUMS[type(node.op)](left, right))
+    return ast.literal_eval(node)
+
+
+def tidy(x: float) -> float:
+    """Return a number without the dust of binary fractions: 0.2 + 0.1 is meant to be 0.3."""
+    return float(f"{x:.12g}")
 
 
 def numbers_from_text(text: str) -> list[float]:

@@ -7,7 +7,7 @@ import pytest
 
 from ironarm import BadFile, InvalidInput, TrimmedUCB
 from ironarm.studies import STUDIES
-from ironarm.studies.study import checkpoints_to, read_study, with_rho
+from ironarm.studies.study import checkpoints_to, read_study
 
 SMALL = Path(__file__).parent / "small"
 
@@ -37,7 +37,6 @@ def test_rho_stands_for_the_settings_own():
     """Alone or in a sum."""
     study = read_study(str(SMALL))
     assert study.policies["trimmed"].candidates(0.2) == [TrimmedUCB(alpha=0.3)]
-    assert with_rho("A(x=rho, y=rho+0.25, rhombus=1)", 0.5) == "A(x=0.5, y=0.75, rhombus=1)"
 
 
 def test_a_grid_gives_every_combination():

@@ -54,21 +54,21 @@ class Summary:
         body = [
             (
                 row.policy,
-                _short(row.mean),
-                f"{_short(row.low)} to {_short(row.high)}",
-                _short(row.median),
-                _short(row.q95),
+                short(row.mean),
+                f"{short(row.low)} to {short(row.high)}",
+                short(row.median),
+                short(row.q95),
                 f"{100 * row.stuck:.1f} %",
                 f"{100 * row.optimal:.2f} %",
             )
             for row in self.rows
         ]
-        return _table(head, body)
+        return text_table(head, body)
 
     def pairs_table(self) -> str:
         """Return the paired differences as a table."""
         head = ("first", "second", "first - second", "95 % interval")
-        return _table(head, [(p.first, p.second, _short(p.difference), f"{_short(p.low)} to {_short(p.high)}") for p in self.pairs])
+        return text_table(head, [(p.first, p.second, short(p.difference), f"{short(p.low)} to {short(p.high)}") for p in self.pairs])
 
     __repr__ = __str__
 
@@ -125,14 +125,15 @@ def _drawn_weights(trials: int) -> Iterator[np.ndarray]:
         yield generator.multinomial(trials, np.full(trials, 1 / trials), size=min(batch, RESAMPLES - start)) / trials
 
 
-def _short(x: float) -> str:
+def short(x: float) -> str:
     """Return a number as people read it: digits grouped, no more than matter."""
     if abs(x) >= 1000:
         return f"{x:,.0f}"
     return f"{x:.1f}" if abs(x) >= 10 else f"{x:.3g}"
 
 
-def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+def text_table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """Return a table as text, the first column to the left and numbers to the right."""
     widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
     lines = ["  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))) for row in [head, *body]]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])

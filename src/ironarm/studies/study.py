@@ -6,7 +6,6 @@ checked when the study is read, before anything runs: an unknown policy, paramet
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -36,7 +35,7 @@ class Entry:
 
     def candidates(self, rho: float) -> list[Policy]:
         """Return the policies of the grid at this rho; one, if there is nothing to tune."""
-        policy = policy_from_text(with_rho(self.text, rho))
+        policy = policy_from_text(self.text, rho)
         return [replace(policy, **dict(zip(self.tune, values, strict=True))) for values in product(*self.tune.values())]  # type: ignore[type-var]
 
 
@@ -100,15 +99,6 @@ def checkpoints_to(horizon: int) -> tuple[int, ...]:
         rounds.add(t)
         k += 1
     return tuple(sorted(rounds))
-
-
-def with_rho(text: str, rho: float) -> str:
-    """Put the number in place of `rho`, or of a sum with it, in the text of a policy.
-
-    >>> with_rho("TrimmedUCB(alpha=rho + 0.1)", 0.3)
-    'TrimmedUCB(alpha=0.4)'
-    """
-    return re.sub(r"\brho\b(?:\s*\+\s*([\d.]+))?", lambda found: f"{rho + float(found[1] or 0):.12g}", text)
 
 
 def make_attack(data: Mapping[str, Any], rho: float) -> Attack:
@@ -210,7 +200,7 @@ def _entry(name: str, data: object) -> Entry:
     tune = table.get("tune", {})
     if not isinstance(tune, dict) or not all(isinstance(values, list) and values for values in tune.values()):
         raise InvalidInput(f"policy {name!r}: tune must give each parameter a list of values, for example {{ c = [1, 10] }}, got {tune!r}.")
-    policy = policy_from_text(with_rho(table["policy"], 0.1))
+    policy = policy_from_text(table["policy"], 0.1)
     for parameter in tune:
         if parameter not in policy.parameters:
             raise InvalidInput(f"policy {name!r}: {type(policy).__name__} has no parameter {parameter!r} to tune.{did_you_mean(parameter, policy.parameters)}")

@@ -1,0 +1,166 @@
+"""Who does the work of a sweep: joblib's processes on this machine, or the workers of a Dask cluster.
+
+Both are backends of joblib, so `joblib.Parallel` is called in the same way for either. A backend is chosen by entering `crew`; leaving it ends every process that it started.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from typing import Any
+
+from ..errors import InvalidInput, missing_extra
+from ..validation import whole
+
+OWN_CLUSTER = "local"
+"""What stands for a Dask cluster of our own on this machine, in place of a scheduler's address."""
+
+CONNECT_SECONDS = 10
+
+
+@contextmanager
+def crew(workers: int | None = None, dask: str | None = None) -> Iterator[int]:
+    """Let `joblib.Parallel` use so many processes here (None: one for each processor), or Dask's workers: of a cluster of our own, or at a scheduler's address.
+
+    Yields how many there are, for `n_jobs`.
+    """
+    if workers is not None:
+        workers = whole("workers", workers, at_least=1)
+    with _processes(workers) if dask is None else _dask(workers, dask) as count:
+        yield count
+
+
+@contextmanager
+def _processes(workers: int | None) -> Iterator[int]:
+    try:
+        import joblib
+        from joblib.externals.loky import get_reusable_executor
+    except ImportError:
+        raise missing_extra("A sweep", "study") from None
+    try:
+        with joblib.parallel_config(backend="loky", initializer=_watch, initargs=(os.getpid(),)):
+            yield workers or joblib.cpu_count()
+    finally:
+        get_reusable_executor().shutdown(wait=True, kill_workers=True)  # joblib would keep them for minutes
+
+
+@contextmanager
+def _dask(workers: int | None, address: str) -> Iterator[int]:
+    try:
+        import joblib
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise missing_extra("A sweep on a Dask cluster", "dask") from None
+    if address == OWN_CLUSTER:
+        with interrupts_held():
+            cluster = LocalCluster(n_workers=workers or joblib.cpu_count(), threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL)
+        with cluster, Client(cluster) as client, _joblib_on(client) as count:
+            yield count
+        return
+    if workers is not None:
+        raise InvalidInput(f"workers={workers} is given beside the Dask scheduler at {address}, which has its own workers. Leave it out.")
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"no Dask scheduler answers at {address!r} ({error}); expected an address such as tcp://host:8786. Start one with: dask scheduler") from None
+    with client, _joblib_on(client) as count:
+        yield count
+
+
+@contextmanager
+def _joblib_on(client: Any) -> Iterator[int]:
+    import joblib
+    from joblib._dask import DaskDistributedBackend
+
+    class NoticingBackend(DaskDistributedBackend):  # type: ignore[misc]
+        """Joblib's backend for Dask. Joblib's own (1.6) waits for ever for a task that Dask has given up, because its workers died for example; and leaves a single worker idle."""
+
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            return max(2, super().effective_n_jobs(n_jobs))  # for one, joblib would do all the work in this process
+
+        def submit(self, task: Any, callback: Callable[[Any], None]) -> Any:
+            tell = _once(callback)
+            future = super().submit(task, tell)
+            future.add_done_callback(lambda done: tell(done.exception()) if done.exception() else None)
+            return future
+
+    backend = NoticingBackend(client=client, wait_for_workers_timeout=CONNECT_SECONDS)
+    try:
+        count = backend.effective_n_jobs(-1)
+    except TimeoutError:
+        where = client.scheduler.address
+        raise InvalidInput(f"the Dask scheduler at {where} has no workers after {CONNECT_SECONDS} s; expected at least one. Start one with: dask worker {where}") from None
+    lacking = [where for where, there in client.run(_ironarm_finder()).items() if not there]
+    if lacking:  # such a worker would end without an answer, and Dask would wait for others
+        raise InvalidInput(f"the Dask worker at {lacking[0]} has no ironarm; expected it on every machine of the cluster. Install it there.")
+    with joblib.parallel_config(backend=backend):
+        yield count
+
+
+def _ironarm_finder() -> Callable[[], bool]:
+    """Return a function that says whether ironarm is there; it is made here because such functions travel as a whole, also to where ironarm is not."""
+
+    def find() -> bool:
+        from importlib.util import find_spec
+
+        return find_spec("ironarm") is not None
+
+    return find
+
+
+def _once(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Return a function that calls `callback` the first time, and then nothing: a later joblib may call it itself."""
+    first = threading.Lock()
+
+    def call(outcome: Any) -> None:
+        if first.acquire(blocking=False):
+            callback(outcome)
+
+    return call
+
+
+def lost_worker_errors() -> tuple[type[Exception], ...]:
+    """Return the errors by which a backend says that a worker has ended abruptly, more often than the backend itself makes good."""
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    try:
+        from distributed.scheduler import KilledWorker
+    except ImportError:
+        return (TerminatedWorkerError,)
+    return TerminatedWorkerError, KilledWorker
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Keep Ctrl-C waiting, and away from the processes started within, for as long as they live: a terminal sends it to every process, and this one is to end the others."""
+    if not hasattr(signal, "pthread_sigmask"):  # not POSIX
+        yield
+        return
+    from joblib.externals.loky.backend import resource_tracker as tracker_of_joblib
+
+    # these two start a process when they are first needed, and then let Ctrl-C through; so they are started before
+    resource_tracker.ensure_running()
+    tracker_of_joblib.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _watch(parent: int) -> None:
+    """Let one of joblib's processes watch the one that started it."""
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when the one that started it is gone, killed for example: joblib's processes would wait for minutes for more work. Dask's end by themselves."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
