@@ -79,13 +79,3 @@ def test_help_shows_examples_for_each_verb():
         assert "ironarm simulate" in output or "ironarm reproduce" in output
     code = "import sys; sys.argv = ['ironarm', '--help']\ntry:\n    import ironarm.cli; ironarm.cli.main()\nexcept SystemExit: pass\nassert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-
-
-def test_reproduce_writes_tables_and_figures(tmp_path, capsys, monkeypatch):
-    """A short version of the paper's experiment, end to end."""
-    monkeypatch.setattr("ironarm.studies.synthetic.HORIZON", 400)
-    assert main(["reproduce", "--out", str(tmp_path / "results"), "--trials", "2"]) == 0
-    output = capsys.readouterr().out
-    assert "rho = 0.125" in output
-    assert "rho = 0.3" in output
-    assert {f"synthetic-rho-{rho}.{suffix}" for rho in ("0.125", "0.3") for suffix in ("png", "svg", "npz")} == {p.name for p in (tmp_path / "results").iterdir()}
