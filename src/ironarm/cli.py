@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import __version__
+from .commands import certify
 from .errors import IronarmError
 
 EXAMPLES = """\
@@ -16,6 +17,7 @@ examples:
   ironarm simulate                                   the paper's setting at rho = 0.125, all nine policies
   ironarm simulate --policies MedEUCB 'UCB(alpha=1)' --rho 0.3 --trials 100 --plot regret.png
   ironarm reproduce --out results                    the paper's synthetic experiment: tables and figures
+  ironarm certify --means 1,2,4 --rho 0.2            what theory promises: regret, parameters, how much corruption
 """
 
 SIMULATE_EXAMPLES = """\
@@ -43,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
-        return {"simulate": _simulate, "reproduce": _reproduce}[options.verb](options)
+        return {"simulate": _simulate, "reproduce": _reproduce, "certify": certify.run}[options.verb](options)
     except IronarmError as error:
         print(f"ironarm: {error}", file=sys.stderr)
         return 2
@@ -96,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--trials", type=int, default=20, help="independent repetitions (default: 20, the paper's)")
     reproduce.add_argument("--workers", type=int, help="threads (default: one for each processor)")
     reproduce.add_argument("--seed", type=int, default=2020, help="a whole number (default: 2020)")
+    certify.add(verbs)
     return parser
 
 

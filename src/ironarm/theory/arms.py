@@ -163,9 +163,10 @@ class Arms:
 
     @property
     def spread(self) -> float:
-        """A robust scale of the best arm: its quartile range over that of a standard normal law; sigma for a normal law."""
+        """A robust scale of the best arm: its quartile range over that of a standard normal law, which is sigma for a normal law; the smallest gap if the quartiles coincide."""
         law = self.laws[self.best]
-        return float(law.ppf(0.75) - law.ppf(0.25)) / QUARTILES_OF_NORMAL
+        quartiles = float(law.ppf(0.75) - law.ppf(0.25))
+        return quartiles / QUARTILES_OF_NORMAL if quartiles > 0 else self.smallest_gap
 
     @property
     def median_order_is_mean_order(self) -> bool:
@@ -195,5 +196,10 @@ def _laws(source: Bandit | Sequence[Law]) -> tuple[Law, ...]:
     for law in laws:
         if not all(callable(getattr(law, name, None)) for name in ("cdf", "ppf", "mean")):
             raise InvalidInput(f"a law must have cdf, ppf and mean, as the frozen laws of scipy.stats have, got {law!r}.")
-    # a normal law of scipy.stats becomes ours, for which there are closed forms
-    return tuple(Normal(float(law.mean()), float(law.std())) if getattr(getattr(law, "dist", None), "name", "") == "norm" else law for law in laws)  # type: ignore[attr-defined]
+    return tuple(_ours_if_normal(law) for law in laws)
+
+
+def _ours_if_normal(law: Any) -> Law:
+    """Return a normal law of scipy.stats as ours, for which there are closed forms; others as they are."""
+    normal = getattr(getattr(law, "dist", None), "name", "") == "norm"
+    return Normal(float(law.mean()), float(law.std())) if normal else law

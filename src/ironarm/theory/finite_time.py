@@ -9,8 +9,8 @@ They rest on two facts about an attack whose coin is independent of the clean re
 
   so that a union bound over all numbers of rewards, which costs the paper's proofs their constants, is not needed.
 
-An arm j is pulled for its index only if the best arm's index is at most x_j or its own is above x_j. The first is rare once every arm has its forced pulls. The second can happen for
-each number v of rewards of arm j only once, so it is summed over v and not over rounds.
+An arm j is pulled for its index only if the best arm's index is at most x_j or its own is above x_j. The first is rare once every arm has its forced pulls. The second can
+happen for each number v of rewards of arm j only once, so it is summed over v and not over rounds.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from ..validation import number, whole
 from .arms import Arms, poison_rate
 from .power_sums import power_sum
 
-PIVOTS = np.linspace(0.05, 0.95, 13)
-GROUPS = 60
-LEVELS = 60
-STEP = 1.1
+# where to put x_j between the medians. Fixed, so that more poison never gives a smaller bound
+PIVOTS = np.linspace(0.08, 0.92, 22)
+GROUPS = 40
+LEVELS = 40
+STEP = 1.12
 ONE_BY_ONE = 500
 
 
@@ -71,13 +72,9 @@ def med_e_ucb_bound(source: Bandit | Arms, rho: float, horizon: int, *, b: float
     G = smallest_block(arms.count, b, 1000) if block is None else whole("block", block, at_least=2)
     first = math.ceil(b * math.log(G))
     forced = float(arms.gaps.sum()) * min(T, math.ceil(b * math.log(((T - 1) // G + 1) * G)))
-    high, lows = _limits_of_medians(arms, rho)
-    if (lows >= high).any():
-        return _bound(arms, T, forced, math.inf, math.inf)
     counts, starts, rounds = _schedule(arms.count, b, G, first, T)
-    candidates = []
-    for share in PIVOTS:
-        pivots = high - share * (high - lows)
+    candidates = [_bound(arms, T, forced, math.inf, math.inf)]
+    for pivots in _pivots(arms, rho):
         low_index = np.stack([_best_low(arms, rho, counts, starts, omega, x) for x in pivots])
         extra = sum(gap * _others_high(arms, rho, j, x, first, omega, T) for gap, j, x in zip(arms.gaps, arms.others, pivots, strict=True))
         candidates.append(_bound(arms, T, forced, float(extra), float((_layered(arms, pivots, low_index) * rounds).sum())))
@@ -103,17 +100,13 @@ def med_epsilon_greedy_bound(source: Bandit | Arms, rho: float, horizon: int, *,
     c = number("c", c, above=0)
     start = math.ceil(c) * arms.count
     forced = float(arms.gaps.sum()) * (min(T, math.ceil(c)) + c * math.log(max(1.0, T / start)))
-    high, lows = _limits_of_medians(arms, rho)
-    if (lows >= high).any():
-        return _bound(arms, T, forced, math.inf, math.inf)
 
     def wrong_rounds(p: float) -> float:
         z = 2 * math.sqrt(p * (1 - p))
         return power_sum(z ** math.ceil(c), start + 1, c * (1 - z), T)
 
-    candidates = []
-    for share in PIVOTS:
-        pivots = high - share * (high - lows)
+    candidates = [_bound(arms, T, forced, math.inf, math.inf)]
+    for pivots in _pivots(arms, rho):
         best = np.array([[wrong_rounds(rho + (1 - rho) * float(arms.laws[arms.best].cdf(x)))] for x in pivots])
         others = [gap * wrong_rounds(rho + (1 - rho) * (1 - float(arms.laws[j].cdf(x)))) for gap, j, x in zip(arms.gaps, arms.others, pivots, strict=True)]
         candidates.append(_bound(arms, T, forced, float(sum(others)), float(_layered(arms, pivots, best)[0])))
@@ -137,10 +130,15 @@ def _bound(arms: Arms, T: int, forced: float, extra: float, wrong: float) -> Fin
     return FiniteTimeBound(min(T * arms.largest_gap, forced + extra + wrong), forced, extra, wrong)
 
 
-def _limits_of_medians(arms: Arms, rho: float) -> tuple[float, np.ndarray]:
-    """Return how low the best arm's median can be pushed, and how high the others', in the long run."""
+def _pivots(arms: Arms, rho: float) -> list[np.ndarray]:
+    """Return candidates for (x_j): between the medians, where the attack can push neither the best arm's median below nor another arm's above, in the long run."""
     quantile = 0.5 / (1 - rho)
-    return float(arms.laws[arms.best].ppf(1 - quantile)), np.array([float(arms.laws[j].ppf(quantile)) for j in arms.others])
+    lowest = float(arms.laws[arms.best].ppf(1 - quantile))
+    highest = np.array([float(arms.laws[j].ppf(quantile)) for j in arms.others])
+    median = float(arms.laws[arms.best].ppf(0.5))
+    medians = np.array([float(arms.laws[j].ppf(0.5)) for j in arms.others])
+    candidates = [median - share * (median - medians) for share in PIVOTS]
+    return [x for x in candidates if (x < lowest).all() and (x >= highest).all()]
 
 
 def _schedule(K: int, b: float, G: int, first: int, T: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -158,8 +156,8 @@ def _schedule(K: int, b: float, G: int, first: int, T: int) -> tuple[np.ndarray,
 def _best_low(arms: Arms, rho: float, counts: np.ndarray, starts: np.ndarray, omega: float, x: float) -> np.ndarray:
     """Bound, for each group, the probability that the best arm's index is at most x with any number of rewards from the group's on.
 
-    The numbers of rewards are cut into levels, each a tenth larger than the last. Within a level the bonus is at least that at its end, so one reflection serves the whole level; beyond
-    the last level the bonus is left out. The best last level is taken.
+    The numbers of rewards are cut into levels, each an eighth larger than the last. Within a level the bonus is at least that at its end, so one reflection serves the whole
+    level; beyond the last level the bonus is left out. The best last level is taken.
     """
     law = arms.laws[arms.best]
     levels = np.ceil(counts[:, None] * STEP ** np.arange(LEVELS + 1))

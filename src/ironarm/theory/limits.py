@@ -1,7 +1,7 @@
 """What no policy can do: the limits on rho for a given gap, the corrupted relative entropy, and lower bounds on the regret.
 
-Two adversaries must be told apart. The **independent coin** decides whether a reward is attacked before, and without regard to, the clean reward; ironarm's attacks are such, and so we
-read the paper's model. The **malicious** adversary sees the clean reward and corrupts any share rho of the sample; it is stronger, and the paper's lemmas cover it.
+Two adversaries must be told apart. The **independent coin** decides whether a reward is attacked before, and without regard to, the clean reward; ironarm's attacks are such,
+and so we read the paper's model. The **malicious** adversary sees the clean reward and corrupts any share rho of the sample; it is stronger, and the paper's lemmas cover it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def thresholds(gap: float, sigma: float = 1.0) -> Thresholds:
 
     References
     ----------
-    Guan et al. 2020, Corollaries 1 and 2. Huber, A robust version of the probability ratio test, 1965. Altschuler, Brunel, Malek, Best arm identification for contaminated bandits, 2019.
+    Guan et al. 2020, Corollaries 1 and 2.
+    Huber, A robust version of the probability ratio test, 1965. Altschuler, Brunel, Malek, Best arm identification for contaminated bandits, 2019.
     """
     ratio = number("gap", gap, above=0) / number("sigma", sigma, above=0)
     unit = Normal(0, 1)
@@ -65,8 +66,8 @@ def thresholds(gap: float, sigma: float = 1.0) -> Thresholds:
 def median_threshold(source: Bandit | Arms) -> float:
     """Return the largest rho, exclusive, at which medians can find the best of these arms if the coin is independent: 2 s_max/(1 + 2 s_max).
 
-    Under an independent coin a median can be pushed to the quantiles 1/2 -+ rho/(2(1 - rho)), so rho is tolerable as long as rho/(2(1 - rho)) < s_max. For normal laws with one sigma
-    it is `thresholds(...).coin`, which no other method exceeds; for other laws another estimator might.
+    Under an independent coin a median can be pushed to the quantiles 1/2 -+ rho/(2(1 - rho)), so rho is tolerable as long as rho/(2(1 - rho)) < s_max. For normal laws with one
+    sigma it is `thresholds(...).coin`, which no other method exceeds; for other laws another estimator might.
 
     >>> import ironarm as ia
     >>> round(median_threshold(ia.GaussianBandit(range(2, 21, 2))), 4)
@@ -156,8 +157,9 @@ def corrupted_kl_limit(rho: float) -> float:
 def observed_kl(gap: float, rho: float, sigma: float = 1.0, attacked: Law | None = None) -> float:
     """Return how much a reward of the worse arm tells, at least, against its being the best, under a given attack.
 
-    The policy sees P = (1 - rho) N(0, sigma^2) + rho H; the result is the smallest relative entropy of P to (1 - rho) N(m, sigma^2) + rho H' over all H' and m >= gap, which is reached by
-    Q = max((1 - rho) N(m, sigma^2), c P) with the c that makes Q a density. For large gaps and outliers far away it is log(1/rho), which is more than the worst attack leaves.
+    The policy sees P = (1 - rho) N(0, sigma^2) + rho H; the result is the smallest relative entropy of P to (1 - rho) N(m, sigma^2) + rho H' over all H' and m >= gap, which is
+    reached by Q = max((1 - rho) N(m, sigma^2), c P) with the c that makes Q a density. For large gaps and outliers far away it is log(1/rho), which is more than the worst
+    attack leaves.
 
     Parameters
     ----------
@@ -188,8 +190,8 @@ def observed_kl(gap: float, rho: float, sigma: float = 1.0, attacked: Law | None
 def regret_floor(source: Bandit | Arms, rho: float, horizon: int, *, far: bool = False) -> float:
     """Return the lower bound on regret, log T sum_j Delta_j / kl_j, for any policy that does well on all normal arms under every attack.
 
-    With `far` the attack is given, outliers far away; otherwise it is the worst one. The bound is asymptotic: at a finite horizon a policy can lie below it. Infinite if an arm cannot be
-    told from the best.
+    With `far` the attack is given, outliers far away; otherwise it is the worst one. The bound is asymptotic: at a finite horizon a policy can lie below it. Infinite if an arm
+    cannot be told from the best.
 
     Examples
     --------

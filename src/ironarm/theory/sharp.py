@@ -65,8 +65,8 @@ def growth_exponent(rho: float, *, b: float | None = None, c: float | None = Non
 def clean_majority(source: Bandit | Arms, rho: float, bonus: float = 0.0) -> float:
     """Return the smallest probability, under the worst attack, that a reward of the best arm exceeds every other arm's worst median minus `bonus`.
 
-    Under an independent coin the median of arm j is at most its 1/(2(1 - rho))-quantile y_j in the long run: its mean plus beta = sigma Phi^{-1}(1/(2(1 - rho))) for a normal law. The
-    best arm's reward exceeds y = max_j y_j - bonus with probability at least (1 - rho)(1 - F_best(y)). Above 1/2, its median does so in the long run too.
+    Under an independent coin the median of arm j is at most its 1/(2(1 - rho))-quantile y_j in the long run: its mean plus beta = sigma Phi^{-1}(1/(2(1 - rho))) for a normal
+    law. The best arm's reward exceeds y = max_j y_j - bonus with probability at least (1 - rho)(1 - F_best(y)). Above 1/2, its median does so in the long run too.
 
     >>> import ironarm as ia
     >>> round(clean_majority(ia.GaussianBandit([0, 2]), 0.3), 4), round(clean_majority(ia.GaussianBandit([0, 200]), 0.3), 4)
@@ -82,8 +82,8 @@ def clean_majority(source: Bandit | Arms, rho: float, bonus: float = 0.0) -> flo
 def exponent_on(source: Bandit | Arms, rho: float, *, b: float | None = None, omega: float = 4.0, c: float | None = None) -> float:
     """Return the growth exponent for these arms, whose gaps are finite: 1 - b kl(1/2, q), or 1 - c (sqrt(q) - sqrt(1 - q))^2, with q the `clean_majority`; 0 means logarithmic.
 
-    The bonus sqrt(omega/b), which an arm with b log t rewards has, helps the best arm of med-E-UCB. A wrong leader is pulled often, so its own median is as accurate as the attack lets
-    it be: only the best arm's has to be rare.
+    The bonus sqrt(omega/b), which an arm with b log t rewards has, helps the best arm of med-E-UCB. A wrong leader is pulled often, so its own median is as accurate as the
+    attack lets it be: only the best arm's has to be rare.
 
     >>> import ironarm as ia
     >>> paper = ia.GaussianBandit(range(2, 21, 2))
@@ -99,7 +99,9 @@ def exponent_on(source: Bandit | Arms, rho: float, *, b: float | None = None, om
 
 
 def needed_b(source: Bandit | Arms, rho: float, omega: float = 4.0) -> float:
-    """Return the smallest b with logarithmic regret on these arms under the worst attack: b kl(1/2, q) = 1, where q depends on b through the bonus; infinite beyond the limit on rho.
+    """Return the smallest b with logarithmic regret on these arms under the worst attack; infinite beyond the limit on rho.
+
+    It solves b kl(1/2, q) = 1, where the `clean_majority` q depends on b through the bonus.
 
     >>> import ironarm as ia
     >>> round(needed_b(ia.GaussianBandit(range(2, 21, 2)), 0.3), 2), round(needed_b(ia.GaussianBandit([0, 1000]), 0.3), 2)
@@ -125,7 +127,9 @@ def needed_b(source: Bandit | Arms, rho: float, omega: float = 4.0) -> float:
 
 
 def needed_c(source: Bandit | Arms, rho: float) -> float:
-    """Return the c above which the regret is logarithmic on these arms under the worst attack: 1/(sqrt(q) - sqrt(1 - q))^2, q the `clean_majority`; infinite beyond the limit on rho.
+    """Return the c above which the regret is logarithmic on these arms under the worst attack; infinite beyond the limit on rho.
+
+    It is 1/(sqrt(q) - sqrt(1 - q))^2, with q the `clean_majority`.
 
     >>> import ironarm as ia
     >>> round(needed_c(ia.GaussianBandit(range(2, 21, 2)), 0.3), 2), round(needed_c(ia.GaussianBandit([0, 1000]), 0.3), 2)

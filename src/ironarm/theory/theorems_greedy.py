@@ -47,11 +47,11 @@ def theorem_3(source: Bandit | Arms, rho: float, horizon: int, *, c: float | Non
 
     With top = top(x0) the smallest c is max(20, 8/(top - rho)^2), at s = (top + rho)/2.
 
-    **What is wrong in the paper:** with M = ceil(c) K + 1 the term (M/t)^p, p >= 2, is replaced by M/t^2, which loses a factor M, and M^(c/10) log(t) t^(-c/10) is shrunk to M/t: the
-    constant 2 + 3c is not proved. The term 2 c K e mu* takes the gaps to be at most mu*, which needs means that are not negative. The order log T is right.
+    **What is wrong in the paper:** with M = ceil(c) K + 1 the term (M/t)^p, p >= 2, is replaced by M/t^2, which loses a factor M, and M^(c/10) log(t) t^(-c/10) is shrunk to
+    M/t: the constant 2 + 3c is not proved. The term 2 c K e mu* takes the gaps to be at most mu*, which needs means that are not negative. The order log T is right.
 
-    **What holds instead** (`proved`): after round t every arm has ceil(c) first pulls and, except with probability (M/t)^(c/10), more than (c/2) log(t/M) random ones. A union bound
-    over all larger numbers of rewards gives, for margins m of an arm and e = s - rho,
+    **What holds instead** (`proved`): after round t every arm has ceil(c) first pulls and, except with probability (M/t)^(c/10), more than (c/2) log(t/M) random ones. A union
+    bound over all larger numbers of rewards gives, for margins m of an arm and e = s - rho,
 
         P(median of the arm on the wrong side of x0 at t) <= (M/t)^(c/10) + sum over r in (m, e) of exp(-2 r^2 ceil(c)) (M/t)^(c r^2) / (1 - exp(-2 r^2))
 
@@ -124,8 +124,9 @@ def theorem_4(source: Bandit | Arms, rho: float, horizon: int, delta: float = 0.
     total, K = float(arms.gaps.sum()), arms.count
     printed = 6 * math.ceil(c) ** 2 * K**3 * float(arms.means[arms.best]) / delta + 2 * c * (math.log(T) + 1) * total
     first = 6 * math.ceil(c) ** 2 * K**3 / delta
-    if T < first * (6 / delta) ** (3 / (c * K)):
-        why_not += (f"the proof needs a horizon of at least B (6/delta)^(3/(cK)) = {first * (6 / delta) ** (3 / (c * K)):.2g}, which the statement does not say.",)
+    shortest = first * (6 / delta) ** (3 / (c * K))
+    if shortest > T:
+        why_not += (f"the proof needs a horizon of at least B (6/delta)^(3/(cK)) = {shortest:.2g}, which the statement does not say.",)
     # the margins of the repaired proof are those of Theorem 3
     settled = _wrong(arms, rho, c, (room.s_max + rho) / 2, room.x0).settled(delta / 2)
     m = c * math.log(max(1.0, T / (math.ceil(c) * K)))

@@ -94,8 +94,8 @@ def theorem_2(
         e (bK/(2 delta))^(1/4) + 2K/delta + 3 + pi^2/3
 
     **What is wrong in the paper:** the proof multiplies by t^4 through Markov's inequality; but an indicator exceeds t^-4 only where it is 1, so a plain union bound does, and
-    omega >= 1.5/l^2 suffices. With `printed=False` the parameters are checked and chosen for that. On the good event no wrong index remains, so that with
-    l0_j = max(ceil(4 omega log T / gap_j^2), e^(2/b) (K/(delta (s-rho)^2))^(1/(2 b (s-rho)^2)), 2K/delta + 1) the regret is at most sum_j Delta_j [1 + b log(T + G) + l0_j]: `proved`.
+    omega >= 1.5/l^2 suffices. With `printed=False` the parameters are checked and chosen for that. On the good event no wrong index remains, so that with l0_j = max(ceil(4
+    omega log T / gap_j^2), e^(2/b) (K/(delta (s-rho)^2))^(1/(2 b (s-rho)^2)), 2K/delta + 1) the regret is at most sum_j Delta_j [1 + b log(T + G) + l0_j]: `proved`.
 
     Examples
     --------
@@ -176,9 +176,7 @@ def _middle(arms: Arms, s: float, omega: np.ndarray, T: int) -> np.ndarray:
     return 4 * omega * math.log(T) * float((arms.gaps / quantile_gaps(arms, s) ** 2).sum())
 
 
-def _apply(
-    arms: Arms, rho: float, T: int, factor: float, bounds: Bounds, b: float | None, omega: float | None, block: int | None, by_printed: bool = True
-) -> UcbGuarantee:
+def _apply(arms: Arms, rho: float, T: int, factor: float, bounds: Bounds, b: float | None, omega: float | None, block: int | None, by_printed: bool = True) -> UcbGuarantee:
     room = separation(arms)
     if not room.assumption_1(rho):
         reason = f"Assumption 1 needs rho below s_max = {room.s_max:.4f}, got {rho:g}." if room.densities else "Assumption 1 needs laws with a density."
@@ -233,15 +231,17 @@ def _smallest(arms: Arms, rho: float, T: int, factor: float, bounds: Bounds, s_m
 
     widths = arms.spread * np.geomspace(1e-3, 10, 160)
 
-    def best_xi(s: float) -> tuple[float, float]:
+    def best_xi(s: float, refine: bool = True) -> tuple[float, float]:
         values = value(s, widths)
         i = int(np.argmin(values))
+        if not refine:
+            return float(widths[i]), float(values[i])
         around = np.log(widths[max(0, i - 1)]), np.log(widths[min(len(widths) - 1, i + 1)])
         fine = minimize_scalar(lambda x: float(value(s, np.array(math.exp(x)))), bounds=around, method="bounded", options={"xatol": 1e-7})
         return (math.exp(fine.x), float(fine.fun)) if fine.fun <= values[i] else (float(widths[i]), float(values[i]))
 
     shares = rho + (s_max - rho) * np.linspace(0.02, 0.98, 49)
-    values = [best_xi(s)[1] for s in shares]
+    values = [best_xi(s, refine=False)[1] for s in shares]
     i = int(np.argmin(values))
     low = shares[i - 1] if i > 0 else rho + 1e-9 * (s_max - rho)
     high = shares[i + 1] if i + 1 < len(shares) else s_max - 1e-9 * (s_max - rho)
