@@ -45,8 +45,9 @@ def expected_wrong_rounds(rho: float, b: float, horizons: Sequence[int], *, arms
         # rounds with `count` forced pulls: up to the block that brings the next one
         k = math.floor(math.exp(count / b) / G)
         end = max(start, k * G + 1)
-        wrong += state.sum() * np.clip(np.array(last) - start + 1, 0, end - start)
-        pulls = math.ceil(b * math.log((k + 1) * G)) - count
+        wrong += state.sum() * np.clip(np.array(last, dtype=float) - start + 1, 0, end - start)
+        # at least one, also where exp and log are too coarse to tell neighbouring blocks apart
+        pulls = max(1, math.ceil(b * math.log((k + 1) * G)) - count)
         for _ in range(pulls):
             state = _one_more_pull(state, rho)
         start, count = end, count + pulls
