@@ -1,6 +1,7 @@
 """Limits: thresholds and corrupted relative entropy to the digits of the reference, against integration, and in their limits."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def test_the_corrupted_kl_is_that_of_the_least_favourable_pair(gap, rho):
     parts = [-15, gap - upper, upper, gap + 15] if upper > gap / 2 else [-15, gap + 15]
 
     def integral(f):
-        return sum(quad(f, a, b, epsabs=1e-12, epsrel=1e-10, limit=200)[0] for a, b in zip(parts, parts[1:], strict=False))
+        return sum(quad(f, a, b, epsabs=1e-12, epsrel=1e-10, limit=200)[0] for a, b in pairwise(parts))
 
     assert integral(low) == pytest.approx(1, abs=1e-8)
     assert integral(lambda y: low(y) * math.log(low(y) / high(y))) == pytest.approx(corrupted_kl(gap, rho), abs=1e-8)

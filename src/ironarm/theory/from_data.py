@@ -35,7 +35,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class FittedArm:
-    """One arm of the log: name, number of rewards, lower median, sigma = 1.4826 MAD, gap of its median to the best, mean, and the share tied at the median."""
+    """One arm of the log: name, number of rewards, lower median, sigma = 1.4826 MAD, gap of its median to the best, clipped mean, and the share tied at the median."""
 
     name: str
     rewards: int
@@ -130,7 +130,7 @@ def fit(table: ReplayBandit | str | Path | Iterable[tuple[Any, float]], *, rho: 
             estimate(medians[j], [boot.medians[j] for boot in boots]),
             estimate(_sigma(x), [boot.sigmas[j] for boot in boots]),
             estimate(medians[best] - medians[j], [boot.medians[best] - boot.medians[j] for boot in boots]),
-            float(x.mean()),
+            _clipped_mean(x),
             float((x == medians[j]).mean()),
         )
         for j, (name, x) in enumerate(zip(bandit.names, logged, strict=True))
@@ -153,7 +153,7 @@ class _Resample:
 def _resample(logged: list[np.ndarray], best: int, generator: np.random.Generator) -> _Resample:
     drawn = [np.sort(x[generator.integers(0, len(x), len(x))]) for x in logged]
     medians = np.array([_lower_median(x) for x in drawn])
-    return _Resample(medians, np.array([_sigma(x) for x in drawn]), np.array([x.mean() for x in drawn]), _room(drawn, best))
+    return _Resample(medians, np.array([_sigma(x) for x in drawn]), np.array([_clipped_mean(x) for x in drawn]), _room(drawn, best))
 
 
 def _lower_median(sorted_rewards: np.ndarray) -> float:
@@ -162,6 +162,12 @@ def _lower_median(sorted_rewards: np.ndarray) -> float:
 
 def _sigma(sorted_rewards: np.ndarray) -> float:
     return MAD_TO_SIGMA * float(np.median(np.abs(sorted_rewards - _lower_median(sorted_rewards))))
+
+
+def _clipped_mean(sorted_rewards: np.ndarray) -> float:
+    """Return the mean of rewards clipped to ten sigmas around the median: a few corrupt rewards in a log must not make it look skewed."""
+    median, reach = _lower_median(sorted_rewards), 10 * _sigma(sorted_rewards)
+    return float(np.clip(sorted_rewards, median - reach, median + reach).mean() if reach > 0 else sorted_rewards.mean())
 
 
 def _room(logged: list[np.ndarray], best: int) -> float:
