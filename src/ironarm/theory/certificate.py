@@ -122,7 +122,9 @@ class Certificate:
     def _promise(self) -> str:
         if not self.guaranteed:
             return f"none: {self.why_not}"
-        return f"an expected regret of at most {_figure(self.bound)}, of {_figure(self.largest_regret)} possible, under any attack whose coin is independent of the clean reward."
+        estimated = "" if self.fit is None else " This is for normal laws that are exactly as estimated."
+        limit = f"an expected regret of at most {_figure(self.bound)}, of {_figure(self.largest_regret)} possible"
+        return f"{limit}, under any attack whose coin is independent of the clean reward.{estimated}"
 
     def _rewards(self) -> str:
         # if medians do not suit the rewards, what to do instead is the recommendation

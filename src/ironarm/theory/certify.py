@@ -85,6 +85,11 @@ def certify(bandit: Bandit | str | Path, rho: float, policy: Policy | None = Non
     bound = min(largest, finite.total if finite else math.inf, theorem.bound if theorem and theorem.applies else math.inf)
     why_not = _why_not(policy, judged, budget, rho, bound < largest, logged)
     recommended, recommended_bound, advice = _recommend(arms, rho, horizon, judged, budget)
+    if finite and sharp and recommended_bound is not None and finite.total < recommended_bound:
+        if sharp.met:
+            recommended, recommended_bound, advice = policy, finite.total, f"keep {_short(policy)}."
+        else:
+            advice += " That is more than the chosen policy's at this horizon, and less in the long run."
     certificate = Certificate(
         policy=policy,
         rho=rho,
