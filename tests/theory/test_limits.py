@@ -93,6 +93,13 @@ def test_far_outliers_leave_log_one_over_rho_for_large_gaps():
     assert observed_kl(2000, 0.3, sigma=1000) == pytest.approx(observed_kl(2, 0.3))
 
 
+@pytest.mark.parametrize(("gap", "rho"), [(0.5, 0.1), (2, 0.125), (6, 0.3)])
+def test_far_outliers_in_closed_form_and_by_integration(gap, rho):
+    """Attacked rewards around a million sigmas off; and the paper's uniform ones tell a little less."""
+    assert observed_kl(gap, rho) == pytest.approx(observed_kl(gap, rho, attacked=stats.norm(1e6, 1)), rel=1e-6)
+    assert observed_kl(gap, rho, attacked=stats.uniform(0, 1800)) < observed_kl(gap, rho)
+
+
 @pytest.mark.parametrize(
     ("bandit", "T", "rho", "worst", "far"),
     [

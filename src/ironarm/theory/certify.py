@@ -50,7 +50,7 @@ def certify(bandit: Bandit | str | Path, rho: float, policy: Policy | None = Non
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2), sigma=1.0)
     >>> certificate = ia.certify(bandit, rho=0.125, policy=ia.MedEUCB(), horizon=100_000)
     >>> certificate.guaranteed, round(certificate.bound), certificate.theorem.applies
-    (True, 4246, False)
+    (True, 4245, False)
     >>> print(certificate.advice)
     MedEUCB(b=2.6): an expected regret of at most 2,773.
 

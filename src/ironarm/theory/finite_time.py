@@ -27,10 +27,10 @@ from .arms import Arms, poison_rate
 from .power_sums import power_sum
 
 # where to put x_j between the medians. Fixed, so that more poison never gives a smaller bound
-PIVOTS = np.linspace(0.08, 0.92, 22)
-GROUPS = 40
-LEVELS = 40
-STEP = 1.12
+PIVOTS = np.linspace(0.08, 0.92, 20)
+GROUPS = 32
+LEVELS = 32
+STEP = 1.14
 ONE_BY_ONE = 500
 
 
@@ -75,7 +75,8 @@ def med_e_ucb_bound(source: Bandit | Arms, rho: float, horizon: int, *, b: float
     counts, starts, rounds = _schedule(arms.count, b, G, first, T)
     candidates = [_bound(arms, T, forced, math.inf, math.inf)]
     for pivots in _pivots(arms, rho):
-        low_index = np.stack([_best_low(arms, rho, counts, starts, omega, x) for x in pivots])
+        different, which = np.unique(pivots, return_inverse=True)
+        low_index = np.stack([_best_low(arms, rho, counts, starts, omega, x) for x in different])[which]
         extra = sum(gap * _others_high(arms, rho, j, x, first, omega, T) for gap, j, x in zip(arms.gaps, arms.others, pivots, strict=True))
         candidates.append(_bound(arms, T, forced, float(extra), float((_layered(arms, pivots, low_index) * rounds).sum())))
     return min(candidates, key=lambda bound: bound.extra + bound.wrong)
@@ -156,7 +157,7 @@ def _schedule(K: int, b: float, G: int, first: int, T: int) -> tuple[np.ndarray,
 def _best_low(arms: Arms, rho: float, counts: np.ndarray, starts: np.ndarray, omega: float, x: float) -> np.ndarray:
     """Bound, for each group, the probability that the best arm's index is at most x with any number of rewards from the group's on.
 
-    The numbers of rewards are cut into levels, each an eighth larger than the last. Within a level the bonus is at least that at its end, so one reflection serves the whole
+    The numbers of rewards are cut into levels, each a seventh larger than the last. Within a level the bonus is at least that at its end, so one reflection serves the whole
     level; beyond the last level the bonus is left out. The best last level is taken.
     """
     law = arms.laws[arms.best]

@@ -176,6 +176,8 @@ def observed_kl(gap: float, rho: float, sigma: float = 1.0, attacked: Law | None
     rho = poison_rate(rho)
     if rho == 0:
         return (gap / sigma) ** 2 / 2
+    if attacked is None:
+        return _observed_far(gap / sigma, rho)
     from scipy.optimize import minimize_scalar
 
     candidates = gap + sigma * np.linspace(0, 4, 17)
@@ -209,17 +211,30 @@ def regret_floor(source: Bandit | Arms, rho: float, horizon: int, *, far: bool =
     return math.inf if min(tell) == 0 else math.log(T) * float((arms.gaps / np.array(tell)).sum())
 
 
-def _observed(D: float, rho: float, sigma: float, attacked: Law | None) -> float:
+def _observed_far(D: float, rho: float) -> float:
+    """Return the relative entropy of P to Q for outliers far away, which Q explains as c times as frequent; it grows with D, so the nearest alternative is the best."""
+    from scipy.optimize import brentq
+
+    def excess(lc: float) -> float:
+        plus, minus = _halves(D, lc)
+        return math.exp(-lc) * (rho + (1 - rho) * _phi(minus)) + (1 - rho) * _phi(plus) - 1
+
+    high = 1.0
+    while excess(high) > 0:
+        high *= 2
+    lc = float(brentq(excess, 0.0, high, xtol=1e-14))
+    minus = _halves(D, lc)[1]
+    return rho * lc + (1 - rho) * (_phi(minus) * lc + D * D / 2 * (1 - _phi(minus)) - D * _density(minus))
+
+
+def _observed(D: float, rho: float, sigma: float, attacked: Law) -> float:
     """Return the relative entropy of P to Q for the alternative mean D, in units where sigma is 1, by integration over the window in which clean rewards lie."""
     from scipy.optimize import brentq
 
     y = np.linspace(-WINDOW, D + WINDOW, POINTS)
     unit = Normal(0, 1)
-    if attacked is None:
-        inside, density = 0.0, np.zeros_like(y)
-    else:
-        inside = float(attacked.cdf(sigma * y[-1]) - attacked.cdf(sigma * y[0]))
-        density = sigma * np.asarray(attacked.pdf(sigma * y))  # type: ignore[attr-defined]
+    inside = float(attacked.cdf(sigma * y[-1]) - attacked.cdf(sigma * y[0]))
+    density = sigma * np.asarray(attacked.pdf(sigma * y))  # type: ignore[attr-defined]
     observed = (1 - rho) * unit.pdf(y) + rho * density
     alternative = (1 - rho) * unit.pdf(y - D)
     outside = rho * (1 - inside)  # there Q is c P
