@@ -29,6 +29,7 @@ class TheoremPart:
     bound_printed: float
     high_probability_bound: float
     vacuous: bool
+    printed_note: str = ""
 
 
 @dataclass(frozen=True)
@@ -137,11 +138,13 @@ class Certificate:
             return ""
         wanted = ", ".join(f"{name} {'above' if name == 'c' else 'at least'} {_figure(value)}" for name, value in part.required.items())
         vacuous = ", which is vacuous: more than the largest possible" if part.vacuous else ""
+        likely = f"with probability {1 - self.delta:g} it is {_figure(part.high_probability_bound)}"
+        beside = f" As printed the bound is {_figure(part.bound_printed)}{part.printed_note}; {likely}."
         if part.applies:
-            return f"{part.name} applies: an expected regret of at most {_figure(part.bound)}{vacuous}. It asks for {wanted}."
+            return f"{part.name} applies: an expected regret of at most {_figure(part.bound)}{vacuous}. It asks for {wanted}.{beside}"
         if not all(map(math.isfinite, part.required.values())):
             return f"{part.name} does not apply: {' '.join(part.why_not)}"
-        return f"{part.name} does not apply: {' '.join(part.why_not)} It would ask for {wanted}, and then promise {_figure(part.bound)}{vacuous}."
+        return f"{part.name} does not apply: {' '.join(part.why_not)} It would ask for {wanted}, and then promise {_figure(part.bound)}{vacuous}.{beside}"
 
     def _growth(self) -> str:
         part = self.sharp

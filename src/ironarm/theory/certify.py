@@ -22,6 +22,7 @@ from .suitability import Suitability, suitability
 from .theorems_greedy import theorem_3, theorem_4
 from .theorems_ucb import theorem_1, theorem_2
 
+PRINTED_3 = " (it contains mu*, so it moves if all rewards are shifted, and its constant is not proved)"
 WRONG_TOOL = "a median is the wrong tool for these rewards."
 
 
@@ -137,7 +138,9 @@ def _theorem(arms: Arms, rho: float, policy: Policy, T: int, delta: float) -> Th
         given = theorem_3(arms, rho, T, c=policy.c)
         greedy = given if given.holds else theorem_3(arms, rho, T)
         high = theorem_4(arms, rho, T, delta, c=policy.c if given.holds else None)
-        return TheoremPart("Theorem 3", given.holds, given.why_not, {"c": greedy.c_needed}, {"c": policy.c}, greedy.proved, greedy.printed, high.proved, greedy.proved > largest)
+        vacuous = greedy.proved > largest
+        required, chosen = {"c": greedy.c_needed}, {"c": policy.c}
+        return TheoremPart("Theorem 3", given.holds, given.why_not, required, chosen, greedy.proved, greedy.printed, high.proved, vacuous, PRINTED_3)
     return None
 
 
