@@ -61,7 +61,7 @@ def report(rows: list[Row]) -> str:
         lines.append(f"{row.horizon:>9,}  {row.measured:>9,.1f} +- {row.error:>5.1f}  {slopes[0]:>8}  {row.model:>8,.1f}  {slopes[1]:>8}")
     lines += [
         "",
-        "The model is exact for wide gaps. On the paper's arms, two sigma apart, the median of few clean rewards can be wrong too, and other arms' medians cost some early pulls: more at short horizons.",
+        "The model is exact for wide gaps. On the paper's arms, two sigma apart, the median of few clean rewards can be wrong too: more, above all early.",
     ]
     return "\n".join(lines)
 

@@ -84,6 +84,13 @@ def test_discrete_laws_are_covered():
     assert measured.mean() - 4 * measured.std(ddof=1) / math.sqrt(20) < bound.total < 500
 
 
+def test_many_arms_share_pivots():
+    """A hundred arms take 24 pivots; the bound stays above the forced pulls and near them."""
+    bandit = ia.GaussianBandit(np.append(np.linspace(0, 8, 99), 12))
+    bound = med_e_ucb_bound(bandit, 0.1, 1_000_000)
+    assert bound.forced < bound.total < 1.01 * bound.forced
+
+
 def test_beyond_the_limit_the_bound_is_the_largest_possible_regret():
     """Nothing can be promised at rho = 0.41 for two sigma."""
     assert med_e_ucb_bound(PAPER, 0.41, 1000).total == 1000 * 18

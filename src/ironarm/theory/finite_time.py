@@ -32,6 +32,7 @@ GROUPS = 32
 LEVELS = 32
 STEP = 1.14
 ONE_BY_ONE = 500
+MOST_PIVOTS = 24
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ def med_e_ucb_bound(source: Bandit | Arms, rho: float, horizon: int, *, b: float
     for pivots in _pivots(arms, rho):
         different, which = np.unique(pivots, return_inverse=True)
         low_index = np.stack([_best_low(arms, rho, counts, starts, omega, x) for x in different])[which]
-        extra = sum(gap * _others_high(arms, rho, j, x, first, omega, T) for gap, j, x in zip(arms.gaps, arms.others, pivots, strict=True))
-        candidates.append(_bound(arms, T, forced, float(extra), float((_layered(arms, pivots, low_index) * rounds).sum())))
+        extra = _extra(arms, rho, pivots, first, omega, T)
+        candidates.append(_bound(arms, T, forced, extra, float((_layered(arms, pivots, low_index) * rounds).sum())))
     return min(candidates, key=lambda bound: bound.extra + bound.wrong)
 
 
@@ -138,8 +139,28 @@ def _pivots(arms: Arms, rho: float) -> list[np.ndarray]:
     highest = np.array([float(arms.laws[j].ppf(quantile)) for j in arms.others])
     median = float(arms.laws[arms.best].ppf(0.5))
     medians = np.array([float(arms.laws[j].ppf(0.5)) for j in arms.others])
-    candidates = [median - share * (median - medians) for share in PIVOTS]
+    candidates = [_few(median - share * (median - medians)) for share in PIVOTS]
     return [x for x in candidates if (x < lowest).all() and (x >= highest).all()]
+
+
+def _few(pivots: np.ndarray) -> np.ndarray:
+    """Raise pivots to one of a few values, the largest among them, so that many arms take little longer than some. Any x_j between the limits will do."""
+    levels = np.unique(pivots)
+    if len(levels) > MOST_PIVOTS:
+        levels = levels[np.round(np.linspace(0, len(levels) - 1, MOST_PIVOTS)).astype(np.int64)]
+    return levels[np.searchsorted(levels, pivots)]
+
+
+def _extra(arms: Arms, rho: float, pivots: np.ndarray, first: int, omega: float, T: int) -> float:
+    """Return what pulls of the other arms cost because their own index is above their pivot; of normal arms with one sigma and one pivot, the best stands for all."""
+    if arms.common_sigma is None:
+        return float(sum(gap * _others_high(arms, rho, j, x, first, omega, T) for gap, j, x in zip(arms.gaps, arms.others, pivots, strict=True)))
+    total = 0.0
+    for x in np.unique(pivots):
+        group = np.flatnonzero(pivots == x)
+        best = arms.others[group[np.argmin(arms.gaps[group])]]
+        total += float(arms.gaps[group].sum()) * _others_high(arms, rho, best, float(x), first, omega, T)
+    return total
 
 
 def _schedule(K: int, b: float, G: int, first: int, T: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

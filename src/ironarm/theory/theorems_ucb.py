@@ -119,7 +119,7 @@ def theorem_2(
         tail = math.e * (b * K / (2 * delta)) ** 0.25 + 2 * K / delta + 3 + math.pi**2 / 3
         stated = total * (b * math.log(2 * T) + tail) + _middle(arms, s, omega, T)
         e2 = (s - rho) ** 2
-        settled = np.maximum(np.exp(2 / b) * (K / (delta * e2)) ** (1 / (2 * b * e2)), 2 * K / delta + 1)
+        settled = np.ceil(np.maximum(np.exp(2 / b) * (K / (delta * e2)) ** (1 / (2 * b * e2)), 2 * K / delta + 1))
         proved = sum(
             delta_j * (1 + b * np.log(T + block) + np.maximum(np.ceil(4 * omega * math.log(T) / gap**2), settled))
             for delta_j, gap in zip(arms.gaps, quantile_gaps(arms, s), strict=True)
