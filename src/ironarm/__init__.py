@@ -17,6 +17,7 @@ from .errors import BadFile, InvalidInput, IronarmError, MissingExtra, PolicyFau
 from .marks import cold, hot
 from .policies import EXP3, RUCB, UCB, CatoniUCB, EpsilonGreedy, MedEpsilonGreedy, MedEUCB, Policy, TrimmedEpsilonGreedy, TrimmedUCB
 from .simulation import Result, simulate
+from .theory import Certificate, certify
 from .watch import RewardWarning
 
 __version__ = "0.1.0"

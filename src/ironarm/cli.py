@@ -7,13 +7,14 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from .commands import reproduce, simulate, sweep
+from .commands import certify, reproduce, simulate, sweep
 from .errors import IronarmError
 
 VERBS = {
     "simulate": simulate,
     "reproduce": reproduce,
     "sweep": sweep,
+    "certify": certify,
 }
 
 EXAMPLES = """\
@@ -22,6 +23,7 @@ examples:
   ironarm simulate --policies MedEUCB 'UCB(alpha=1)' --rho 0.3 --trials 100 --plot regret.png
   ironarm reproduce --out results                    the paper's synthetic experiment: tables and figures
   ironarm sweep sweep.toml                           every combination that a file lists, in parallel
+  ironarm certify --means 1,2,4 --rho 0.2            what theory promises: regret, parameters, how much corruption
 """
 
 

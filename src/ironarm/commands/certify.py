@@ -1,0 +1,73 @@
+"""`ironarm certify`: what theory promises, from means, laws or logged rewards."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidInput
+
+if TYPE_CHECKING:
+    from ..bandits import Bandit
+
+EXAMPLES = """\
+examples:
+  ironarm certify                                    MedEUCB on the paper's arms at rho = 0.125
+  ironarm certify --means 1,2,4 --sigma 0.5 --rho 0.2 --horizon 1e6
+  ironarm certify --policy 'MedEpsilonGreedy(c=30)' --rho 0.3
+  ironarm certify --laws 'gamma(3)' 'lognorm(0.5, scale=5)' 't(3, loc=1)' --rho 0.05
+  ironarm certify --csv rewards.csv --rho 0.1 --json
+  ironarm certify --paper                            what the theorems ask for in the paper's own settings
+"""
+
+
+def add(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser = verbs.add_parser(
+        "certify",
+        help="what theory promises for given arms, rho and policy",
+        description="Print a certificate: what regret is promised, which parameters are needed, how much corruption the arms can take, and what to use.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    arms = parser.add_mutually_exclusive_group()
+    arms.add_argument("--means", help="means of normal arms, 1,2,3 or first:last:step (default: the paper's, 2:20:2)")
+    arms.add_argument("--laws", nargs="+", metavar="LAW", help="one law of scipy.stats for each arm, like 'norm(2, 1)' or 'gamma(3, scale=2)'")
+    arms.add_argument("--csv", type=Path, metavar="FILE", help="logged rewards, with the columns arm and reward")
+    arms.add_argument("--paper", action="store_true", help="print what the theorems ask for, and promise, in the paper's own settings")
+    parser.add_argument("--sigma", help="standard deviation of normal arms, one or one for each arm (default: 1)")
+    parser.add_argument("--rho", type=float, default=0.125, help="probability that a reward is corrupt, below 0.5 (default: 0.125)")
+    parser.add_argument("--policy", default="MedEUCB", metavar="P", help="policy as Name or 'Name(parameter=1)' (default: MedEUCB)")
+    parser.add_argument("--horizon", type=float, default=100_000, help="rounds (default: 100000)")
+    parser.add_argument("--delta", type=float, default=0.05, help="bounds with high probability hold with probability 1 - delta (default: 0.05)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a page")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the certificate, or the paper's table."""
+    from .. import theory
+    from ..notation import policy_from_text
+
+    if options.paper:
+        print(json.dumps([{"quantity": row.quantity, **theory.plain(row.values)} for row in theory.paper_table()], indent=2) if options.json else theory.paper_text())
+        return 0
+    certificate = theory.certify(_arms(options), rho=options.rho, policy=policy_from_text(options.policy), horizon=options.horizon, delta=options.delta)
+    print(json.dumps(certificate.to_dict(), indent=2, allow_nan=False) if options.json else certificate)
+    return 0
+
+
+def _arms(options: argparse.Namespace) -> Bandit:
+    from ..bandits import GaussianBandit, ReplayBandit, ScipyBandit
+    from ..notation import numbers_from_text
+    from ..theory.law_notation import law_from_text
+
+    if options.sigma is not None and (options.laws or options.csv):
+        raise InvalidInput("--sigma is for --means; laws and logged rewards bring their own spread. Leave it out.")
+    if options.csv:
+        return ReplayBandit(options.csv)
+    if options.laws:
+        return ScipyBandit([law_from_text(text) for text in options.laws])
+    sigma = numbers_from_text(options.sigma or "1")
+    return GaussianBandit(numbers_from_text(options.means or "2:20:2"), sigma[0] if len(sigma) == 1 else sigma)

@@ -1,0 +1,262 @@
+"""`certify`: from arms, rho, a policy and a horizon to a certificate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+from ..bandits import Bandit, ReplayBandit
+from ..errors import InvalidInput
+from ..policies import RUCB, UCB, MedEpsilonGreedy, MedEUCB, Policy, TrimmedEpsilonGreedy, TrimmedUCB
+from ..policies.base import require_policy
+from ..validation import number, whole
+from .arms import Arms, poison_rate
+from .assumptions import separation
+from .certificate import Budget, Certificate, SharpPart, TheoremPart
+from .finite_time import FiniteTimeBound, med_e_ucb_bound, med_epsilon_greedy_bound
+from .from_data import Fit, fit
+from .limits import median_threshold, regret_floor, thresholds
+from .sharp import exponent_on, needed_b, needed_c, sharp_b, sharp_c
+from .suitability import Suitability, suitability
+from .theorems_greedy import theorem_3, theorem_4
+from .theorems_ucb import theorem_1, theorem_2
+
+PRINTED_3 = " (it contains mu*, so it moves if all rewards are shifted, and its constant is not proved)"
+WRONG_TOOL = "a median is the wrong tool for these rewards."
+
+
+def certify(bandit: Bandit | str | Path, rho: float, policy: Policy | None = None, horizon: int = 100_000, delta: float = 0.05) -> Certificate:
+    """Say what theory promises a policy on these arms when a share rho of the rewards is corrupt.
+
+    How much poison can they take, which parameters are needed, what regret is promised, and is that promise worth anything at this horizon?
+
+    The promise is ironarm's own bound (`theory.finite_time`), which holds for the parameters as they are, under any attack whose coin is independent of the clean reward; the
+    paper's theorem is shown beside it, with what it asks for. A bound above the largest possible regret is called vacuous.
+
+    **When not to trust it:** if the laws are wrong. The certificate is about the laws it is given; from data it takes normal laws with the estimated medians and spreads, and shows
+    intervals. It covers `MedEUCB` and `MedEpsilonGreedy`; for other policies it says why there is no promise.
+
+    Parameters
+    ----------
+    bandit : the arms, with a unique best mean; a `ReplayBandit`, or the path of a CSV file with the columns `arm` and `reward`, for logged rewards.
+    rho : probability that a reward is corrupt, 0 <= rho < 1/2.
+    policy : with its parameters; None for `MedEUCB()`.
+    horizon : rounds.
+    delta : the theorems that hold with high probability hold with probability 1 - delta.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> bandit = ia.GaussianBandit(means=range(2, 21, 2), sigma=1.0)
+    >>> certificate = ia.certify(bandit, rho=0.125, policy=ia.MedEUCB(), horizon=100_000)
+    >>> certificate.guaranteed, round(certificate.bound), certificate.theorem.applies
+    (True, 4245, False)
+    >>> print(certificate.advice)
+    MedEUCB(b=2.6): an expected regret of at most 2,773.
+
+    References
+    ----------
+    Guan, Ji, Bucci, Hu, Palombo, Liston, Liang, Robust stochastic bandit algorithms under probabilistic unbounded adversarial attack, AAAI 2020.
+    """
+    policy = MedEUCB() if policy is None else policy
+    require_policy(policy)
+    rho = poison_rate(rho)
+    horizon = whole("horizon", horizon, at_least=2, below=2**48)
+    delta = number("delta", delta, above=0, below=1)
+    logged: Fit | None = None
+    if isinstance(bandit, (str, Path, ReplayBandit)):
+        logged = fit(bandit, rho=rho)
+        if not _has_laws(logged):
+            return _without_laws(logged, policy, rho, horizon, delta)
+        arms, judged = logged.arms, logged.suitability
+        name = logged.fitted[logged.best].name
+    elif isinstance(bandit, Bandit):
+        arms = Arms.of(bandit)
+        judged, name = suitability(arms, rho), f"arm {arms.best}"
+    else:
+        raise InvalidInput(f"bandit must be a bandit, for example ia.GaussianBandit(means=[0, 1]), or the path of a CSV file, got {bandit!r}.")
+
+    theorem = _theorem(arms, rho, policy, horizon, delta)
+    sharp = _sharp(arms, rho, policy)
+    finite = _finite_time(arms, rho, policy, horizon)
+    largest = horizon * arms.largest_gap
+    sigma = arms.common_sigma
+    budget = Budget(thresholds(arms.smallest_gap, sigma).corollaries if sigma else None, separation(arms).s_max, median_threshold(arms))
+    bound = min(largest, finite.total if finite else math.inf, theorem.bound if theorem and theorem.applies else math.inf)
+    why_not = _why_not(policy, judged, budget, rho, bound < largest, logged)
+    recommended, recommended_bound, advice = _recommend(arms, rho, horizon, judged, budget)
+    if finite and sharp and recommended_bound is not None and finite.total < recommended_bound:
+        if sharp.met:
+            recommended, recommended_bound, advice = policy, finite.total, f"keep {_short(policy)}."
+        else:
+            advice += " That is more than the chosen policy's at this horizon, and less in the long run."
+    certificate = Certificate(
+        policy=policy,
+        rho=rho,
+        horizon=horizon,
+        delta=delta,
+        arms=arms.count,
+        best=name,
+        smallest_gap=arms.smallest_gap,
+        spread=arms.spread,
+        guaranteed=not why_not,
+        why_not=why_not,
+        bound=bound,
+        largest_regret=largest,
+        theorem=theorem,
+        sharp=sharp,
+        finite_time=finite,
+        budget=budget,
+        floor_worst=regret_floor(arms, rho, horizon) if sigma else None,
+        floor_far=regret_floor(arms, rho, horizon, far=True) if sigma else None,
+        recommended=recommended,
+        recommended_bound=recommended_bound,
+        advice=advice,
+        suitability=judged,
+        fit=logged,
+    )
+    if judged.suited:
+        return certificate
+    # medians converge to another arm: nothing that is computed from their order holds
+    return replace(certificate, theorem=None, sharp=None, finite_time=None, bound=largest)
+
+
+def _theorem(arms: Arms, rho: float, policy: Policy, T: int, delta: float) -> TheoremPart | None:
+    largest = T * arms.largest_gap
+    if isinstance(policy, MedEUCB):
+        block = policy.block_for(arms.count)
+        here = theorem_1(arms, rho, T, b=policy.b, omega=policy.omega, block=block)
+        asked = theorem_1(arms, rho, T)
+        used = here if here.holds else asked
+        # the smallest omega depends on b: with other b other omega would do
+        required = {"b": asked.b, "omega": asked.omega, "block": asked.block}
+        likely = theorem_2(arms, rho, T, delta, b=policy.b, omega=policy.omega, block=block, printed=False) if here.holds else theorem_2(arms, rho, T, delta, printed=False)
+        chosen = {"b": policy.b, "omega": policy.omega, "block": float(block)}
+        return TheoremPart("Theorem 1", here.holds, here.why_not, required, chosen, used.proved, used.printed, likely.proved, used.proved > largest)
+    if isinstance(policy, MedEpsilonGreedy):
+        given = theorem_3(arms, rho, T, c=policy.c)
+        greedy = given if given.holds else theorem_3(arms, rho, T)
+        high = theorem_4(arms, rho, T, delta, c=policy.c if given.holds else None)
+        vacuous = greedy.proved > largest
+        required, chosen = {"c": greedy.c_needed}, {"c": policy.c}
+        return TheoremPart("Theorem 3", given.holds, given.why_not, required, chosen, greedy.proved, greedy.printed, high.proved, vacuous, PRINTED_3)
+    return None
+
+
+def _sharp(arms: Arms, rho: float, policy: Policy) -> SharpPart | None:
+    if isinstance(policy, MedEUCB):
+        needed = needed_b(arms, rho, policy.omega)
+        return SharpPart("b", policy.b, needed, sharp_b(rho), policy.b >= needed, exponent_on(arms, rho, b=policy.b, omega=policy.omega))
+    if isinstance(policy, MedEpsilonGreedy):
+        needed = needed_c(arms, rho)
+        return SharpPart("c", policy.c, needed, sharp_c(rho), policy.c > needed, exponent_on(arms, rho, c=policy.c))
+    return None
+
+
+def _finite_time(arms: Arms, rho: float, policy: Policy, T: int) -> FiniteTimeBound | None:
+    if isinstance(policy, MedEUCB):
+        return med_e_ucb_bound(arms, rho, T, b=policy.b, omega=policy.omega, block=policy.block_for(arms.count))
+    if isinstance(policy, MedEpsilonGreedy):
+        return med_epsilon_greedy_bound(arms, rho, T, c=policy.c)
+    return None
+
+
+def _why_not(policy: Policy, judged: Suitability, budget: Budget, rho: float, useful: bool, logged: Fit | None) -> str:
+    """Return why there is no promise, or nothing if there is one."""
+    name = type(policy).__name__
+    if not isinstance(policy, (MedEUCB, MedEpsilonGreedy)):
+        if isinstance(policy, RUCB):
+            return "RUCB forces no exploration, so an attack on the first rewards of the best arm can bury it for good."
+        if isinstance(policy, (TrimmedUCB, TrimmedEpsilonGreedy)):
+            return f"there is no theorem for {name}; trimming holds only while the attacked share of every arm stays below alpha."
+        if rho == 0:
+            return f"certificates cover MedEUCB and MedEpsilonGreedy, not {name}."
+        return f"there is no theorem for {name} if a share of the rewards is corrupt; UCB, EpsilonGreedy, CatoniUCB and EXP3 all fail in the paper's setting."
+    if not judged.suited:
+        return WRONG_TOOL
+    if logged is not None and logged.cannot_tell:
+        return logged.cannot_tell
+    if rho >= budget.coin:
+        return f"rho = {rho:g} is beyond what medians can take on these arms, {budget.coin:.4f}."
+    if logged is not None and rho >= logged.coin.low:
+        return f"the data cannot tell whether these arms can take rho = {rho:g}: the limit is {logged.coin}. Log more."
+    if not useful:
+        return "every bound is vacuous at this horizon: it exceeds the largest possible regret, the horizon times the largest gap."
+    return ""
+
+
+def _recommend(arms: Arms, rho: float, T: int, judged: Suitability, budget: Budget) -> tuple[Policy | None, float | None, str]:
+    """Return the policy with the smallest bound among a few that meet the sharp conditions."""
+    if not judged.suited:
+        return judged.policy, None, judged.instead
+    if rho == 0:
+        policy: Policy = UCB(sigma=_two_digits(arms.spread))
+        return policy, None, f"{_short(policy)}: without any corruption means are better than medians. As insurance against some, take a certificate for that rho."
+    if rho >= budget.coin:
+        return None, None, f"nothing: bring rho below {budget.coin:.4f}, or compare arms whose gaps are larger."
+    omega = _two_digits(4 * arms.spread**2)
+    candidates: list[tuple[float, Policy]] = []
+    for factor in (1.05, 1.5, 2.5):
+        b = _two_digits(factor * needed_b(arms, rho, omega))
+        first = MedEUCB(b=b, omega=omega)
+        candidates.append((med_e_ucb_bound(arms, rho, T, b=b, omega=omega).total, first))
+        c = _two_digits(factor * needed_c(arms, rho))
+        candidates.append((med_epsilon_greedy_bound(arms, rho, T, c=c).total, MedEpsilonGreedy(c=c)))
+    bound, best = min(candidates, key=lambda pair: pair[0])
+    if bound < T * arms.largest_gap:
+        return best, bound, f"{_short(best)}: an expected regret of at most {bound:,.0f}."
+    return best, bound, f"{_short(best)}, whose regret is logarithmic in the long run; at this horizon nothing can be promised on these arms."
+
+
+def _two_digits(x: float) -> float:
+    """Round up to two digits, so that a condition that is met stays met."""
+    if x <= 0 or not math.isfinite(x):
+        return x
+    step = 10.0 ** (math.floor(math.log10(x)) - 1)
+    return float(f"{math.ceil(x / step - 1e-9) * step:.2g}")
+
+
+def _short(policy: Policy) -> str:
+    """Return a policy with the parameters that differ from their defaults."""
+    default = type(policy)()
+    changed = {name: value for name, value in policy.parameters.items() if value != getattr(default, name)}
+    return f"{type(policy).__name__}({', '.join(f'{name}={value:g}' for name, value in changed.items())})"
+
+
+def _has_laws(logged: Fit) -> bool:
+    """Whether the log gives laws with spreads and one best median."""
+    return all(arm.sigma.value > 0 for arm in logged.fitted) and all(arm.gap.value > 0 for j, arm in enumerate(logged.fitted) if j != logged.best)
+
+
+def _without_laws(logged: Fit, policy: Policy, rho: float, horizon: int, delta: float) -> Certificate:
+    """Return the certificate of a log in which medians or spreads coincide: no promise, and what to use instead."""
+    means = sorted((arm.mean for arm in logged.fitted), reverse=True)
+    largest = horizon * (means[0] - means[-1])
+    judged = logged.suitability
+    why_not = WRONG_TOOL if not judged.suited else logged.cannot_tell or "two arms have the same median."
+    return Certificate(
+        policy=policy,
+        rho=rho,
+        horizon=horizon,
+        delta=delta,
+        arms=len(logged.fitted),
+        best=logged.fitted[logged.best].name,
+        smallest_gap=means[0] - means[1],
+        spread=0.0,
+        guaranteed=False,
+        why_not=why_not,
+        bound=largest,
+        largest_regret=largest,
+        theorem=None,
+        sharp=None,
+        finite_time=None,
+        budget=Budget(None, logged.malicious.value, logged.coin.value),
+        floor_worst=None,
+        floor_far=None,
+        recommended=judged.policy,
+        recommended_bound=None,
+        advice=judged.instead or "log more rewards first.",
+        suitability=judged,
+        fit=logged,
+    )
