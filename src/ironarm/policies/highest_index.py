@@ -39,7 +39,8 @@ def highest_index(s, t, coefficient):
 def highest_line(s, t, coefficient):
     """Return the arm with the highest index at round t, arms without a reward last."""
     leader = s.leader[0]
-    if leader >= 0 and t <= s.threat_until[0] and s.estimate[leader] + s.leader_scale[0] * s.spread[leader] > s.threat[0]:
+    # the bare estimate first: where it is enough, nothing waits for the square root in the spread
+    if leader >= 0 and t <= s.threat_until[0] and (s.estimate[leader] > s.threat[0] or s.estimate[leader] + s.leader_scale[0] * s.spread[leader] > s.threat[0]):
         return leader
     return scan(s.estimate, s.spread, s.leader, s.leader_scale, s.threat, s.threat_scale, s.threat_until, t, coefficient)
 
