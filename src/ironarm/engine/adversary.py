@@ -53,8 +53,8 @@ class Adversary:
         arrays = self.means, pulls, estimate, self.settings, memory
         if not hasattr(self.pointer, "address"):
             return self.pointer, arrays, None
-        table = np.array([*map(_address, arrays), len(self.means), len(memory)], np.int64)
-        return self.pointer.address, _address(table), (table, arrays)
+        table = np.array([*(array.ctypes.data for array in arrays), len(self.means), len(memory)], np.int64)
+        return self.pointer.address, table.ctypes.data, (table, arrays)
 
     def answer(self, t: int, a: int, x: float, u: float, v: float, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray) -> float:
         """Ask a Python attack what the policy shall see."""
@@ -65,10 +65,6 @@ class Adversary:
             return float(value)
         except (TypeError, ValueError, OverflowError):
             raise InvalidInput(f"the attack must return a number, got {value!r}.") from None
-
-
-def _address(array: np.ndarray) -> int:
-    return int(array.__array_interface__["data"][0])  # a third of the time that `array.ctypes.data` takes
 
 
 def compiled_attack(attack: Attack) -> Any:
