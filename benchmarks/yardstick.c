@@ -11,10 +11,11 @@
 enum { SCAN_UP_TO = 64 };
 
 /* ---- the highest index ---- */
-typedef struct { double threat, scale; int64_t until, leader; } Lead;
+typedef struct { double threat, scale, leader_scale; int64_t until, leader; } Lead;
 
 static __attribute__((noinline)) int64_t scan(const Arm *arm, int64_t arms, Lead *lead, int64_t t, double omega) {
     double c = sqrt(omega * log((double)t));
+    lead->leader_scale = c;
     if (t <= lead->until && arm[lead->leader].estimate + c * arm[lead->leader].spread > lead->threat) return lead->leader;
     int64_t until = t + t / 16 + 8, best = 0;
     double later = sqrt(omega * log((double)until));
@@ -26,7 +27,7 @@ static __attribute__((noinline)) int64_t scan(const Arm *arm, int64_t arms, Lead
             best = a; highest = index; reach = its_reach;
         } else runner_up = fmax(runner_up, its_reach);
     }
-    *lead = (Lead){runner_up, later, until, best};
+    *lead = (Lead){runner_up, later, c, until, best};
     return best;
 }
 
@@ -87,7 +88,7 @@ static void play_trial(const Game *game, int64_t trial, Arm *arm, Tree *tree) {
     const double *means = game->means, sigma = game->sigma, omega = game->omega, attack_scale = game->attack_scale;
     const int64_t arms = game->arms, block = game->block, horizon = game->horizon;
     const int use_tree = arms > SCAN_UP_TO && !game->lazy;
-    Lead lead = {-INFINITY, 0.0, 0, 0};
+    Lead lead = {-INFINITY, 0.0, 0.0, 0, 0};
     int64_t best = 0, mark = 0, due = game->checkpoints[0];
     for (int64_t a = 0; a < arms; a++) {
         arm[a].n = arm[a].inside = arm[a].side[0].size = arm[a].side[1].size = 0;
@@ -109,7 +110,8 @@ static void play_trial(const Game *game, int64_t trial, Arm *arm, Tree *tree) {
             }
             if (t <= window_end) a = (t - window_start) / each;
             else if (use_tree) a = top(arm, arms, tree, sqrt(omega * log((double)t)));
-            else if (t <= lead.until && arm[lead.leader].estimate > lead.threat) a = lead.leader;
+            else if (t <= lead.until && (arm[lead.leader].estimate > lead.threat
+                                         || arm[lead.leader].estimate + lead.leader_scale * arm[lead.leader].spread > lead.threat)) a = lead.leader;
             else a = scan(arm, arms, &lead, t, omega);
 
             double x = means[a] + sigma * tape.noise[i];

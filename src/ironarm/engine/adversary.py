@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import namedtuple
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -37,11 +37,16 @@ class Adversary:
         if self.shows.shape != (bandit.arms,) or self.shows.min() < 0 or self.shows.max() >= bandit.arms:
             raise PolicyFault(f"{type(attack).__name__}.shows must return, for each of the {bandit.arms} arms, the number of an arm, got {self.shows.tolist()[:10]}.")
         self.means = np.ascontiguousarray(bandit.means, dtype=float).copy()
+        self.attack = attack
         self.in_python = mark_of(attack.corrupt) is None
-        self.pointer = _pointer(NoAttack.corrupt, ()) if self.in_python else _pointer(attack.corrupt, tuple(constants))
         self._function = attack.corrupt
         self._scene = _scene_type(tuple(constants))
         self._constants = tuple(constants.values())
+
+    @cached_property
+    def pointer(self) -> Any:
+        """What the loop calls, compiled on first use."""
+        return compiled_attack(NoAttack() if self.in_python else self.attack)
 
     def handles(self, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray) -> tuple[Any, Any, Any]:
         """Return what the loop calls, what it hands over (addresses, for compiled code), and what must be kept alive meanwhile."""
@@ -60,6 +65,11 @@ class Adversary:
             return float(value)
         except (TypeError, ValueError, OverflowError):
             raise InvalidInput(f"the attack must return a number, got {value!r}.") from None
+
+
+def compiled_attack(attack: Attack) -> Any:
+    """Return the attack behind the fixed signature that `jit.ATTACK` describes, compiled if need be."""
+    return _pointer(attack.corrupt, tuple(attack.constants()))
 
 
 def _check_arguments(function: Callable[..., Any]) -> None:

@@ -177,7 +177,7 @@ carray = numba.carray
 
 def attack_pointer(function: Callable[..., Any]) -> Any:
     """Compile an attack to something the loop can call by address, so that attacks and policies need no compilation for each pair."""
-    return function if DISABLED else numba.cfunc(ATTACK, cache=True, nopython=True)(function)
+    return function if DISABLED else numba.cfunc(ATTACK, cache=True, nopython=True, error_model="numpy")(function)
 
 
 def fingerprint() -> str:

@@ -54,6 +54,7 @@ class Layout:
         twice = {name for name in names if names.count(name) > 1} | (fields.keys() & ENGINE_FIELDS.keys())
         if twice:
             raise PolicyFault(f"the name {sorted(twice)[0]!r} is used twice in the policy's state; rename the field or the constant.")
+        self._places: dict[int, list[tuple[str, int, int]]] = {}
         self.state_type: Any = namedtuple("State", ["arms", "live", "pool", *constants, *(f.name for f in self.fields)])  # type: ignore[misc]
 
     def allocate(self, arms: int, constants: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
@@ -71,13 +72,22 @@ class Layout:
     def view(self, ints: np.ndarray, floats: np.ndarray, pool: np.ndarray) -> Any:
         """Return the state as Python sees it: a named tuple of views."""
         arms = int(ints[0])
+        places = self._places.get(arms)
+        if places is None:
+            places = self._find_places(arms)
+            self._places = {arms: places}  # one number of arms is enough: a simulation asks for the same in every trial
+        parts = [(ints if kind == "int" else floats)[start:stop] for kind, start, stop in places]
+        return self.state_type(arms, int(ints[2]), pool, *floats[: len(self.constants)].tolist(), *parts)
+
+    def _find_places(self, arms: int) -> list[tuple[str, int, int]]:
+        """Return for each field which array it is in, and from where to where."""
         at = {"int": HEADER, "float": len(self.constants)}
-        parts: list[np.ndarray] = []
+        places = []
         for f in self.fields:
-            array = ints if f.kind == "int" else floats
-            parts.append(array[at[f.kind] : at[f.kind] + f.length(arms)])
+            start = at[f.kind]
             at[f.kind] += f.length(arms)
-        return self.state_type(arms, int(ints[2]), pool, *(float(x) for x in floats[: len(self.constants)]), *parts)
+            places.append((f.kind, start, at[f.kind]))
+        return places
 
     def bind_source(self) -> str:
         """Return the source of the state's type and of `bind`, the compiled counterpart of `view`."""

@@ -31,22 +31,28 @@ class State:
         self.machine = machine_for(policy, constants, arms, estimator)
         self.ints, self.floats = self.machine.layout.allocate(arms, constants)
         self.pool = np.empty(0) if pool is None else pool
+        self._view: Any = None
         self._slack = 1.125 if live else 2.0  # a simulation's pool serves the next trial too; an agent's stays
         self.ints[2] = live
+        if not (self.machine.estimator and self.machine.estimator.holds_rewards):
+            last = None
+        if last is not None:
+            self.pool = last.pool
         view = self.view
         view.unrewarded[0] = arms
         if self.machine.estimator:
             view.estimate[:] = -np.inf
-            if last is not None and self.machine.estimator.holds_rewards:
-                # the slots keep their places too: nothing needs to be moved while they fill again
-                self.pool = last.pool
-                before = last.view
-                view.slot_start[:], view.slot_room[:], view.pool_used[:] = before.slot_start, before.slot_room, before.pool_used
+        if last is not None:
+            # the slots keep their places too: nothing needs to be moved while they fill again
+            before = last.view
+            view.slot_start[:], view.slot_room[:], view.pool_used[:] = before.slot_start, before.slot_room, before.pool_used
 
     @property
     def view(self) -> Any:
         """The state as named arrays; get it anew after the pool has grown."""
-        return self.machine.layout.view(self.ints, self.floats, self.pool)
+        if self._view is None or self._view.pool is not self.pool:
+            self._view = self.machine.layout.view(self.ints, self.floats, self.pool)
+        return self._view
 
     def grow(self) -> None:
         """Make the pool large enough for what was last refused."""

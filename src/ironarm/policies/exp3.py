@@ -12,20 +12,77 @@ from ..validation import number, whole
 from .base import Policy
 
 REBASE_AT = 500.0
+REBASE_EVERY = 65_536  # rounds, so that the rounding errors of the updates stay below 1e-11
+LARGE_STEP = 0.125
 
 
 @cold
-def rebase(estimate, weight, reference):
-    """Recompute all weights relative to the largest log-weight, and their sum."""
-    top = estimate[0]
+def rebase(estimate, weight, reached, base, total):
+    """Recompute all weights relative to the largest log-weight, and their sums."""
+    base[0] = estimate[0]
     for a in range(1, len(estimate)):
-        top = max(top, estimate[a])
-    total = 0.0
+        base[0] = max(base[0], estimate[a])
     for a in range(len(estimate)):
-        weight[a] = math.exp(estimate[a] - top)
-        total += weight[a]
-    reference[0] = top
-    reference[1] = total
+        weight[a] = math.exp(estimate[a] - base[0])
+    add_up(weight, reached, total, 0.0)
+
+
+@cold
+def add_up(weight, reached, total, target):
+    """Compute the sums of the weights before each arm and of all; return the arm at which their running sum passes the target."""
+    arm = -1
+    sum_before = 0.0
+    for a in range(len(weight)):
+        reached[a] = sum_before
+        arm += sum_before <= target
+        sum_before += weight[a]
+    reached[0] = -math.inf  # what lies before the first arm and behind the last does not move
+    reached[len(weight)] = math.inf
+    total[0] = sum_before
+    total[1] = sum_before
+    return arm
+
+
+@hot
+def arm_at(s, share):
+    """Return the arm at which the running sum of the weights passes this share of their sum.
+
+    The sums in `reached` are those of some rounds ago. Weights only grow, so each sum has grown since by something between 0 and what the sum of all has. Where that leaves a
+    doubt about the arm, about once in ten rounds, the sums are computed anew. So the arm is nearly always known before the last round's weight is, and the processor, which
+    guesses the outcome of the comparison below, does not wait for it.
+    """
+    arm = 0
+    for a in range(1, s.arms):  # counting, not searching: there is no branch to guess wrong
+        arm += s.reached[a] <= share * s.total[1]
+    target = share * s.total[0]
+    if s.reached[arm + 1] <= target or s.reached[arm] + (s.total[0] - s.total[1]) > target:
+        return add_up(s.weight, s.reached, s.total, target)
+    return arm
+
+
+@hot
+def chance_of(s, a):
+    """Return the probability with which arm a is chosen."""
+    return s.weight[a] / s.total[0] * (1.0 - s.gamma) + s.floor
+
+
+@cold
+def exact_growth(estimate, weight, reached, base, total, a):
+    """Return what is to be added to the weight of arm a after its log-weight has changed; from nearly nothing a weight cannot grow by multiplication."""
+    if estimate[a] - base[0] > REBASE_AT:
+        rebase(estimate, weight, reached, base, total)
+    return math.exp(estimate[a] - base[0]) - weight[a]
+
+
+@hot
+def growth(weight, z):
+    """Return weight * (exp(z) - 1) for 0 <= z <= 1/8: ten terms of the series, so that 1e-16 of it is left out, in an order that takes few steps one after another."""
+    z2 = z * z
+    z4 = z2 * z2
+    first = (1.0 + z * (1 / 2)) + z2 * (1 / 6 + z * (1 / 24))
+    middle = (1 / 120 + z * (1 / 720)) + z2 * (1 / 5040 + z * (1 / 40320))
+    last = 1 / 362880 + z * (1 / 3628800)
+    return weight * z * ((first + z4 * z4 * last) + z4 * middle)
 
 
 @dataclass(frozen=True)
@@ -60,9 +117,9 @@ class EXP3(Policy):
     gamma: float | None = None
     reward_range: tuple[float, float] = (0.0, 1.0)
 
-    # s.estimate holds the log-weights; the weights are their exponentials relative to reference[0], reference[1] their sum; 0: not computed yet
+    # s.estimate holds the log-weights; `weight` their exponentials relative to `base`; `total` their sum now and when `reached` was computed; 0: not computed yet
     weighs_by_chance = True
-    fields = {"weight": "cache float[arms]", "reference": "cache float[2]"}
+    fields = {"weight": "cache float[arms]", "reached": "cache float[arms*2]", "base": "cache float[1]", "total": "cache float[2]"}
 
     def __post_init__(self) -> None:
         if self.horizon is not None:
@@ -90,6 +147,7 @@ class EXP3(Policy):
         return {
             "gamma": gamma,
             "floor": gamma / arms,
+            "odds": (1 - gamma) * arms / gamma if gamma > 0 else math.inf,
             "stretch": 1 / (1 - gamma) if gamma < 1 else 0.0,
             "low": self.reward_range[0],
             "per_width": 1 / (self.reward_range[1] - self.reward_range[0]),
@@ -102,33 +160,34 @@ class EXP3(Policy):
     @staticmethod
     @hot
     def choose(s, t, g):
-        if s.reference[1] == 0.0:
-            rebase(s.estimate, s.weight, s.reference)
+        if s.total[0] == 0.0 or t % REBASE_EVERY == 0:
+            rebase(s.estimate, s.weight, s.reached, s.base, s.total)
         u = uniform(g)
-        arm = 0
         if u < s.gamma:
             arm = min(int(u / s.gamma * s.arms), s.arms - 1)
         else:
-            target = (u - s.gamma) * s.stretch * s.reference[1]
-            reached = 0.0
-            for a in range(s.arms - 1):  # counting, not searching: there is no branch to guess wrong
-                reached += s.weight[a]
-                arm += reached <= target
-        s.chance[0] = (1.0 - s.gamma) * s.weight[arm] / s.reference[1] + s.floor
+            arm = arm_at(s, (u - s.gamma) * s.stretch)
+        s.chance[0] = chance_of(s, arm)
         return arm
 
     @staticmethod
     @hot
     def update(s, a, x):
         y = min(max((x - s.low) * s.per_width, 0.0), 1.0)
-        s.estimate[a] += s.floor * y / s.chance[0]
-        exponent = s.estimate[a] - s.reference[0]
-        if exponent > REBASE_AT or s.reference[1] == 0.0:
-            rebase(s.estimate, s.weight, s.reference)
+        if s.chance[0] == chance_of(s, a):
+            step = y * s.total[0] / (s.total[0] + s.odds * s.weight[a])  # the same number as below, with one division instead of two to wait for
         else:
-            old = s.weight[a]
-            s.weight[a] = math.exp(exponent)
-            s.reference[1] += s.weight[a] - old
+            if s.total[0] == 0.0:
+                rebase(s.estimate, s.weight, s.reached, s.base, s.total)
+            step = s.floor * y / s.chance[0]
+        s.estimate[a] += step
+        exponent = s.estimate[a] - s.base[0]
+        if step > LARGE_STEP or abs(exponent) > REBASE_AT:
+            more = exact_growth(s.estimate, s.weight, s.reached, s.base, s.total, a)
+        else:
+            more = growth(s.weight[a], step)
+        s.weight[a] += more
+        s.total[0] += more
 
     @staticmethod
     @hot
@@ -144,4 +203,4 @@ class EXP3(Policy):
             if i != a:
                 total += math.exp(s.estimate[i] - top)
         s.estimate[a] = top + math.log(total / others)
-        s.reference[1] = 0.0
+        s.total[0] = 0.0

@@ -2,8 +2,8 @@
 
 Between two pulls of an arm its index is a line in c = sqrt(coefficient log t), and c creeps. Two consequences, both exact:
 
-* **Lazy leader**, here. `threat` is the largest index the other arms can reach until round `threat_until`; while the leader's bare estimate exceeds it, the leader is
-  the answer after one comparison, without a logarithm. Otherwise all indices are computed.
+* **Lazy leader**, here. `threat` is the largest index the other arms can reach until round `threat_until`; while the leader's index exceeds it, the leader is the answer. The
+  c of an earlier round, `leader_scale`, is enough to know that, because c only grows: one comparison, no logarithm. Otherwise all indices are computed.
 * **Kinetic tree**, in `kinetic_tree.py`. From 65 arms on the engine puts it in the place of `highest_line` and `index_moved`.
 """
 
@@ -16,6 +16,7 @@ from ..marks import cold, hot
 FIELDS = {
     "spread": "cache float[arms]",
     "leader": "cache int[1]",
+    "leader_scale": "cache float[1]",
     "threat": "cache float[1]",
     "threat_scale": "cache float[1]",
     "threat_until": "cache int[1]",
@@ -38,9 +39,10 @@ def highest_index(s, t, coefficient):
 def highest_line(s, t, coefficient):
     """Return the arm with the highest index at round t, arms without a reward last."""
     leader = s.leader[0]
-    if leader >= 0 and t <= s.threat_until[0] and s.estimate[leader] > s.threat[0]:
+    # the bare estimate first: where it is enough, nothing waits for the square root in the spread
+    if leader >= 0 and t <= s.threat_until[0] and (s.estimate[leader] > s.threat[0] or s.estimate[leader] + s.leader_scale[0] * s.spread[leader] > s.threat[0]):
         return leader
-    return scan(s.estimate, s.spread, s.leader, s.threat, s.threat_scale, s.threat_until, t, coefficient)
+    return scan(s.estimate, s.spread, s.leader, s.leader_scale, s.threat, s.threat_scale, s.threat_until, t, coefficient)
 
 
 @hot
@@ -52,9 +54,10 @@ def index_moved(s, a):
 
 
 @cold
-def scan(estimate, spread, leader, threat, threat_scale, threat_until, t, coefficient):
+def scan(estimate, spread, leader, leader_scale, threat, threat_scale, threat_until, t, coefficient):
     """Compute all indices, and what the others can reach until about t * 17/16."""
     c = math.sqrt(coefficient * math.log(t))
+    leader_scale[0] = c
     if t <= threat_until[0] and estimate[leader[0]] + c * spread[leader[0]] > threat[0]:
         return leader[0]
     until = t + t // 16 + 8
