@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,9 @@ import numpy as np
 
 from ..attacks import Attack
 from ..bandits import Bandit
+from ..engine.adversary import Adversary
+from ..engine.machine import Machine, machine_for
+from ..engine.warm import compile_all
 from ..errors import BadFile, InvalidInput
 from ..policies import Policy
 from .fingerprint import code_fingerprint
@@ -65,6 +69,20 @@ class Cell:
         """Run the simulation."""
         settings: dict[str, Any] = {"horizon": self.horizon, "trials": self.trials, "seed": self.seed, "workers": workers}
         return simulate(self.policy, self.bandit, self.attack, checkpoints=self.checkpoints, progress=progress, **settings)
+
+
+def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
+    """Compile all that the cells need, once and on two processors; whoever runs them, here or in other processes, then only loads it."""
+    adversaries = {type(cell.attack): Adversary(cell.attack, cell.bandit) for cell in cells}
+    by_arms: dict[int, dict[Machine, Cell]] = {}
+    for cell in cells:
+        arms = cell.bandit.arms
+        by_arms.setdefault(arms, {}).setdefault(machine_for(cell.policy, cell.policy.constants(arms, cell.horizon), arms), cell)
+    for arms, needed in by_arms.items():
+        first = next(iter(needed.values()))
+        compile_all([cell.policy for cell in needed.values()], adversaries[type(first.attack)], arms, first.horizon, say)
+    for adversary in adversaries.values():
+        _ = adversary.pointer
 
 
 class CellStore:

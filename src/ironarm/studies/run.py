@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..engine.warm import compile_all
 from ..policies import Policy
 from ..simulation import Result
-from ..simulation.cells import Cell, CellStore
+from ..simulation.cells import Cell, CellStore, compile_cells
 from ..simulation.progress import Part, Progress
 from .study import Run, Study
 
@@ -67,7 +65,7 @@ class Runner:
         likely = [self._cell(run, rho, self._study.policies[name].candidates(rho)[0]) for run, rho, name in settings]
         everything = [*(cell for cells in tuning_cells.values() for cell in cells), *likely]
         with Progress("preparing", sum(cell.rounds for cell in everything), None if sys.stderr.isatty() else True) as bar:
-            compile_all(_kinds(everything), self._study.bandit.arms, max(cell.horizon for cell in everything), bar.announce)
+            compile_cells(everything, bar.announce)
             bar.restart(sum(cell.rounds for cell in everything))
             self._total = len(everything)
             chosen: dict[tuple[Run, float, str], Policy] = {}
@@ -109,8 +107,3 @@ class Runner:
         self._store.put(cell, result)
         self._findings.computed += 1
         return result
-
-
-def _kinds(cells: Iterable[Cell]) -> list[Policy]:
-    """Return one policy for each compiled loop that the cells need."""
-    return list({(type(cell.policy), cell.policy.estimator): cell.policy for cell in cells}.values())

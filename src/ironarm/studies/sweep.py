@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..engine.adversary import Adversary
-from ..engine.machine import machine_for
-from ..engine.warm import compile_all
 from ..errors import InvalidInput, IronarmError, missing_extra
-from ..simulation.cells import Cell, CellStore
+from ..simulation.cells import Cell, CellStore, compile_cells
 from ..simulation.progress import Progress
 from .crew import crew, interrupts_held, lost_worker_errors
 
@@ -50,7 +47,7 @@ def run_sweep(
     with Progress("sweep", 1, progress) as bar:
         missing = _missing(cells, store, bar)
         if missing:
-            _compile(missing, bar.announce)
+            compile_cells(missing, bar.announce)
             with crew(workers, dask) as count:
                 _run(missing, store, count, bar)
         _remove_remains(cells, store)
@@ -75,15 +72,6 @@ def _remove_remains(cells: Sequence[Cell], store: CellStore) -> None:
     for path in store.folder.glob(".*.npz.*"):
         if path.name.split(".")[1] in keys:
             path.unlink(missing_ok=True)
-
-
-def _compile(cells: Sequence[Cell], say: Callable[[str], None]) -> None:
-    """Compile all that the cells need, once, so that the workers only load it."""
-    arms, horizon = cells[0].bandit.arms, cells[0].horizon  # the same for all cells of a sweep
-    policies = {machine_for(cell.policy, cell.policy.constants(arms, horizon), arms): cell.policy for cell in cells}
-    compile_all(list(policies.values()), arms, horizon, say)
-    for cell in {type(cell.attack): cell for cell in cells}.values():
-        Adversary(cell.attack, cell.bandit)
 
 
 def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -> None:
