@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ examples:
   ironarm certify --policy 'MedEpsilonGreedy(c=30)' --rho 0.3
   ironarm certify --laws 'gamma(3)' 'lognorm(0.5, scale=5)' 't(3, loc=1)' --rho 0.05
   ironarm certify --csv rewards.csv --rho 0.1 --json
+  ironarm certify --map --policy 'MedEUCB(b=8)'      how much poison it survives, measured and by theory
   ironarm certify --paper                            what the theorems ask for in the paper's own settings
 """
 
@@ -40,8 +42,12 @@ def add(verbs: Any) -> None:
     parser.add_argument("--sigma", help="standard deviation of normal arms, one or one for each arm (default: 1)")
     parser.add_argument("--rho", type=float, default=0.125, help="probability that a reward is corrupt, below 0.5 (default: 0.125)")
     parser.add_argument("--policy", default="MedEUCB", metavar="P", help="policy as Name or 'Name(parameter=1)' (default: MedEUCB)")
-    parser.add_argument("--horizon", type=float, default=100_000, help="rounds (default: 100000)")
+    parser.add_argument("--horizon", type=float, help="rounds (default: 100000; for the map 20000)")
     parser.add_argument("--delta", type=float, default=0.05, help="bounds with high probability hold with probability 1 - delta (default: 0.05)")
+    parser.add_argument("--map", action="store_true", help="draw rho against gap/sigma: three thresholds, and the measured share of trials in which the policy is stuck")
+    parser.add_argument("--out", type=Path, default=Path("results/map"), metavar="DIR", help="folder of the map and its finished cells (default: results/map)")
+    parser.add_argument("--trials", type=int, default=40, help="trials at each point of the map (default: 40)")
+    parser.add_argument("--workers", type=int, help="threads for the map (default: one for each processor)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a page")
 
 
@@ -53,8 +59,28 @@ def run(options: argparse.Namespace) -> int:
     if options.paper:
         print(json.dumps([{"quantity": row.quantity, **theory.plain(row.values)} for row in theory.paper_table()], indent=2) if options.json else theory.paper_text())
         return 0
-    certificate = theory.certify(_arms(options), rho=options.rho, policy=policy_from_text(options.policy), horizon=options.horizon, delta=options.delta)
+    if options.map:
+        return _map(options)
+    certificate = theory.certify(
+        _arms(options), rho=options.rho, policy=policy_from_text(options.policy), horizon=100_000 if options.horizon is None else options.horizon, delta=options.delta
+    )
     print(json.dumps(certificate.to_dict(), indent=2, allow_nan=False) if options.json else certificate)
+    return 0
+
+
+def _map(options: argparse.Namespace) -> int:
+    from ..notation import policy_from_text
+    from ..studies.breakdown_map import write_map
+
+    if options.means or options.laws or options.csv or options.sigma:
+        raise InvalidInput("--map has arms of its own, five normal ones with every gap; leave out --means, --laws, --csv and --sigma.")
+    horizon = 20_000 if options.horizon is None else options.horizon
+    try:
+        breakdown, written = write_map(policy_from_text(options.policy), options.out, horizon=horizon, trials=options.trials, workers=options.workers)
+    except KeyboardInterrupt:
+        print(f"what is finished is kept in {options.out / 'cells'}; the same command goes on from there", file=sys.stderr)
+        raise
+    print(json.dumps(breakdown.to_dict(), indent=2) if options.json else f"{breakdown}\n\nwrote {', '.join(map(str, written))}")
     return 0
 
 

@@ -50,7 +50,7 @@ def paper_text() -> str:
     """Return the table as text."""
     rows = paper_table()
     columns = list(rows[0].values)
-    cells = [["", *columns], *([row.quantity, *(_shown(row.values[column]) for column in columns)] for row in rows)]
+    cells = [["", *columns], *([row.quantity, *(shown(row.values[column]) for column in columns)] for row in rows)]
     widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
     lines = ["  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(line, widths, strict=True))) for line in cells]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
@@ -96,7 +96,8 @@ def _column(means: tuple[int, ...], T: int, block: int, rho: float) -> dict[str,
     }
 
 
-def _shown(x: float) -> str:
+def shown(x: float) -> str:
+    """Return a number of the table as text."""
     if math.isinf(x):
         return "none"
     if abs(x) >= 1e6:
