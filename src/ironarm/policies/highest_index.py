@@ -29,7 +29,7 @@ FIELDS = {
 
 @hot
 def highest_index(s, t, coefficient):
-    """Return the arm with the highest index at round t; an arm without any reward comes first, fewest open decisions first."""
+    """Return the arm with the highest index at round t; an arm without any reward comes first, fewest open decisions first. The coefficient must not shrink from round to round."""
     if s.unrewarded[0] > 0:
         return first_unrewarded(s.n, s.rewards, s.fresh)
     return highest_line(s, t, coefficient)
