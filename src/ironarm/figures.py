@@ -5,9 +5,12 @@ Colours are Okabe and Ito's, which colour-blind readers can tell apart; dashes t
 
 from __future__ import annotations
 
+import io
+from pathlib import Path
 from typing import Any
 
 from .errors import missing_extra
+from .files import write_whole
 
 ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, BLACK = "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#000000"
 SOLID, DASHED, DOTTED, DASH_DOT = "-", "--", ":", "-."
@@ -43,6 +46,24 @@ class Styles:
         times = self._seen[policy] = self._seen.get(policy, -1) + 1
         lines = [line, *(other for other in (SOLID, DASHED, DOTTED, DASH_DOT) if other != line)]
         return colour, lines[times % 4], ("", "o", "s", "^")[times % 4]
+
+
+# nothing in a figure's file may depend on when it was made
+FORMATS: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+
+
+def write_figure(figure: Any, folder: Path, name: str) -> dict[str, bytes]:
+    """Write a figure as SVG, PDF and PNG into a folder, close it, and return what was written by format; the SVG's background is the page's."""
+    figure.get_layout_engine().execute(figure)
+    figure.set_layout_engine("none")  # once is enough for three files
+    written = {}
+    for form, metadata in FORMATS.items():
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=form, metadata=metadata, dpi=160, transparent=form == "svg")
+        written[form] = buffer.getvalue()
+        write_whole(folder / f"{name}.{form}", written[form])
+    pyplot().close(figure)
+    return written
 
 
 def pyplot() -> Any:

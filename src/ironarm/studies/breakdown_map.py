@@ -6,7 +6,6 @@ attack can. Cells are kept, so an interrupted map goes on where it stopped.
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ import numpy as np
 from ..attacks import OppositeUniform
 from ..bandits import GaussianBandit
 from ..errors import InvalidInput
-from ..figures import BLACK, ORANGE, SKY, pyplot
+from ..figures import BLACK, ORANGE, SKY, pyplot, write_figure
 from ..files import write_whole
 from ..policies import Policy
 from ..simulation.cells import Cell, CellStore, compile_cells
@@ -31,7 +30,6 @@ from ..validation import whole
 ARMS = 5
 GAPS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
 RATES = tuple(round(0.02 + 0.04 * i, 2) for i in range(12))
-FORMATS: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
 
 
 @dataclass(frozen=True)
@@ -142,11 +140,5 @@ def write_map(policy: Policy, out: Path, *, horizon: int = 20_000, trials: int =
     breakdown = measure(policy, store, horizon=horizon, trials=trials, workers=workers)
     written = [out / "map.json"]
     write_whole(written[0], (json.dumps(breakdown.to_dict(), indent=1) + "\n").encode())
-    figure = draw(breakdown)
-    for form, metadata in FORMATS.items():
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=form, metadata=metadata, dpi=160)
-        written.append(out / f"map.{form}")
-        write_whole(written[-1], buffer.getvalue())
-    pyplot().close(figure)
+    written += [out / f"map.{form}" for form in write_figure(draw(breakdown), out, "map")]
     return breakdown, written

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import platform
 import re
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import missing_extra
-from ..figures import pyplot
+from ..figures import FORMATS, write_figure
 from ..files import write_whole
 from ..simulation.progress import Progress
 from .checks import AGREE, CANNOT_TELL, DISAGREE
@@ -27,8 +26,6 @@ from .tables import TABLES, Table
 
 TEMPLATE = Path(__file__).with_name("report.html")
 PACKAGES = ("ironarm", "numpy", "numba", "scipy", "matplotlib")
-# nothing in a figure's file may depend on when it was made
-UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     found = _for_machines(findings, rows, tables)
     _write_json(out / "report.json", found)
     write_whole(out / "report.html", page.encode())
-    files = ["report.html", "report.json", *(f"figures/{panel['name']}.{form}" for figure in figures for panel in figure["panels"] for form in UNDATED)]
+    files = ["report.html", "report.json", *(f"figures/{panel['name']}.{form}" for figure in figures for panel in figure["panels"] for form in FORMATS)]
     _write_json(out / "run.json", {**asdict(provenance), "files": files, "state": state})
     return found
 
@@ -157,19 +154,7 @@ def _finite(data: Any) -> Any:
 def _write_figure(findings: Findings, spec: Mapping[str, Any], folder: Path) -> list[dict[str, str]]:
     """Write the panels of a figure in every format; return them for the page."""
     folder.mkdir(parents=True, exist_ok=True)
-    plt = pyplot()
-    panels = []
-    for name, figure in draw(findings, spec):
-        figure.get_layout_engine().execute(figure)
-        figure.set_layout_engine("none")  # once is enough for three files
-        for form, metadata in UNDATED.items():
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format=form, metadata=metadata, dpi=160, transparent=form == "svg")
-            write_whole(folder / f"{name}.{form}", buffer.getvalue())
-            if form == "svg":
-                panels.append({"name": name, "svg": inline_svg(buffer.getvalue().decode(), name)})
-        plt.close(figure)
-    return panels
+    return [{"name": name, "svg": inline_svg(write_figure(figure, folder, name)["svg"].decode(), name)} for name, figure in draw(findings, spec)]
 
 
 def inline_svg(text: str, name: str) -> str:
