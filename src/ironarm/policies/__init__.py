@@ -7,8 +7,11 @@ from typing import Any
 from ..by_name import make_by_name
 from .base import Policy
 from .catoni_ucb import CatoniUCB
+from .count_imed import CountIMED
+from .crimed import CRIMED, CRIMEDStar
 from .epsilon_greedy import EpsilonGreedy
 from .exp3 import EXP3
+from .imed import IMED
 from .med_e_ucb import MedEUCB
 from .med_epsilon_greedy import MedEpsilonGreedy
 from .rucb import RUCB
@@ -28,6 +31,10 @@ POLICIES: dict[str, type[Policy]] = {
         CatoniUCB,
         TrimmedUCB,
         TrimmedEpsilonGreedy,
+        IMED,
+        CRIMED,
+        CRIMEDStar,
+        CountIMED,
     )
 }
 
