@@ -21,6 +21,7 @@ from ironarm.engine.tape import Tape
 
 INF = math.inf
 PHI = NormalDist()
+LARGEST = 1.7976931348623157e308
 POINTS = np.arange(1600)
 
 
@@ -408,8 +409,47 @@ class CountIMED(Naive):
         return imed(self.estimates, [len(rewards) for rewards in self.rewards], self.kept)
 
 
+class AdaptiveCountIMED(CountIMED):
+    """C4 with sigma and epsilon from the leader's rewards, at 32 of them and at every doubling; until then the leader is pulled."""
+
+    def __init__(self, arms, horizon, g):
+        super().__init__(arms, horizon, g, epsilon=0.4, sigma=0.0, shift=True)
+        self.next_look = 32
+
+    def look(self, values):
+        self.next_look = 2 * len(values)
+        n, half = len(values), len(values) // 2 + 1
+        widths = [high - low if math.isfinite(high - low) else INF for low, high in zip(values, values[half - 1 :], strict=False)]
+        narrowest = min(widths)
+        start = widths.index(narrowest)
+        middle = 0.5 * values[start] + 0.5 * values[start + half - 1]
+        near = []
+        if math.isfinite(narrowest) and math.isfinite(middle):
+            least = max(1e-12 * abs(middle), 1e-200)
+            reach = 4 * max(narrowest / (2 * PHI.inv_cdf(0.75)), least)
+            near = [x for x in values if max(middle - reach, -LARGEST) <= x < middle + reach]
+        m = len(near)
+        if m:
+            self.sigma = min(max((near[m - 1 - m // 8] - near[m // 8]) / (2 * PHI.inv_cdf(0.875)) * (1 + 1 / math.sqrt(m)), least), 1e300)
+        p = (n - m) / n
+        bound = 1.0 if p == 1 else brentq(lambda u: n * kl_plus(p, u) - math.log(n), p, 1 - 1e-15)
+        self.epsilon = min(0.4, bound + 0.05)
+        self.beta = self.sigma * PHI.inv_cdf(1 / (2 * (1 - self.epsilon)))
+        self.at = [None] * self.arms
+
+    def select(self, t):
+        if [] not in self.rewards:
+            lead = first_of_the_highest(self.estimates)
+            if len(self.rewards[lead]) >= self.next_look:
+                self.look(self.rewards[lead])
+            if self.sigma == 0:
+                return lead
+        return super().select(t)
+
+
 TWINS = {
-    twin.__name__: twin for twin in (UCB, RUCB, TrimmedUCB, MedEUCB, MedEpsilonGreedy, EpsilonGreedy, TrimmedEpsilonGreedy, EXP3, CatoniUCB, IMED, CRIMEDStar, CRIMED, CountIMED)
+    twin.__name__: twin
+    for twin in (UCB, RUCB, TrimmedUCB, MedEUCB, MedEpsilonGreedy, EpsilonGreedy, TrimmedEpsilonGreedy, EXP3, CatoniUCB, IMED, CRIMEDStar, CRIMED, CountIMED, AdaptiveCountIMED)
 }
 
 

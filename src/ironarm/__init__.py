@@ -21,6 +21,7 @@ from .policies import (
     IMED,
     RUCB,
     UCB,
+    AdaptiveCountIMED,
     CatoniUCB,
     CountIMED,
     CRIMEDStar,

@@ -67,6 +67,7 @@ IMED = [
     ia.CountIMED(epsilon=0.175, sigma=0.5),
     ia.CountIMED(epsilon=0.05, shift=False),
     ia.CountIMED(epsilon=0),
+    ia.AdaptiveCountIMED(),
 ]
 POLICIES += IMED
 SETTINGS = [(bandit, attack) for bandit in ("paper", "hard", "ties") for attack in ("none", "uniform", "infinite", "chaser")]
@@ -80,6 +81,7 @@ MANY = [
     ia.EpsilonGreedy(c=0.01),
     ia.IMED(sigma=0.2),
     ia.CountIMED(epsilon=0.2),
+    ia.AdaptiveCountIMED(),
 ]
 MANY_SETTINGS = [("hundred", "none"), ("hundred", "often infinite"), ("three hundred", "none"), ("three hundred", "chaser"), ("many ties", "none"), ("many ties", "constant")]
 CATONI = [ia.CatoniUCB(), ia.CatoniUCB(variance=4), ia.CatoniUCB(variance=0.1)]

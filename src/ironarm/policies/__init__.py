@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..by_name import make_by_name
+from .adaptive_count_imed import AdaptiveCountIMED
 from .base import Policy
 from .catoni_ucb import CatoniUCB
 from .count_imed import CountIMED
@@ -35,6 +36,7 @@ POLICIES: dict[str, type[Policy]] = {
         CRIMED,
         CRIMEDStar,
         CountIMED,
+        AdaptiveCountIMED,
     )
 }
 
