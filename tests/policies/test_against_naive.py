@@ -59,9 +59,7 @@ POLICIES = [
 ]
 IMED = [
     ia.IMED(),
-    ia.IMED(sigma=0.5),
     ia.CRIMEDStar(epsilon=0.3),
-    ia.CRIMEDStar(epsilon=0.05, sigma=0.5),
     ia.CRIMED(epsilon=0.01, horizon=3, sigma=2),
     ia.CountIMED(epsilon=0.35),
     ia.CountIMED(epsilon=0.175, sigma=0.5),
@@ -79,7 +77,6 @@ MANY = [
     ia.MedEUCB(b=0.3, omega=0.5),
     ia.EpsilonGreedy(c=1),
     ia.EpsilonGreedy(c=0.01),
-    ia.IMED(sigma=0.2),
     ia.CountIMED(epsilon=0.2),
     ia.AdaptiveCountIMED(),
 ]
