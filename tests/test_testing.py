@@ -10,7 +10,14 @@ from ironarm.draws import uniform
 from ironarm.policies import POLICIES
 from ironarm.testing import check_policy
 
-GIVEN = {"EXP3": {"horizon": 500}, "TrimmedUCB": {"alpha": 0.1}, "TrimmedEpsilonGreedy": {"alpha": 0.1}}
+GIVEN = {
+    "EXP3": {"horizon": 500},
+    "TrimmedUCB": {"alpha": 0.1},
+    "TrimmedEpsilonGreedy": {"alpha": 0.1},
+    "CRIMED": {"epsilon": 0.1, "horizon": 500},
+    "CRIMEDStar": {"epsilon": 0.1},
+    "CountIMED": {"epsilon": 0.1},
+}
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -15,7 +15,23 @@ from .attacks import Attack, Constant, CustomAttack, FrontLoaded, Infinite, Medi
 from .bandits import Bandit, BernoulliBandit, GaussianBandit, ReplayBandit, ScipyBandit
 from .errors import BadFile, InvalidInput, IronarmError, MissingExtra, PolicyFault, UnknownArm, UnknownDecision
 from .marks import cold, hot
-from .policies import EXP3, RUCB, UCB, CatoniUCB, EpsilonGreedy, MedEpsilonGreedy, MedEUCB, Policy, TrimmedEpsilonGreedy, TrimmedUCB
+from .policies import (
+    CRIMED,
+    EXP3,
+    IMED,
+    RUCB,
+    UCB,
+    AdaptiveCountIMED,
+    CatoniUCB,
+    CountIMED,
+    CRIMEDStar,
+    EpsilonGreedy,
+    MedEpsilonGreedy,
+    MedEUCB,
+    Policy,
+    TrimmedEpsilonGreedy,
+    TrimmedUCB,
+)
 from .simulation import Result, simulate
 from .theory import Certificate, certify
 from .watch import RewardWarning

@@ -25,6 +25,11 @@ STYLES: dict[str, tuple[str, str]] = {
     "CatoniUCB": (BLACK, DASH_DOT),
     "TrimmedUCB": ("#8C564B", SOLID),
     "TrimmedEpsilonGreedy": ("#999933", DASHED),
+    "IMED": ("#882255", SOLID),
+    "CRIMED": ("#44AA99", DASHED),
+    "CRIMEDStar": ("#44AA99", SOLID),
+    "CountIMED": ("#117733", SOLID),
+    "AdaptiveCountIMED": ("#332288", DASH_DOT),
 }
 _SPARE = [("#7F7F7F", SOLID), ("#7F7F7F", DASHED), ("#7F7F7F", DOTTED), ("#7F7F7F", DASH_DOT)]
 

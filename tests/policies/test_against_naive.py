@@ -57,9 +57,29 @@ POLICIES = [
     ia.EXP3(horizon=200, reward_range=(-1, 22)),
     ia.EXP3(gamma=0.3, reward_range=(0, 2)),
 ]
+IMED = [
+    ia.IMED(),
+    ia.CRIMEDStar(epsilon=0.3),
+    ia.CRIMED(epsilon=0.01, horizon=3, sigma=2),
+    ia.CountIMED(epsilon=0.35),
+    ia.CountIMED(epsilon=0.175, sigma=0.5),
+    ia.CountIMED(epsilon=0.05, shift=False),
+    ia.CountIMED(epsilon=0),
+    ia.AdaptiveCountIMED(),
+]
+POLICIES += IMED
 SETTINGS = [(bandit, attack) for bandit in ("paper", "hard", "ties") for attack in ("none", "uniform", "infinite", "chaser")]
 SETTINGS += [("bernoulli", "constant"), ("ties", "often infinite"), ("paper", "mimic")]
-MANY = [ia.UCB(), ia.UCB(alpha=0.05), ia.RUCB(omega=0.5), ia.MedEUCB(b=0.3, omega=0.5), ia.EpsilonGreedy(c=1), ia.EpsilonGreedy(c=0.01)]
+MANY = [
+    ia.UCB(),
+    ia.UCB(alpha=0.05),
+    ia.RUCB(omega=0.5),
+    ia.MedEUCB(b=0.3, omega=0.5),
+    ia.EpsilonGreedy(c=1),
+    ia.EpsilonGreedy(c=0.01),
+    ia.CountIMED(epsilon=0.2),
+    ia.AdaptiveCountIMED(),
+]
 MANY_SETTINGS = [("hundred", "none"), ("hundred", "often infinite"), ("three hundred", "none"), ("three hundred", "chaser"), ("many ties", "none"), ("many ties", "constant")]
 CATONI = [ia.CatoniUCB(), ia.CatoniUCB(variance=4), ia.CatoniUCB(variance=0.1)]
 CATONI_SETTINGS = [("hard", "none"), ("hard", "uniform"), ("hard", "often infinite"), ("ties", "none"), ("ties", "infinite"), ("bernoulli", "constant"), ("paper", "none")]

@@ -22,7 +22,7 @@ from .machine import Machine, machine_for
 from .streams import streams
 from .tape import Tape
 
-COST = {"LowerMedian": 4.0, "UpperMedian": 4.0, "TrimmedMean": 4.0, "Catoni": 5.0, "Mean": 1.5, "None": 1.5}
+COST = {"LowerMedian": 4.0, "UpperMedian": 4.0, "OrderedMedian": 4.0, "TrimmedMean": 4.0, "Catoni": 5.0, "Mean": 1.5, "None": 1.5}
 """Seconds, roughly, by estimator; only their proportions matter."""
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..by_name import make_by_name
+from .adaptive_count_imed import AdaptiveCountIMED
 from .base import Policy
 from .catoni_ucb import CatoniUCB
+from .count_imed import CountIMED
+from .crimed import CRIMED, CRIMEDStar
 from .epsilon_greedy import EpsilonGreedy
 from .exp3 import EXP3
+from .imed import IMED
 from .med_e_ucb import MedEUCB
 from .med_epsilon_greedy import MedEpsilonGreedy
 from .rucb import RUCB
@@ -28,6 +32,11 @@ POLICIES: dict[str, type[Policy]] = {
         CatoniUCB,
         TrimmedUCB,
         TrimmedEpsilonGreedy,
+        IMED,
+        CRIMED,
+        CRIMEDStar,
+        CountIMED,
+        AdaptiveCountIMED,
     )
 }
 

@@ -12,6 +12,9 @@ from ..validation import number, whole
 from .base import Policy
 from .highest_index import FIELDS, highest_index, index_moved
 
+MARGIN = 1.05  # of `for_rho` over the sharp condition
+ENOUGH = 0.5  # the least b of `for_rho`
+
 
 @hot
 def forced_total(b, block, k):
@@ -71,7 +74,8 @@ class MedEUCB(Policy):
         median_a + sqrt(omega log t / n_a)
 
     with the lower median (Algorithm 1). A median is wrong only if about half of its rewards are; b log t rewards make that rare enough, for b of at least 1/kl(1/2, rho) when the
-    outliers are far away: 2.4 for rho = 0.125, 11.5 for rho = 0.3. The default b = 4 is the paper's; at rho = 0.3 a few trials in a thousand stay stuck with it.
+    outliers are far away: 2.4 for rho = 0.125, 11.5 for rho = 0.3 (`MedEUCB.for_rho`). The default b = 4 is the paper's; at rho = 0.3 a few trials in a thousand stay stuck
+    with it.
 
     **Not for 0/1 rewards** or rewards with heavy ties: all medians are then equal. **Not for skewed rewards** whose best mean is not the best median. And without any corruption
     the forced exploration is a waste: on the paper's arms `UCB` has a thirtieth of the regret.
@@ -106,6 +110,27 @@ class MedEUCB(Policy):
         self._set(b=number("b", self.b, above=0), omega=number("omega", self.omega, above=0))
         if self.block is not None:
             self._set(block=whole("block", self.block, at_least=2))
+
+    @classmethod
+    def for_rho(cls, rho: float, omega: float = 4.0, block: int | None = None) -> MedEUCB:
+        """Return the policy with the forced pulls that a share rho of corrupt rewards asks for: b = 1.05 / kl(1/2, rho), but at least 0.5.
+
+        The median of n rewards is wrong with a probability of about exp(-n kl(1/2, rho)), where kl(1/2, rho) = log(1 / (4 rho (1 - rho))) / 2, if the corrupt ones are far away.
+        With n = b log t that sums to a bounded number of wrong rounds for b > 1/kl(1/2, rho), and to a power of T for a smaller b: the condition is sharp, and a twentieth is
+        added to it. Near rho = 0 the condition asks for nothing; b = 0.5, four pulls of each arm at the start, leaves the rest to the exploration bonus.
+
+        Parameters
+        ----------
+        rho : the share of corrupt rewards, 0 <= rho < 0.5.
+        omega, block : as for the policy.
+
+        >>> import ironarm as ia
+        >>> [round(ia.MedEUCB.for_rho(rho).b, 2) for rho in (0, 0.05, 0.125, 0.3, 0.4)]
+        [0.5, 1.26, 2.54, 12.04, 51.44]
+        """
+        rho = number("rho", rho, at_least=0, below=0.5)
+        rate = math.log(1 / (4 * rho * (1 - rho))) / 2 if rho > 0 else math.inf
+        return cls(b=max(ENOUGH, MARGIN / rate), omega=omega, block=block)
 
     @property
     def estimator(self) -> type[Estimator]:

@@ -1,0 +1,154 @@
+"""Evidence against "the mean of arm a is at least x" that counts rewards and does not look at their size: what `CountIMED` compares arms by.
+
+Given the order of an arm's n rewards (`ironarm.estimators.ordered`), a threshold test costs O(log n); a window test O(log n) where the window around x decides, else O(n).
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..estimators.ordered import nth_reward, rewards_below, sort_rewards
+from ..marks import cold, hot
+from .corrupted_kl import cdf
+from .highest_index import first_unrewarded
+from .leader import highest_estimate, rewards_until
+
+THRESHOLDS = 6  # x - d for d = 0.5, 1, ..., 3 sigma
+WINDOWS = 2  # of half-width 2 and 3 sigma
+MOVED = 0.01  # sigma: evidence against an arm without a new reward is kept until x has moved by more
+LARGEST = 1.7976931348623157e308  # the largest finite number
+
+FIELDS = {
+    "evidence": "float[arms]",
+    "at": "float[arms]",  # the x of that evidence
+    "stage": "int[arms]",  # 0: there is a new reward; 1: `at` is set, the evidence not yet computed; 2: it is
+    "in_order": "cache int[arms]",
+    "levels": "cache float[8]",
+    "leader": "cache int[1]",
+    "until": "cache int[1]",
+    "rival": "cache float[1]",
+    "lowest_at": "cache float[1]",
+    "highest_at": "cache float[1]",
+}
+
+
+@hot
+def kl_plus(p, q):
+    """Return the binary relative entropy of p and q if p < q, else 0."""
+    if p >= q:
+        return 0.0
+    if p <= 0.0:
+        return -math.log(1.0 - q)
+    return p * math.log(p / q) + (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
+
+
+@cold
+def set_levels(levels, epsilon):
+    """Write the smallest chances that a clean share 1 - epsilon allows: of a reward above each threshold, then within each window."""
+    for k in range(THRESHOLDS):
+        levels[k] = (1.0 - epsilon) * cdf(0.5 * (k + 1))
+    for k in range(WINDOWS):
+        levels[THRESHOLDS + k] = (1.0 - epsilon) * (2.0 * cdf(2.0 + k) - 1.0)
+
+
+@cold
+def fullest_window(pool, window, inside, slot_start, slot_size, a, first, finite, width):
+    """Return the largest number of rewards within `width`, the lowest of them having a rank of `first` or more and the highest one below `finite`."""
+    most = 0
+    end = first
+    for i in range(first, finite):
+        if finite - i <= most:
+            break
+        reach = nth_reward(pool, window, inside, slot_start, slot_size, a, i) + width
+        while end < finite and nth_reward(pool, window, inside, slot_start, slot_size, a, end) <= reach:
+            end += 1
+        most = max(most, end - i)
+    return most
+
+
+@cold
+def evidence_against(pool, window, inside, slot_start, slot_size, levels, a, n, x, sigma):
+    """Return the evidence of the n rewards of arm a, which are in order, against a mean of at least x."""
+    strongest = 0.0
+    for k in range(THRESHOLDS):
+        above = n - rewards_below(pool, window, inside, slot_start, slot_size, a, n, x - 0.5 * (k + 1) * sigma)
+        strongest = max(strongest, n * kl_plus(above / n, levels[k]))
+    finite = n  # an infinite reward is in no window
+    if n > 0 and nth_reward(pool, window, inside, slot_start, slot_size, a, n - 1) > LARGEST:
+        finite = rewards_below(pool, window, inside, slot_start, slot_size, a, n, math.inf)
+    for k in range(WINDOWS):
+        d = (2.0 + k) * sigma
+        first = rewards_below(pool, window, inside, slot_start, slot_size, a, n, max(x - d, -LARGEST))
+        # the window around x alone is often full enough to leave the maximum to the others
+        near = min(finite, rewards_below(pool, window, inside, slot_start, slot_size, a, n, x + d)) - first
+        if n * kl_plus(max(near, 0) / n, levels[THRESHOLDS + k]) > strongest:
+            most = fullest_window(pool, window, inside, slot_start, slot_size, a, first, finite, 2.0 * d)
+            strongest = max(strongest, n * kl_plus(most / n, levels[THRESHOLDS + k]))
+    return strongest
+
+
+@cold
+def least_evidence(
+    estimate,
+    n,
+    rewards,
+    fresh,
+    unrewarded,
+    pool,
+    window,
+    inside,
+    slot_start,
+    slot_size,
+    evidence,
+    at,
+    stage,
+    in_order,
+    levels,
+    leader,
+    until,
+    rival,
+    lowest_at,
+    highest_at,
+    shift,
+    sigma,
+):
+    """Return the arm with the smallest index evidence + log n, computing evidence as the rule asks; and write down how long the leader will certainly be it."""
+    if unrewarded[0] > 0:
+        return first_unrewarded(n, rewards, fresh)
+    lead = highest_estimate(estimate)
+    x = estimate[lead] + shift
+    best = lead
+    smallest = math.log(n[lead])
+    others = math.inf
+    second = -math.inf
+    low = math.inf
+    high = -math.inf
+    for a in range(len(n)):
+        if a == lead:
+            continue
+        if stage[a] == 0 or (x != at[a] and not abs(x - at[a]) <= MOVED * sigma):
+            stage[a] = 1
+            at[a] = x
+        index = math.log(n[a])
+        # evidence is never negative: it is computed only if the arm could be the choice, hence not for one that has been pulled more often than the leader
+        if index <= smallest:
+            if stage[a] == 1:
+                if in_order[a] == 0:
+                    sort_rewards(pool, slot_start, slot_size, a)
+                    in_order[a] = 1
+                evidence[a] = evidence_against(pool, window, inside, slot_start, slot_size, levels, a, rewards[a], at[a], sigma)
+                stage[a] = 2
+            index = evidence[a] + index
+            if index < smallest or (index == smallest and a < best):
+                smallest = index
+                best = a
+        others = min(others, index)
+        second = max(second, estimate[a])
+        low = min(low, at[a])
+        high = max(high, at[a])
+    leader[0] = lead
+    until[0] = rewards_until(others)
+    rival[0] = second
+    lowest_at[0] = low
+    highest_at[0] = high
+    return best
