@@ -56,7 +56,7 @@ class TrimmedMean(Estimator):
             return math.nan if s.infinite[2 * a + 1] > 0 else -math.inf
         if s.infinite[2 * a + 1] > 0:
             return math.inf
-        return exact_mean(s.bin_sums, s.bin_counts, s.bin_range, a, n - 2 * wanted)
+        return exact_mean(s.bin_sums, s.bin_range, a, n - 2 * wanted)
 
     @staticmethod
     @hot
