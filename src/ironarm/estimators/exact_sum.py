@@ -2,7 +2,7 @@
 
 A plain sum forgets its small terms for good when a huge one passes through, and an attacker can send huge ones. Here the values are sorted by exponent into 64 bins, each 32
 binades wide; a bin keeps a double-double sum (106 bits) and a count, and is exactly zero when it is empty. So a value that leaves takes all of its effect with it, and the
-error is below 1e-28 of the largest value that is still in. O(1) per update.
+error is below 1e-28 of the largest value that is still in. O(1) per update. Rewards of usual size share one bin, which is always the same, and pay for nothing else.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def keep(sums, counts, used, infinite, a, x, sign):
 
 @hot
 def advance(pool, window, inside, slot_start, slot_size, slot_sifted, sums, counts, used, infinite, cut, a, x, n, wanted):
-    """Add x to both trackers and to the kept part, then drop what the larger cut drops."""
+    """Add x to the values and to the kept part, then drop what the larger cut drops."""
     k = cut[a]
     low, high = put(pool, window, inside, slot_start, slot_size, slot_sifted, a, x, k, n)
     keep(sums, counts, used, infinite, a, min(max(x, low), high), 1)
@@ -39,8 +39,8 @@ class TrimmedMean(Estimator):
     """The mean of the rewards without the floor(alpha n) smallest and the floor(alpha n) largest; `s.alpha` is in [0, 1/2), so something is always left.
 
     With e the sorted rewards and k the old count to drop, a new reward x adds clamp(x, e[k], e[n-1-k]) to the kept sum; when k grows, the two values at the cuts leave it.
-    Two rank trackers follow the cuts and an exact sum holds the kept part, so that an unbounded reward which passes through leaves no rounding behind.
-    O(log n) amortised per update, about 22 bytes per reward.
+    `two_cuts` finds the values at the cuts and an exact sum holds the kept part, so that an unbounded reward which passes through leaves no rounding behind.
+    O(log n) amortised per update, about 11 bytes per reward.
     """
 
     fields = {**two_cuts.fields(), **exact_sum.fields(), "cut": "int[arms]", "infinite": "int[arms*2]"}

@@ -4,13 +4,13 @@ All values in order, each held once:
 
     low heap | low window | middle heap | high window | high heap
 
-The windows are sorted and hold at most 32 values each; the two wanted values lie in them. The heaps are interval heaps, because the middle one gives to both sides; with three
-of one kind a new value needs no branch to find its heap, and which heap it is cannot be predicted. When a wanted value leaves its window, the window slides sixteen values
-along: about once in 500 updates with independent rewards; in the worst case, an adversary who moves the ranks in one direction, once in sixteen. O(log n) amortised whatever
-the order of the values, and never more than some slides for one of them.
+The windows are sorted and hold at most 32 values each; the two wanted values lie in them. Of the heaps, the middle one gives to both sides, hence interval heaps; with three
+of one kind a new value finds its heap by counting, without a branch, and which heap it is could not be predicted. When a wanted value leaves its window, the window slides
+sixteen values along: about once in 500 updates with independent rewards; in the worst case, an adversary who moves the ranks in one direction, once in sixteen. O(log n)
+amortised whatever the order of the values, and at most a few slides for any one value.
 
-If less than a window is between the cuts, the middle may be empty, and a wanted value may lie in the other window.
-Arm a has the windows 2a and 2a + 1 and the pool's slots 3a, 3a + 1 and 3a + 2, so window 2a + w lies between slots 3a + w and 3a + w + 1.
+If few values are between the cuts, the middle may be empty, and a wanted value may lie in the other window.
+Arm a has the windows 2a and 2a + 1 and the pool's slots 3a, 3a + 1 and 3a + 2; so window 2a + w lies between the slots 3a + w and 3a + w + 1.
 """
 
 from __future__ import annotations
@@ -62,6 +62,16 @@ def slide(pool, window, inside, slot_start, slot_size, slot_sifted, w, below, up
     inside[w] = m + count
 
 
+@hot
+def insert_sorted(window, base, m, x):
+    """Insert x among the m sorted values at window[base:]."""
+    i = base + m
+    while i > base and window[i - 1] > x:
+        window[i] = window[i - 1]
+        i -= 1
+    window[i] = x
+
+
 @cold
 def insert(pool, window, inside, slot_start, slot_size, slot_sifted, w, below, x, wanted):
     """Insert x into window w; a full one first gives its end farther from the wanted place to that side's heap."""
@@ -78,11 +88,7 @@ def insert(pool, window, inside, slot_start, slot_size, slot_sifted, w, below, x
             slot = below + 1
             leaves = window[base + m]
         heap_push(pool, slot_start, slot_size, slot_sifted, slot, leaves)
-    i = base + m
-    while i > base and window[i - 1] > x:
-        window[i] = window[i - 1]
-        i -= 1
-    window[i] = x
+    insert_sorted(window, base, m, x)
     inside[w] = m + 1
 
 
@@ -90,11 +96,7 @@ def insert(pool, window, inside, slot_start, slot_size, slot_sifted, w, below, x
 def start(window, inside, a, x, n):
     """Insert one of the first W values. They are all in the low window, until it is full and gives its upper half to the high one."""
     base = 2 * a * W
-    i = base + n - 1
-    while i > base and window[i - 1] > x:
-        window[i] = window[i - 1]
-        i -= 1
-    window[i] = x
+    insert_sorted(window, base, n - 1, x)
     inside[2 * a] = n
     if n == W:
         for i in range(base, base + HALF):
