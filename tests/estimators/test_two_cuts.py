@@ -8,6 +8,7 @@ import ironarm as ia
 from ironarm.engine.state import State
 from ironarm.estimators import two_cuts
 from ironarm.estimators.trimmed_mean import TrimmedMean
+from tests.estimators.test_exact_sum import near
 
 ORDERS = {
     "rising": lambda n: [float(i) for i in range(n)],
@@ -35,9 +36,11 @@ def test_no_value_sets_off_a_long_chain_of_work(monkeypatch, order, alpha):
         while not TrimmedMean.room(state.view, 0):
             state.grow()
         state.view.rewards[0] = n
-        TrimmedMean.add(state.view, 0, x)
+        estimate = TrimmedMean.add(state.view, 0, x)
         now = next(popped)
         assert now - before <= 4 * two_cuts.HALF, n
         before = now
+    cut = int(alpha * len(values))
+    assert near(sorted(values)[cut : len(values) - cut], len(values) - 2 * cut, estimate)
     assert before - first <= (1 + 3) * len(values)
     assert sorted(values) == sorted(TrimmedMean.samples(state.view, 0).tolist())

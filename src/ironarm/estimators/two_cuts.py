@@ -140,7 +140,7 @@ def put(pool, window, inside, slot_start, slot_size, slot_sifted, a, x, k, n):
         start(window, inside, a, x, n)
     else:
         # which of low heap, low window, middle, high window, high heap; a value equal to an end may go to either side of it
-        place = (x > window[low]) + (x > window[low + low_last]) + (x > window[high]) + (x > window[high + high_last])
+        place = int(x > window[low]) + int(x > window[low + low_last]) + int(x > window[high]) + int(x > window[high + high_last])
         part = place >> 1
         slot = 3 * a + part
         if place & 1:
