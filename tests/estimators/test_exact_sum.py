@@ -29,7 +29,7 @@ class Sum:
         exact_add(self.sums, self.counts, self.used, 1, x, sign)
 
     def over(self, count):
-        return float(exact_mean(self.sums, self.counts, self.used, 1, count))
+        return float(exact_mean(self.sums, self.used, 1, count))
 
 
 def near(values, count, actual):

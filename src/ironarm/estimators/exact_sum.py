@@ -2,17 +2,18 @@
 
 A plain sum forgets its small terms for good when a huge one passes through, and an attacker can send huge ones. Here the values are sorted by exponent into 64 bins, each 32
 binades wide; a bin keeps a double-double sum (106 bits) and a count, and is exactly zero when it is empty. So a value that leaves takes all of its effect with it, and the
-error is below 1e-28 of the largest value that is still in. O(1) per update.
+error is below 1e-28 of the largest value that is still in. O(1) per update. Rewards of usual size share one bin, which is always the same, and pay for nothing else.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..marks import hot
+from ..marks import cold, hot
 
 BINS = 64
-SCALED_FROM = 48  # bins from 2^513 on are kept as multiples of 2^512, so that a sum of numbers near 1.8e308 does not overflow
+USUAL = 31  # the bin of numbers from 2^-15 to 2^17
+SCALED_FROM = 48  # bins from 2^529 on are kept as multiples of 2^512, so that a sum of numbers near 1.8e308 does not overflow
 DOWN = 2.0**-512
 UP = 2.0**512
 
@@ -23,48 +24,69 @@ def fields() -> dict[str, str]:
 
 
 @hot
-def exact_add(sums, counts, used, a, x, sign):
-    """Add x (finite) to the sum of arm a, or take it out (sign = -1)."""
-    if x == 0.0:
-        return
-    b = ((np.float64(x).view(np.int64) >> 52) & 2047) >> 5
-    if used[2 * a + 1] == 0:
-        used[2 * a] = b
-        used[2 * a + 1] = b + 1
-    elif b < used[2 * a]:
-        used[2 * a] = b
-    elif b >= used[2 * a + 1]:
-        used[2 * a + 1] = b + 1
-    if b >= SCALED_FROM:
-        x *= DOWN
+def bin_of(x):
+    """Return the bin of x: its exponent without the last five bits, shifted so that 1 is in the middle of a bin."""
+    return max((((np.float64(x).view(np.int64) >> 52) & 2047) - 16) >> 5, 0)
+
+
+@hot
+def add_at(sums, counts, at, x, sign):
+    """Add x to bin `at` of all, or take it out."""
+    count = counts[at] + sign
+    counts[at] = count
     x *= sign
-    at = a * BINS + b
-    counts[at] += sign
-    if counts[at] == 0:
-        sums[2 * at] = 0.0
-        sums[2 * at + 1] = 0.0
-        return
     # the exact sum of two floats is a float and its rounding error (Knuth)
     old = sums[2 * at]
     new = old + x
     part = new - old
-    sums[2 * at] = new
-    sums[2 * at + 1] += (old - (new - part)) + (x - part)
+    error = sums[2 * at + 1] + ((old - (new - part)) + (x - part))
+    sums[2 * at] = new if count > 0 else 0.0
+    sums[2 * at + 1] = error if count > 0 else 0.0
 
 
 @hot
-def exact_mean(sums, counts, used, a, count):
-    """Return the sum of arm a divided by `count`."""
+def exact_add(sums, counts, used, a, x, sign):
+    """Add x (finite) to the sum of arm a, or take it out (sign = -1)."""
+    if bin_of(x) == USUAL:  # at a place known beforehand: the processor need not wait for x to read what is there
+        add_at(sums, counts, a * BINS + USUAL, x, sign)
+    elif x != 0.0:
+        add_elsewhere(sums, counts, used, a, x, sign)
+
+
+@cold
+def add_elsewhere(sums, counts, used, a, x, sign):
+    """Add x to another than the usual bin and note from where to where such bins are not empty."""
+    b = bin_of(x)
+    add_at(sums, counts, a * BINS + b, x * DOWN if b >= SCALED_FROM else x, sign)
     low = used[2 * a]
     high = used[2 * a + 1]
-    while high > low and counts[a * BINS + high - 1] == 0:
+    low = min(low, b) if high > 0 else b
+    high = max(high, b + 1)
+    while high > low and (high - 1 == USUAL or counts[a * BINS + high - 1] == 0):
         high -= 1
-    used[2 * a + 1] = high
+    while low < high and (low == USUAL or counts[a * BINS + low] == 0):
+        low += 1
+    used[2 * a] = low
+    used[2 * a + 1] = high if high > low else 0
+
+
+@hot
+def exact_mean(sums, used, a, count):
+    """Return the sum of arm a divided by `count`."""
+    if used[2 * a + 1] > 0:
+        return mean_of_bins(sums, used, a, count)
+    at = 2 * (a * BINS + USUAL)
+    return (sums[at] + sums[at + 1]) / count
+
+
+@cold
+def mean_of_bins(sums, used, a, count):
+    """Return the sum of all bins of arm a divided by `count`, from the largest values to the smallest."""
     total = 0.0
     error = 0.0
     large = 0.0
     large_error = 0.0
-    for b in range(high - 1, low - 1, -1):
+    for b in range(max(used[2 * a + 1] - 1, USUAL), min(used[2 * a], USUAL) - 1, -1):
         at = 2 * (a * BINS + b)
         x = sums[at]
         if b >= SCALED_FROM:

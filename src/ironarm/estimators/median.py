@@ -17,7 +17,7 @@ class LowerMedian(Estimator):
     O(1) per update on average for independent rewards, O(log n) amortised for any; about 11 bytes per reward.
     """
 
-    fields = fields(1)
+    fields = fields()
     holds_rewards = True
 
     @staticmethod
@@ -32,7 +32,7 @@ class LowerMedian(Estimator):
         if s.spare[a] > 0:
             s.spare[a] -= 1
             return True
-        return s.rewards[a] < W or make_room(s.pool, s.pool_used, s.pool_wanted, s.spare, s.slot_start, s.slot_room, s.slot_size, a, 1, s.live)
+        return s.rewards[a] < W or make_room(s.pool, s.pool_used, s.pool_wanted, s.spare, s.slot_start, s.slot_room, s.slot_size, a, s.live)
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:

@@ -20,14 +20,9 @@ W = 32
 HALF = 16
 
 
-def fields(trackers_per_arm: int) -> dict[str, str]:
-    """Return the arrays that trackers need."""
-    return {
-        "window": f"float[arms*{W * trackers_per_arm}]",
-        "inside": f"int[arms*{trackers_per_arm}]",
-        "spare": "int[arms]",
-        **pool.fields(2 * trackers_per_arm),
-    }
+def fields() -> dict[str, str]:
+    """Return the arrays that trackers need, one for each arm."""
+    return {"window": f"float[arms*{W}]", "inside": "int[arms]", "spare": "int[arms]", **pool.fields(2)}
 
 
 def held(s, j) -> np.ndarray:
@@ -161,13 +156,13 @@ def put(pool, window, inside, slot_start, slot_size, j, x, rank, n):
 
 
 @cold
-def make_room(pool, pool_used, pool_wanted, spare, slot_start, slot_room, slot_size, a, trackers, live):
-    """Widen the heaps of arm a's trackers and write to `spare` for how many values they then have room. False: the pool must grow first.
+def make_room(pool, pool_used, pool_wanted, spare, slot_start, slot_room, slot_size, a, live):
+    """Widen the heaps of arm a's tracker and write to `spare` for how many values they then have room. False: the pool must grow first.
 
     Each value adds at most one to a heap, because the rank moves by at most one; what a refill moves comes from a window, hence W places that are never promised.
     """
     most = 1 << 62
-    for slot in range(2 * trackers * a, 2 * trackers * (a + 1)):
+    for slot in (2 * a, 2 * a + 1):
         size = slot_size[slot]
         if size + W >= slot_room[slot] and not widen(pool, pool_used, pool_wanted, slot_start, slot_room, slot_size, slot, size + W + 1, live):
             return False
