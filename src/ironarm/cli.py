@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 
@@ -29,6 +30,9 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without Greek letters gets question marks, not a traceback
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.verb is None:
@@ -46,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # the reader has gone (`| head`): nothing is left to say, also not when Python closes the pipe
         sys.stderr.close()
         return 0
+    except OSError as error:  # a full disk, a folder that cannot be written
+        print(f"ironarm: {error.filename or 'a file'} cannot be read or written: {error.strerror or error}.", file=sys.stderr)
+        return 2
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -14,6 +14,8 @@ from .attacks import Attack
 from .errors import InvalidInput
 from .policies import Policy
 
+LONGEST = 1000
+MOST_NUMBERS = 1_000_000
 SUMS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 
 
@@ -48,6 +50,8 @@ def parse(text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_e
     ('MedEUCB', {'b': 8})
     """
     problem = InvalidInput(f"cannot read the {what} {text!r}; write it like Name or Name(parameter=1, other=2.5).")
+    if len(text) > LONGEST:
+        raise InvalidInput(f"the {what} {text[:40]!r}... is {len(text):,} characters long; expected at most {LONGEST:,}.")
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):  # a ValueError: zero bytes
@@ -58,7 +62,7 @@ def parse(text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_e
         raise problem
     parameters: dict[str, Any] = {}
     for keyword in node.keywords:
-        if keyword.arg is None:
+        if keyword.arg is None or keyword.arg in parameters:
             raise problem
         try:
             parameters[keyword.arg] = value(keyword.value)
@@ -97,7 +101,7 @@ def numbers_from_text(text: str) -> list[float]:
         if ":" in text:
             first, last, step = (float(part) for part in text.split(":"))
             count = round((last - first) / step)
-            if count < 0 or abs(first + count * step - last) > 1e-9 * max(1.0, abs(last)):
+            if not 0 <= count <= MOST_NUMBERS or abs(first + count * step - last) > 1e-9 * max(1.0, abs(last)):
                 raise ValueError
             return [first + i * step for i in range(count + 1)]
         return [float(part) for part in text.split(",")]

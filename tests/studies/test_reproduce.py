@@ -70,6 +70,40 @@ def test_a_changed_parameter_reruns_that_policy_only(undisturbed, tmp_path):
     assert (findings.computed, findings.kept) == (2, 8)
 
 
+def test_a_damaged_or_stale_report_is_written_again(undisturbed, tmp_path, capsys):
+    """A garbled page; a study that changed in what is shown only."""
+    shutil.copytree(SMALL, tmp_path / "study")
+    out = tmp_path / "out"
+    shutil.copytree(undisturbed, out)
+    (out / "report.html").write_text("garbage")
+    assert main([*QUICK, "--out", str(out)]) == 0
+    assert "The median beats the mean." in (out / "report.html").read_text()
+    for file, old, new in (("runs", "paper_trials = 4", "paper_trials = 3"), ("runs", '"trimmed" =', '"renamed" ='), ("show", '"trimmed"', '"renamed"')):
+        path = tmp_path / "study" / f"{file}.toml"
+        path.write_text(path.read_text().replace(old, new))
+    assert main(["reproduce", "--study", str(tmp_path / "study"), "--quick", "--out", str(out)]) == 0
+    assert "0 cells computed" in capsys.readouterr().out
+    page = (out / "report.html").read_text()
+    assert "renamed" in page
+    assert "3 trials" in page
+
+
+def test_what_cannot_be_written_is_one_sentence(undisturbed, tmp_path, capsys):
+    """A folder where the page should be."""
+    out = tmp_path / "out"
+    shutil.copytree(undisturbed / "cells", out / "cells")
+    (out / "report.html").mkdir()
+    assert main([*QUICK, "--out", str(out)]) == 2
+    assert "cannot be read or written" in capsys.readouterr().err
+
+
+def test_a_terminal_without_greek_letters(undisturbed):
+    """Question marks, not a traceback."""
+    command = [sys.executable, "-m", "ironarm", *QUICK, "--out", str(undisturbed)]
+    done = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
+
+
 def test_damaged_cells_are_noticed_and_redone(undisturbed, tmp_path):
     """One cut short, one empty, one overwritten; the others are kept."""
     out = tmp_path / "out"

@@ -82,6 +82,35 @@ def test_trials_take_the_place_of_every_runs_own():
         ("claims", 'against = ["mean"]\n', "", "needs 'against'"),
         ("claims", 'against = ["mean"]\n', 'against = ["mean"]\nshare = 0.5\n', "does not use 'share'"),
         ("claims", 'run = "main"', 'run = "mian"', "Did you mean 'main'"),
+        ("runs", "rho = [0.1, 0.2]", "rho = []", "rho is empty"),
+        ("runs", "rho = [0.1, 0.2]", "rho = [0.1, 0.1]", "comes twice"),
+        ("runs", 'title = "A small study"', "title = []", "title must be text"),
+        ("runs", '"MedEUCB(b=2, block=200)"', "5", "must be a table with policy"),
+        ("runs", '"MedEUCB(b=2, block=200)"', "{ policy = 5 }", "must be text"),
+        ("runs", "MedEUCB(b=2, block=200)", "MedEUCB(b=" + "-" * 20_000 + "2)", "characters long"),
+        ("runs", 'name = "GaussianBandit"', 'name = ["GaussianBandit"]', "must be text"),
+        ("runs", "means = [0, 2, 4]", 'means = "0:1000000000:1"', "cannot read the numbers"),
+        ("runs", "scale = 100", "scale = 100\nrho = 0.3", "a rho of its own"),
+        ("runs", 'name = "OppositeUniform"\nscale = 100', 'name = "NoAttack"', "rho"),
+        ("runs", "trials = 400", "trials = 999999999999999", "trials must be a whole number"),
+        ("runs", "[[runs]]", '[[runs]]\nname = "main"\nrho = 0.3\nhorizon = 10\ntrials = 2\n[[runs]]', "comes twice"),
+        ("runs", "quick = { trials = 5, horizon = 1000 }", "quick = 5", "must be a table"),
+        ("claims", "[[claims]]", "[claims]", "TOML"),
+        ("claims", 'sentence = "The median beats the mean."', "sentence = 5", "must be text"),
+        ("claims", 'policies = ["median"]', "policies = []", "must be a list of names"),
+        ("claims", 'against = ["mean"]', "against = []", "must be a list of names"),
+        ("claims", 'source = "here"', 'source = "here"\nours = "no"', "true or false"),
+        ("claims", 'check = "lower_mean_regret"', 'check = "fails"\nshare = 5', "share must be"),
+        ("claims", 'check = "lower_mean_regret"', 'check = "grows_slower"\nthan = 0.2\nspan = 1', "span must be"),
+        ("claims", 'check = "lower_mean_regret"', 'check = "grows_slower"\nthan = 0.2\nspan = 1000', "span must be at most"),
+        ("claims", 'check = "lower_mean_regret"', 'check = "excess_grows_slower"\nthan = 0.2\nsince = 20000', "since must leave"),
+        ("show", 'name = "regret"', 'name = "../regret"', "files are named after it"),
+        ("show", 'name = "regret"', 'name = "<b>"', "files are named after it"),
+        ("show", 'name = "regret"', 'name = "scheme"', "comes twice"),
+        ("show", 'trials = "paper"', 'trials = "papr"', "Did you mean 'paper'"),
+        ("show", 'policies = ["median"]', 'policies = ["mean"]', "a schedule is drawn of MedEUCB"),
+        ("show", 'title = "Regret"', "title = 5", "must be text"),
+        ("show", 'title = "Final regret"\nrun = "main"', 'title = "Final regret"', "run must be one of"),
         ("show", 'kind = "regret"', 'kind = "regrets"', "Did you mean 'regret'"),
         ("show", '"trimmed"', '"trimed"', "Did you mean 'trimmed'"),
     ],
@@ -96,6 +125,15 @@ def test_mistakes_are_refused_with_what_was_meant(tmp_path, file, old, new, mess
     with pytest.raises(BadFile) as caught:
         read_study(str(folder))
     assert message in str(caught.value)
+
+
+def test_quick_needs_quick_sizes(tmp_path):
+    """Or it would silently run everything."""
+    shutil.copytree(SMALL, tmp_path / "study")
+    runs = tmp_path / "study" / "runs.toml"
+    runs.write_text(runs.read_text().replace("quick = { trials = 5, horizon = 1000 }", ""))
+    with pytest.raises(BadFile, match="no quick sizes"):
+        read_study(str(tmp_path / "study"), quick=True)
 
 
 def test_an_unknown_study_is_refused():

@@ -11,7 +11,7 @@ from typing import Any
 EXAMPLES = """\
 examples:
   ironarm reproduce                                  the paper's synthetic study, in a few minutes
-  ironarm reproduce --quick --out quick              a smaller one, in half a minute
+  ironarm reproduce --quick --out quick              a smaller one, in half a minute once compiled
   ironarm reproduce --trials 5000 --workers 2
   ironarm reproduce --study my-study                 a study of your own, from a folder
 
@@ -41,17 +41,18 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the study, write the report, print the claims."""
-    from ..studies.report import report
+    from ..studies.report import report, require_extras
     from ..studies.run import Runner
     from ..studies.study import read_study
 
     study = read_study(options.study, trials=options.trials, quick=options.quick)
+    require_extras()  # now, not after the simulations
     try:
         findings = Runner(study, options.out, workers=options.workers, force=options.force).run()
+        found, written = report(findings, options.out, shlex.join(["ironarm", *sys.argv[1:]]), options.force)
     except KeyboardInterrupt:
         print(f"what is finished is kept in {options.out / 'cells'}; the same command goes on from there", file=sys.stderr)
         raise
-    found = report(findings, options.out, shlex.join(["ironarm", *sys.argv[1:]]))
     print(study.title)
     last = None
     for claim in found["claims"]:
@@ -61,5 +62,5 @@ def run(options: argparse.Namespace) -> int:
         few, all_trials = claim["on_paper_trials"], claim["on_all_trials"]
         print(f"  {claim['verdict']:<11}  rho = {claim['rho']:g}, {all_trials['trials']:,} trials (on {few['trials']}: {few['verdict']})")
     print(f"\n{findings.computed} cells computed, {findings.kept} already there, {findings.seconds:.0f} s")
-    print(f"wrote {options.out / 'report.html'}, report.json and figures/")
+    print(f"{'wrote' if written else 'already there:'} {options.out / 'report.html'} and what belongs to it")
     return 0

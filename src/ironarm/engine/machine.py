@@ -8,6 +8,8 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -118,10 +120,28 @@ class Machine:
             from . import jit
 
             try:
-                self._calls[name] = jit.bare_call(self._namespace[name], self._signatures[name])
+                with interrupts_wait():
+                    self._calls[name] = jit.bare_call(self._namespace[name], self._signatures[name])
             except jit.NumbaError as error:
                 raise PolicyFault(f"{self.policy.__name__} cannot be compiled: {reason(error)}") from error
         return self._calls[name]
+
+
+@contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """Let Ctrl-C wait until the block is over: inside a compiler it can be swallowed, and leave something half compiled."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    arrived: list[int] = []
+    signal.signal(signal.SIGINT, lambda *_: arrived.append(1))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if arrived:
+            signal.raise_signal(signal.SIGINT)
 
 
 _ESTIMATE_REWARD = """

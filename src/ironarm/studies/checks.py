@@ -86,7 +86,7 @@ def lower_mean_regret(evidence: Evidence, policies: Sequence[str], against: Sequ
     for one in policies:
         for other in against:
             difference = statistics.mean(evidence.regret(one) - evidence.regret(other))
-            text = f"{one} {short(evidence.regret(one).mean())}, {other} {short(evidence.regret(other).mean())}: difference {interval(difference)}"
+            text = f"{one}: {short(evidence.regret(one).mean())}; {other}: {short(evidence.regret(other).mean())}; difference {interval(difference)}"
             found.append(Measured(f"{one} minus {other}", difference, below(difference, 0.0), text))
     return found
 
@@ -97,7 +97,8 @@ def lower_median_regret(evidence: Evidence, policies: Sequence[str], against: Se
     for one in policies:
         for other in against:
             difference = statistics.median(evidence.regret(one) - evidence.regret(other))
-            text = f"{one} {short(np.median(evidence.regret(one)))}, {other} {short(np.median(evidence.regret(other)))} in the median trial"
+            medians = f"{one}: {short(np.median(evidence.regret(one)))}; {other}: {short(np.median(evidence.regret(other)))}"
+            text = f"{medians} in the median trial; difference in the median pair {interval(difference)}"
             found.append(Measured(f"median of {one} minus {other}", difference, below(difference, 0.0), text))
     return found
 
@@ -110,7 +111,7 @@ def same_mean_regret(evidence: Evidence, policies: Sequence[str], against: Seque
             size = within * float(evidence.regret(one).mean())
             difference = statistics.mean(evidence.regret(one) - evidence.regret(other))
             inside, outside = difference.wholly_above(-size) and difference.wholly_below(size), difference.wholly_above(size) or difference.wholly_below(-size)
-            text = f"{one} {short(evidence.regret(one).mean())}, {other} {short(evidence.regret(other).mean())}: difference {interval(difference)}"
+            text = f"{one}: {short(evidence.regret(one).mean())}; {other}: {short(evidence.regret(other).mean())}; difference {interval(difference)}"
             found.append(Measured(f"{one} minus {other}", difference, AGREE if inside else DISAGREE if outside else CANNOT_TELL, text))
     return found
 
@@ -137,8 +138,10 @@ def excess_grows_slower(evidence: Evidence, policies: Sequence[str], than: float
         late = evidence.rounds(name) >= since
         rounds, curves = evidence.rounds(name)[late], evidence.curves(name)[:, late]
         mean, median = float(curves[:, -1].mean()), np.median(curves, axis=0)
-        exponent = statistics.fitted_slope(rounds, curves, median) if mean - median[-1] > 0.01 * mean else Estimate(0.0, 0.0, 0.0)
-        text = f"{name}: mean {short(mean)}, median {short(median[-1])}, exponent of the excess {interval(exponent, '.2f')}"
+        much = mean - median[-1] > 0.01 * mean
+        exponent = statistics.fitted_slope(rounds, curves, median) if much else Estimate(0.0, 0.0, 0.0)
+        growth = f"exponent of the excess {interval(exponent, '.2f')}" if much else "no excess to speak of (under 1 % of the mean)"
+        text = f"{name}: mean {short(mean)}, median {short(median[-1])}; {growth}"
         found.append(Measured(f"exponent of the mean's excess over the median, {name}", exponent, below(exponent, than), text))
     return found
 
@@ -149,7 +152,7 @@ def nearly_always_optimal(evidence: Evidence, policies: Sequence[str], against: 
     for names, verdict in ((policies, above), (against, below)):
         for name in names:
             optimal = statistics.mean(evidence.last_tenth(name))
-            found.append(Measured(f"optimal pulls of {name}", optimal, verdict(optimal, share), f"{name} {percent(optimal)}"))
+            found.append(Measured(f"optimal pulls of {name}", optimal, verdict(optimal, share), f"{name}: {percent(optimal)}"))
     return found
 
 
@@ -159,7 +162,7 @@ def fails(evidence: Evidence, policies: Sequence[str], against: Sequence[str], s
     for names, verdict in ((policies, above), (against, below)):
         for name in names:
             stuck = statistics.share(evidence.stuck(name))
-            found.append(Measured(f"share of trials stuck, {name}", stuck, verdict(stuck, share), f"{name} {percent(stuck)} stuck"))
+            found.append(Measured(f"share of trials stuck, {name}", stuck, verdict(stuck, share), f"{name}: {percent(stuck)} stuck"))
     return found
 
 
@@ -170,7 +173,7 @@ def less_often_stuck(evidence: Evidence, policies: Sequence[str], against: Seque
         for other in against:
             mine, theirs = evidence.stuck(one), evidence.stuck(other)
             difference = statistics.mean(mine.astype(float) - theirs.astype(float))
-            text = f"{one} {100 * mine.mean():.1f} % stuck, {other} {100 * theirs.mean():.1f} %: difference {percent(difference)}"
+            text = f"{one}: {100 * mine.mean():.1f} % stuck; {other}: {100 * theirs.mean():.1f} %; difference {percent(difference)}"
             found.append(Measured(f"share stuck, {one} minus {other}", difference, below(difference, 0.0), text))
     return found
 

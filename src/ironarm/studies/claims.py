@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InvalidInput
 from ..validation import choice, number
-from .checks import CHECKS, Evidence, Measured, together
+from .checks import CANNOT_TELL, CHECKS, Evidence, Measured, together
 from .run import Findings
-from .study import Study, fields, known_policies
+from .study import Study, known_policies
+from .typed import fields, text
 
 REQUIRED = ("sentence", "source", "check", "run", "policies")
 OPTIONAL = ("against", "than", "span", "since", "share", "within", "reading", "if_disagree", "ours")
+
+
+# what a check's numbers may be
+BOUNDS: dict[str, dict[str, float]] = {
+    "than": {},
+    "span": {"above": 1},
+    "since": {"at_least": 1},
+    "share": {"above": 0, "below": 1},
+    "within": {"above": 0},
+}
+WITHOUT_OTHERS = ("fails", "nearly_always_optimal")
+FEWEST_TRIALS = 10
 
 
 @dataclass(frozen=True)
@@ -44,23 +57,32 @@ class Row:
 
 def check_claim(study: Study, claim: Mapping[str, Any]) -> None:
     """Refuse a claim that names what the study does not have."""
-    what = f"claim {claim.get('sentence', '')[:40]!r}" if isinstance(claim, Mapping) else "a claim"
+    what = f"claim {str(claim.get('sentence', ''))[:40]!r}"
     fields(what, claim, REQUIRED, OPTIONAL)
+    for part in ("sentence", "source", "reading", "if_disagree"):
+        if part in claim:
+            text(f"{what}: {part}", claim[part])
+    if not isinstance(claim.get("ours", False), bool):
+        raise InvalidInput(f"{what}: ours must be true or false, got {claim['ours']!r}.")
     choice(f"{what}: check", claim["check"], CHECKS)
     choice(f"{what}: run", claim["run"], [run.name for run in study.runs])
-    available = study.run(claim["run"]).policies
+    run = study.run(claim["run"])
     for part in ("policies", "against"):
-        if part in claim and claim[part] != []:
-            known_policies(what, claim[part], available)
+        if part in claim and not (claim[part] == [] and part == "against" and claim["check"] in WITHOUT_OTHERS):
+            known_policies(what, claim[part], run.policies)
     wanted = list(inspect.signature(CHECKS[claim["check"]]).parameters)[1:]
     for parameter in wanted:
         if parameter not in claim:
             raise InvalidInput(f"{what}: the check {claim['check']} needs {parameter!r}.")
-    for parameter in ("than", "span", "since", "share", "within"):
+    for parameter, bounds in BOUNDS.items():
         if parameter in claim:
-            number(f"{what}: {parameter}", claim[parameter])
+            number(f"{what}: {parameter}", claim[parameter], **bounds)
             if parameter not in wanted:
                 raise InvalidInput(f"{what}: the check {claim['check']} does not use {parameter!r}.")
+    if "span" in claim and claim["span"] ** 2 > run.horizon:
+        raise InvalidInput(f"{what}: span must be at most the square root of the horizon {run.horizon}, got {claim['span']}.")
+    if "since" in claim and claim["since"] > run.horizon / 10:
+        raise InvalidInput(f"{what}: since must leave a decade up to the horizon {run.horizon}, got {claim['since']}.")
 
 
 def judge(findings: Findings) -> list[Row]:
@@ -80,4 +102,6 @@ def settle(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:
     check = CHECKS[claim["check"]]
     arguments = {name: claim[name] for name in list(inspect.signature(check).parameters)[1:]}
     measured = check(evidence, **arguments)
+    if evidence.trials < FEWEST_TRIALS:  # resampling so few says nothing of how sure they are
+        measured = [replace(part, verdict=CANNOT_TELL) for part in measured]
     return Verdict(evidence.trials, together(part.verdict for part in measured), tuple(measured))

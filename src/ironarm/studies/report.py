@@ -40,30 +40,41 @@ class Provenance:
     machine: str
 
 
-def report(findings: Findings, out: Path, command: str) -> dict[str, Any]:
-    """Write report.html, report.json, run.json and the figures into a folder, unless the same report is there already; return what report.json holds."""
+def report(findings: Findings, out: Path, command: str, force: bool = False) -> tuple[dict[str, Any], bool]:
+    """Write report.html, report.json, run.json and the figures into a folder, unless they are there already; return what report.json holds, and whether it was written."""
     state = _state(findings)
     try:
         run = json.loads((out / "run.json").read_text(encoding="utf-8"))
-        if run["state"] == state and all((out / name).is_file() for name in run["files"]):
-            return dict(json.loads((out / "report.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
+        if not force and run["state"] == state and all(_digest(out / name) == digest for name, digest in run["files"].items()):
+            return dict(json.loads((out / "report.json").read_text(encoding="utf-8"))), False
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
-    return _write(findings, out, command, state)
+    return _write(findings, out, command, state), True
+
+
+def require_extras() -> None:
+    """Say what is missing, if anything, before work is done that could not be shown."""
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise missing_extra("the report", "study") from None
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _state(findings: Findings) -> str:
     """Return a hash of everything that a report depends on but the time it took."""
     code = [path.read_bytes() for path in sorted(TEMPLATE.parent.glob("*.*")) if path.is_file()]
-    study = repr((findings.study.claims, findings.study.show, findings.study.title, _versions())).encode()
+    study = repr((findings.study, _versions())).encode()
     return hashlib.sha256(b"\n".join([*code, study, *(key.encode() for key in findings.keys)])).hexdigest()
 
 
 def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str, Any]:
-    try:
-        import jinja2
-    except ImportError:
-        raise missing_extra("the report", "study") from None
+    import jinja2
+
     rows = judge(findings)
     tables = {spec["name"]: TABLES[spec["kind"]](findings, spec) for spec in findings.study.show.get("tables", [])}
     specs = findings.study.show.get("figures", [])
@@ -85,12 +96,13 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
         run=provenance,
         deciding=deciding,
         trials=max(run.trials for run in findings.study.runs),
+        few=min(findings.study.paper_trials, *(run.trials for run in findings.study.runs)),
     )
     found = _for_machines(findings, rows, tables)
     _write_json(out / "report.json", found)
     write_whole(out / "report.html", page.encode())
     files = ["report.html", "report.json", *(f"figures/{panel['name']}.{form}" for figure in figures for panel in figure["panels"] for form in FORMATS)]
-    _write_json(out / "run.json", {**asdict(provenance), "files": files, "state": state})
+    _write_json(out / "run.json", {**asdict(provenance), "files": {name: _digest(out / name) for name in files}, "state": state})
     return found
 
 

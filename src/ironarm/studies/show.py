@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InvalidInput
 from ..figures import Styles, pyplot
 from ..policies import MedEUCB
 from ..policies.med_e_ucb import plan_block
 from ..simulation.summary import bootstrap_interval
-from ..validation import choice
+from ..validation import choice, whole
 from .checks import Evidence
 from .run import Findings
-from .study import Study, fields, known_policies
+from .study import Study, known_policies
 from .tables import TABLES
+from .typed import distinct, fields, file_name, tables, text
 
 BLOCKS = 10
 SIZE = (6.4, 4.9)
@@ -23,15 +25,31 @@ SIZE = (6.4, 4.9)
 
 def check_show(study: Study) -> None:
     """Refuse figures and tables that name what the study does not have."""
-    for part, kinds, required in (("figures", KINDS, ("name", "kind", "title", "run", "policies")), ("tables", TABLES, ("name", "kind", "title"))):
-        for item in study.show.get(part, []):
+    parts: list[tuple[str, Mapping[str, Any], list[str], list[str]]] = [
+        ("figures", KINDS, ["name", "kind", "title", "run", "policies", "caption"], ["trials"]),
+        ("tables", TABLES, ["name", "kind", "title"], ["run", "from"]),
+    ]
+    for part, kinds, required, optional in parts:
+        items = tables(part, study.show.get(part, []))
+        for item in items:
             what = f"{part[:-1]} {item.get('name', '')!r}"
-            fields(what, item, required, ("caption", "trials", "run", "policies", "from"))
+            fields(what, item, required, optional)
+            file_name(f"{what}: name", item["name"])
+            for words in ("title", "caption"):
+                if words in item:
+                    text(f"{what}: {words}", item[words])
             choice(f"{what}: kind", item["kind"], kinds)
-            if "run" in item:
-                choice(f"{what}: run", item["run"], [run.name for run in study.runs])
+            if "run" in item or item["kind"] in ("tails", "growth"):
+                choice(f"{what}: run", item.get("run"), [run.name for run in study.runs])
             if "policies" in item:
                 known_policies(what, item["policies"], study.run(item["run"]).policies)
+            if "trials" in item:
+                choice(f"{what}: trials", item["trials"], ["paper"])
+            if "from" in item:
+                whole(f"{what}: from", item["from"], at_least=1, below=study.run(item["run"]).horizon)
+            if item["kind"] == "schedule" and not isinstance(study.policies[item["policies"][0]].candidates(0.1)[0], MedEUCB):
+                raise InvalidInput(f"{what}: a schedule is drawn of MedEUCB, got {item['policies'][0]!r}.")
+        distinct(f"the name of {part}", [item["name"] for item in items])
 
 
 def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -73,7 +91,7 @@ def tails(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
         ordered = np.sort(evidence.regret(name))
         share = 1 - np.arange(len(ordered)) / len(ordered)
         colour, line, _ = styles.next(kind)
-        axes.plot(np.append(ordered, ordered[-1]), np.append(share, share[-1] / 2), line, color=colour, label=name, drawstyle="steps-post", linewidth=1.8)
+        axes.plot(np.append(ordered, ordered[-1]), np.append(share, share[-1] / 2), line, color=colour, label=_label(name), drawstyle="steps-pre", linewidth=1.8)
     axes.set(xscale="log", yscale="log", xlabel="final regret", ylabel="share of trials with more", ylim=(0.7 / evidence.trials, 1.3))
     return _with_legend(figure, axes)
 
@@ -86,9 +104,9 @@ def growth(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
         rounds, values = evidence.rounds(name), evidence.curves(name)
         colour, line, _ = styles.next(kind)
         low, high = bootstrap_interval(np.ascontiguousarray(values.T))
-        axes.plot(rounds, values.mean(axis=0), line, color=colour, label=f"{name}: mean", linewidth=1.8)
+        axes.plot(rounds, values.mean(axis=0), line, color=colour, label=_label(name), linewidth=1.8)
         axes.fill_between(rounds, low, high, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(rounds, np.median(values, axis=0), ":", color=colour, label=f"{name}: median", linewidth=1.8)
+        axes.plot(rounds, np.median(values, axis=0), ":", color=colour, linewidth=1.3)
     axes.set(
         xscale="log",
         yscale="log",
@@ -116,7 +134,7 @@ def schedule(findings: Findings, name: str) -> Any:
     blue = Styles().next("MedEUCB")[0]
     for k, (start, each) in enumerate(windows):
         for axes in (whole, close):
-            axes.barh(k, block, left=1, height=0.72, color="white", edgecolor="#808080", linewidth=0.8)
+            axes.barh(k, block, left=1, height=0.72, color="none", edgecolor="#808080", linewidth=0.8)
             for arm in range(arms if each else 0):
                 axes.barh(k, each, left=start + arm * each, height=0.72, color=blue, edgecolor="white" if axes is close and each < 20 else blue, linewidth=0.4)
         whole.text(block * 1.01, k, f"{each} pull{'s' if each > 1 else ''} of each arm", va="center", fontsize=8) if each else None
@@ -147,6 +165,11 @@ def _lowest(evidence: Evidence, curves: Mapping[str, np.ndarray], first: int) ->
     return min([float(mean[mean > 0].min()) for mean in means if (mean > 0).any()], default=1.0)
 
 
+def _label(name: str) -> str:
+    """A policy's name as a label, in which a dollar sign is a dollar sign."""
+    return name.replace("$", r"\$")
+
+
 def _panel(title: str) -> tuple[Any, Any]:
     figure, axes = pyplot().subplots(figsize=SIZE, layout="constrained")
     axes.set_title(title, fontsize=11)
@@ -158,13 +181,17 @@ def _lines(axes: Any, evidence: Evidence, kinds: Mapping[str, str], curves: Mapp
     for name, kind in kinds.items():
         rounds, values = evidence.rounds(name), curves[name]
         colour, line, marker = styles.next(kind)
-        axes.plot(rounds, values.mean(axis=0), line, color=colour, label=name, linewidth=1.8, marker=marker, markevery=8, markersize=4, markerfacecolor="none")
+        axes.plot(rounds, values.mean(axis=0), line, color=colour, label=_label(name), linewidth=1.8, marker=marker, markevery=8, markersize=4, markerfacecolor="none")
         if evidence.trials > 1:
             low, high = bootstrap_interval(np.ascontiguousarray(values.T))
             axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
 
 
 def _with_legend(figure: Any, axes: Any) -> Any:
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "log" and high < 100 * low:  # less than two decades: powers of ten alone would be too few
+        ticks = [step * 10**k for k in range(-3, 9) for step in (1, 2, 5) if low <= step * 10**k <= high]
+        axes.set_yticks(ticks, [f"{tick:,g}" for tick in ticks])
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_formatter("")  # never shown, but measured at length
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=9)

@@ -20,6 +20,7 @@ from ..errors import BadFile, InvalidInput
 from ..notation import policy_from_text
 from ..policies import Policy
 from ..validation import did_you_mean, number, whole
+from .typed import distinct, fields, tables, text
 
 HOME = Path(__file__).parent
 PER_DECADE = 20
@@ -71,6 +72,8 @@ class Study:
     title: str
     seed: int
     paper_trials: int
+    """So many trials the paper had, or, without a paper, are a few."""
+    has_paper: bool
     bandit: Bandit
     attack: Mapping[str, Any]
     policies: Mapping[str, Entry]
@@ -139,32 +142,30 @@ def _read(path: Path) -> dict[str, Any]:
         raise BadFile(f"{path} is not valid TOML: {error}.") from None
 
 
-def fields(what: str, data: object, required: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Any]:
-    """Return a table's fields if they are the expected ones, or say which is missing or unknown."""
-    needed, known = list(required), [*required, *optional]
-    if not isinstance(data, dict):
-        raise InvalidInput(f"{what} must be a table with {', '.join(needed)}, got {data!r}.")
-    for key in data:
-        if key not in known:
-            raise InvalidInput(f"{what} has an unknown field {key!r}; expected {', '.join(known)}.{did_you_mean(key, known)}")
-    for key in needed:
-        if key not in data:
-            raise InvalidInput(f"{what} needs the field {key!r}.")
-    return data
-
-
 def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dict[str, Any], trials: int | None, quick: bool) -> Study:
     from .claims import check_claim
     from .show import check_show
 
     top = fields("runs.toml", runs, ["title", "seed", "bandit", "attack", "policies", "runs"], ["paper_trials", "tuning"])
-    entries = {name: _entry(name, data) for name, data in fields("policies", top["policies"], [], top["policies"]).items()}
+    if not isinstance(top["policies"], dict) or not top["policies"]:
+        raise InvalidInput(f"policies must be a table with at least one policy, got {top['policies']!r}.")
+    entries = {name: _entry(name, data) for name, data in top["policies"].items()}
+    for part in ("bandit", "attack"):
+        text(f"the {part}'s name", fields(part, top[part], ["name"], top[part] if isinstance(top[part], dict) else [])["name"])
+    if "rho" in top["attack"]:
+        raise InvalidInput("the attack has a rho of its own; expected it in the runs alone. Leave it out of [attack].")
     bandit = bandits.make(top["bandit"])
-    fields("attack", top["attack"], ["name"], top["attack"])
-    listed = [_run(data, entries, trials, quick) for data in top["runs"]]
+    listed = [_run(data, entries, trials, quick) for data in tables("runs", top["runs"])]
+    if not listed:
+        raise InvalidInput("there is no run; add one under [[runs]].")
+    distinct("the run name", [run.name for run in listed])
+    if quick and not any("quick" in data for data in top["runs"]):
+        raise InvalidInput("the study has no quick sizes; leave out --quick, or add quick = { trials = 20 } to its runs.")
     for run in listed:
         for rho in run.rho:
             attack = make_attack(top["attack"], rho)
+            if attack.rho != rho or (top["attack"]["name"] == "NoAttack" and rho > 0):
+                raise InvalidInput(f"NoAttack attacks nothing, so rho must be 0, got {rho:g}.")
             for name in run.policies:
                 for policy in entries[name].candidates(attack.rho):
                     policy.constants(bandit.arms, run.horizon)
@@ -176,15 +177,16 @@ def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dic
         raise InvalidInput(f"tuning must not use the study's own seed {seed}: a policy would be judged on the trials it was chosen by.")
     study = Study(
         name=folder.name,
-        title=str(top["title"]),
+        title=text("title", top["title"]),
         seed=seed,
         paper_trials=whole("paper_trials", top.get("paper_trials", 20), at_least=2),
+        has_paper="paper_trials" in top,
         bandit=bandit,
         attack=top["attack"],
         policies=entries,
         tuning=tuning,
         runs=tuple(listed),
-        claims=tuple(fields("claims.toml", claims, [], ["claims"]).get("claims", [])),
+        claims=tuple(tables("claims", fields("claims.toml", claims, [], ["claims"]).get("claims", []))),
         show=fields("show.toml", show, [], ["figures", "tables"]),
     )
     for claim in study.claims:
@@ -200,7 +202,7 @@ def _entry(name: str, data: object) -> Entry:
     tune = table.get("tune", {})
     if not isinstance(tune, dict) or not all(isinstance(values, list) and values for values in tune.values()):
         raise InvalidInput(f"policy {name!r}: tune must give each parameter a list of values, for example {{ c = [1, 10] }}, got {tune!r}.")
-    policy = policy_from_text(table["policy"], 0.1)
+    policy = policy_from_text(text(f"policy {name!r}", table["policy"]), 0.1)
     for parameter in tune:
         if parameter not in policy.parameters:
             raise InvalidInput(f"policy {name!r}: {type(policy).__name__} has no parameter {parameter!r} to tune.{did_you_mean(parameter, policy.parameters)}")
@@ -209,16 +211,21 @@ def _entry(name: str, data: object) -> Entry:
 
 def _run(data: object, entries: Mapping[str, Entry], trials: int | None, quick: bool) -> Run:
     table = fields("a run", data, ["name", "rho", "horizon", "trials"], ["policies", "quick"])
-    what = f"run {table['name']!r}"
+    what = f"run {text('the name of a run', table['name'])!r}"
+    if "quick" in table:
+        fields(f"{what}, quick", table["quick"], [], ["trials", "horizon"])
     if quick:
-        table = {**table, **fields(f"{what}, quick", table.get("quick", {}), [], ["trials", "horizon"])}
+        table = {**table, **table.get("quick", {})}
     chosen = known_policies(what, table.get("policies", list(entries)), entries)
     rho = table["rho"] if isinstance(table["rho"], list) else [table["rho"]]
+    if not rho:
+        raise InvalidInput(f"{what}: rho is empty; expected at least one number.")
+    distinct(f"{what}: rho", [f"{value:g}" if isinstance(value, float) else value for value in rho])
     return Run(
         name=str(table["name"]),
         rho=tuple(number("rho", value, at_least=0, below=1) for value in rho),
-        horizon=whole("horizon", table["horizon"], at_least=1),
-        trials=whole("trials", table["trials"] if trials is None else trials, at_least=2),
+        horizon=whole("horizon", table["horizon"], at_least=1, below=10**12),
+        trials=whole("trials", table["trials"] if trials is None else trials, at_least=2, below=10**8),
         policies=chosen,
     )
 
@@ -231,6 +238,7 @@ def known_policies(what: str, names: object, entries: Iterable[str]) -> tuple[st
     for name in names:
         if name not in known:
             raise InvalidInput(f"{what}: there is no policy {name!r} in the study.{did_you_mean(name, known)}")
+    distinct(f"{what}: the policy", names)
     return tuple(names)
 
 
