@@ -67,7 +67,7 @@ def finite_means(values: object) -> np.ndarray:
         raise InvalidInput(f"means must be a sequence of numbers, got {values!r}.") from None
     if len(means) == 0 or not np.isfinite(means).all():
         raise InvalidInput(f"means must be at least one number, all finite, got {values!r}.")
-    if not np.isfinite(means.max() - means.min()):
+    if not np.isfinite(means.max() / 2 - means.min() / 2) or abs(means.max() / 2 - means.min() / 2) > np.finfo(float).max / 2:
         raise InvalidInput(f"means must not lie so far apart that their gaps overflow, got {values!r}.")
     means.flags.writeable = False
     return means

@@ -136,6 +136,8 @@ def fit(table: ReplayBandit | str | Path | Iterable[tuple[Any, float]], *, rho: 
         for j, (name, x) in enumerate(zip(bandit.names, logged, strict=True))
     )
     malicious = estimate(max(0.0, _room(logged, best)), [max(0.0, boot.room) for boot in boots])
+    if any(arm.rewards < ENOUGH for arm in fitted):
+        malicious = Estimate(malicious.value, 0.0, 0.5)  # resampling a handful says nothing of how sure it is
     coin = Estimate(*(2 * s / (1 + 2 * s) for s in (malicious.value, malicious.low, malicious.high)))
     means = np.array([arm.mean for arm in fitted])
     verdict = _suitability(logged, fitted, best, means, boots, rho)
@@ -180,6 +182,8 @@ def _room(logged: list[np.ndarray], best: int) -> float:
 
 
 def _suitability(logged: list[np.ndarray], fitted: tuple[FittedArm, ...], best: int, means: np.ndarray, boots: list[_Resample], rho: float) -> Suitability:
+    if any(arm.rewards < ENOUGH for arm in fitted):
+        return Suitability(True)  # too few to judge the kind of rewards by
     values = np.unique(np.concatenate(logged))
     by_mean = int(np.argmax(means))
     gap = float(means[by_mean] - np.delete(means, by_mean).max())
@@ -224,7 +228,7 @@ class _Empirical:
 def _cannot_tell(fitted: tuple[FittedArm, ...], best: int) -> str:
     few = [arm for arm in fitted if arm.rewards < ENOUGH]
     if few:
-        return f"arm {few[0].name} has {few[0].rewards} rewards; with fewer than {ENOUGH} the data cannot tell. Log more."
+        return f"arm {few[0].name} has {few[0].rewards} reward{'s' if few[0].rewards > 1 else ''}; with fewer than {ENOUGH} the data cannot tell. Log more."
     if any(arm.sigma.value == 0 for arm in fitted):
         arm = next(arm for arm in fitted if arm.sigma.value == 0)
         return f"more than half of the rewards of arm {arm.name} are the same number, so its spread cannot be estimated."
