@@ -107,3 +107,12 @@ def test_poison_and_units(rho, more, gap, scale, shift, b):
     assert med_epsilon_greedy_bound(here, min(rho + more, 0.49), T, c=b).total >= med_epsilon_greedy_bound(here, rho, T, c=b).total * (1 - 1e-9)
     assert med_e_ucb_bound(moved, rho, T, b=b, omega=4 * scale**2).total == pytest.approx(scale * med_e_ucb_bound(here, rho, T, b=b).total, rel=1e-4)
     assert med_epsilon_greedy_bound(moved, rho, T, c=b).total == pytest.approx(scale * med_epsilon_greedy_bound(here, rho, T, c=b).total, rel=1e-4)
+
+
+def test_the_bound_holds_out_at_huge_horizons():
+    """It keeps growing with the logarithm of the horizon, also beyond 2^31 rounds."""
+    arms = ia.GaussianBandit([1, 2, 3])
+    totals = [med_e_ucb_bound(arms, rho=0.1, horizon=10**k).total for k in (8, 9, 10, 12)]
+    steps = np.diff(totals) / [1, 1, 2]
+    assert (steps > 0).all()
+    assert steps.max() < 3 * steps.min()

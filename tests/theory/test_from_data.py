@@ -147,3 +147,17 @@ def test_a_handful_of_rewards_gives_no_advice_but_to_log_more():
     assert "arm x has 1 reward; with fewer than 20 the data cannot tell" in page
     assert "log more rewards first" in page
     assert "UCB" not in page.split("promise")[1]
+
+
+def test_where_the_data_cannot_tell_nothing_is_recommended():
+    """A promise that is refused must not come back as advice."""
+    generator = np.random.default_rng(3)
+    few = [(name, float(mean + generator.standard_normal())) for name, mean in (("x", 0), ("y", 4)) for _ in range(15)]
+    certificate = ia.certify(ia.ReplayBandit(few), rho=0.1)
+    assert "cannot tell" in certificate.why_not
+    assert (certificate.recommended, certificate.advice) == (None, "log more rewards first.")
+
+
+def test_a_log_of_equal_rewards_is_said_to_be_one():
+    """Not a division by zero."""
+    assert "the same number" in ia.certify(ia.ReplayBandit([(name, 5.0) for name in "ab" for _ in range(40)]), rho=0.1).advice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -32,7 +33,11 @@ class ScipyBandit(Bandit):
         for law in self.laws:
             if not (callable(getattr(law, "ppf", None)) and callable(getattr(law, "mean", None))):
                 raise InvalidInput(f"laws must be frozen laws of scipy.stats, for example scipy.stats.norm(0, 1), got {law!r}.")
-        self.means = finite_means([law.mean() for law in self.laws])
+        means = [float(law.mean()) for law in self.laws]
+        for i, mean in enumerate(means):
+            if not math.isfinite(mean):
+                raise InvalidInput(f"the law of arm {i} has no finite mean ({mean}), so regret is not defined. Use laws with a mean.")
+        self.means = finite_means(means)
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
         return np.asarray(self.laws[arm].ppf(noise), dtype=float)

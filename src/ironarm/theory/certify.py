@@ -63,7 +63,7 @@ def certify(bandit: Bandit | str | Path, rho: float, policy: Policy | None = Non
     require_policy(policy)
     rho = poison_rate(rho)
     horizon = whole("horizon", horizon, at_least=2, below=2**48)
-    delta = number("delta", delta, above=0, below=1)
+    delta = number("delta", delta, at_least=1e-12, below=1)
     logged: Fit | None = None
     if isinstance(bandit, (str, Path, ReplayBandit)):
         logged = fit(bandit, rho=rho)
@@ -86,6 +86,8 @@ def certify(bandit: Bandit | str | Path, rho: float, policy: Policy | None = Non
     bound = min(largest, finite.total if finite else math.inf, theorem.bound if theorem and theorem.applies else math.inf)
     why_not = _why_not(policy, judged, budget, rho, bound < largest, logged)
     recommended, recommended_bound, advice = _recommend(arms, rho, horizon, judged, budget)
+    if logged and logged.cannot_tell and judged.suited:
+        recommended, recommended_bound, advice = None, None, "log more rewards first."
     if finite and sharp and recommended_bound is not None and finite.total < recommended_bound:
         if sharp.met:
             recommended, recommended_bound, advice = policy, finite.total, f"keep {_short(policy)}."
@@ -108,8 +110,8 @@ def certify(bandit: Bandit | str | Path, rho: float, policy: Policy | None = Non
         sharp=sharp,
         finite_time=finite,
         budget=budget,
-        floor_worst=regret_floor(arms, rho, horizon) if sigma else None,
-        floor_far=regret_floor(arms, rho, horizon, far=True) if sigma else None,
+        floor_worst=min(largest, regret_floor(arms, rho, horizon)) if sigma else None,
+        floor_far=min(largest, regret_floor(arms, rho, horizon, far=True)) if sigma else None,
         recommended=recommended,
         recommended_bound=recommended_bound,
         advice=advice,
@@ -205,8 +207,16 @@ def _recommend(arms: Arms, rho: float, T: int, judged: Suitability, budget: Budg
         candidates.append((med_epsilon_greedy_bound(arms, rho, T, c=c).total, MedEpsilonGreedy(c=c)))
     bound, best = min(candidates, key=lambda pair: pair[0])
     if bound < T * arms.largest_gap:
-        return best, bound, f"{_short(best)}: an expected regret of at most {bound:,.0f}."
+        return best, bound, f"{_short(best)}: an expected regret of at most {_at_most(bound)}."
     return best, bound, f"{_short(best)}, whose regret is logarithmic in the long run; at this horizon nothing can be promised on these arms."
+
+
+def _at_most(bound: float) -> str:
+    """Return a bound as text, never below it."""
+    if 1000 <= bound < 1e12:
+        return f"{math.ceil(bound):,}"
+    step = 10.0 ** (math.floor(math.log10(bound)) - 3) if bound > 0 else 1.0
+    return f"{math.ceil(bound / step) * step:.4g}"
 
 
 def _two_digits(x: float) -> float:

@@ -196,7 +196,7 @@ def _others_high(arms: Arms, rho: float, j: int, x: float, first: int, omega: fl
     Small v are summed one by one. Larger ones are taken in groups: the bonus falls with v, and so does the chance of a majority among an odd number of coins, which is larger than
     among the even number above it; so the odd number at or below a group's first v bounds the whole group.
     """
-    from scipy.special import bdtrc
+    from scipy.special import betainc
 
     single = np.arange(first, min(T, first + ONE_BY_ONE))
     edges = np.unique(np.round(np.geomspace(first + ONE_BY_ONE, T, 2 + int(math.log(T / (first + ONE_BY_ONE)) / math.log(1.02))))) if first + ONE_BY_ONE < T else np.array([])
@@ -204,7 +204,9 @@ def _others_high(arms: Arms, rho: float, j: int, x: float, first: int, omega: fl
     weights = np.concatenate([np.ones(len(single)), np.diff(edges)])
     p = rho + (1 - rho) * (1 - np.asarray(arms.laws[j].cdf(x - np.sqrt(omega * math.log(max(T, 2)) / v))))
     coins = np.where(np.arange(len(v)) < len(single), v, v - 1 + v % 2)
-    return float((weights * np.where(p < 0.5, bdtrc(coins // 2, coins, np.minimum(p, 0.5)), 1.0)).sum())
+    # the chance of more than half heads, as an incomplete beta function, because scipy's binomial tail ends at 2^31 coins
+    majority = betainc(coins // 2 + 1.0, coins - coins // 2, np.minimum(p, 0.5))
+    return float((weights * np.where(p < 0.5, majority, 1.0)).sum())
 
 
 def _layered(arms: Arms, pivots: np.ndarray, low_index: np.ndarray) -> np.ndarray:

@@ -61,6 +61,8 @@ def suitability(arms: Arms, rho: float) -> Suitability:
 def clipped_mean(gap: float, low: float, high: float, rho: float) -> tuple[str, Policy | None]:
     """Return the advice for rewards of a known range: clipped to it, an attack moves a mean by at most rho times its width, so means work for rho < gap/(gap + width)."""
     width = high - low
+    if width == 0:
+        return "All rewards are the same number, so there is nothing to choose by. Log something that differs between arms.", None
     limit = gap / (gap + width)
     policy = UCB(sigma=width / 2)
     clip = f"Replace rewards outside [{low:g}, {high:g}] by the nearer end, so that an attack can move a mean by at most rho{'' if width == 1 else f' times {width:g}'}"
