@@ -58,3 +58,12 @@ def test_ties_of_discrete_laws():
     unbounded = judge(ia.ScipyBandit([stats.poisson(1), stats.poisson(4)]))
     assert unbounded.suited
     assert unbounded.policy is None
+
+
+def test_a_zero_one_law_of_scipy_is_one_too():
+    """The same advice as for a BernoulliBandit."""
+    from scipy import stats
+
+    laws = ia.certify(ia.ScipyBandit([stats.bernoulli(0.2), stats.bernoulli(0.4)]), rho=0.1)
+    assert laws.advice == ia.certify(ia.BernoulliBandit([0.2, 0.4]), rho=0.1).advice
+    assert laws.recommended == ia.UCB(sigma=0.5)

@@ -196,10 +196,14 @@ def _laws(source: Bandit | Sequence[Law]) -> tuple[Law, ...]:
     for law in laws:
         if not all(callable(getattr(law, name, None)) for name in ("cdf", "ppf", "mean")):
             raise InvalidInput(f"a law must have cdf, ppf and mean, as the frozen laws of scipy.stats have, got {law!r}.")
-    return tuple(_ours_if_normal(law) for law in laws)
+    return tuple(_ours_if_known(law) for law in laws)
 
 
-def _ours_if_normal(law: Any) -> Law:
-    """Return a normal law of scipy.stats as ours, for which there are closed forms; others as they are."""
-    normal = getattr(getattr(law, "dist", None), "name", "") == "norm"
-    return Normal(float(law.mean()), float(law.std())) if normal else law
+def _ours_if_known(law: Any) -> Law:
+    """Return a normal or 0/1 law of scipy.stats as ours, for which there are closed forms and advice; others as they are."""
+    name = getattr(getattr(law, "dist", None), "name", "")
+    if name == "norm":
+        return Normal(float(law.mean()), float(law.std()))
+    if name == "bernoulli" and law.support() == (0, 1):
+        return ZeroOne(float(law.mean()))
+    return law  # type: ignore[no-any-return]
