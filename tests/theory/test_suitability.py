@@ -67,3 +67,14 @@ def test_a_zero_one_law_of_scipy_is_one_too():
     laws = ia.certify(ia.ScipyBandit([stats.bernoulli(0.2), stats.bernoulli(0.4)]), rho=0.1)
     assert laws.advice == ia.certify(ia.BernoulliBandit([0.2, 0.4]), rho=0.1).advice
     assert laws.recommended == ia.UCB(sigma=0.5)
+
+
+def test_heavy_ties_get_one_advice_not_two():
+    """What to use instead is the recommendation, and stands on the page once."""
+    from scipy import stats
+
+    certificate = ia.certify(ia.ScipyBandit([stats.binom(4, 0.3), stats.binom(4, 0.8)]), rho=0.05)
+    assert "tie at its median" in certificate.suitability.remark
+    assert certificate.advice == certificate.suitability.instead
+    assert isinstance(certificate.recommended, ia.UCB)
+    assert " ".join(str(certificate).split()).count(certificate.advice[:60]) == 1

@@ -128,9 +128,9 @@ class Certificate:
         return f"{limit}, under any attack whose coin is independent of the clean reward.{estimated}"
 
     def _rewards(self) -> str:
-        # if medians do not suit the rewards, what to do instead is the recommendation
+        # what to do instead is the recommendation
         judged = self.suitability
-        return f"{_sentence(judged.remark)} {judged.instead if judged.suited else ''}".strip()
+        return _sentence(judged.remark)
 
     def _paper(self) -> str:
         part = self.theorem

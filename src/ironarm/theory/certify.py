@@ -190,7 +190,7 @@ def _why_not(policy: Policy, judged: Suitability, budget: Budget, rho: float, us
 
 def _recommend(arms: Arms, rho: float, T: int, judged: Suitability, budget: Budget) -> tuple[Policy | None, float | None, str]:
     """Return the policy with the smallest bound among a few that meet the sharp conditions."""
-    if not judged.suited:
+    if judged.instead:
         return judged.policy, None, judged.instead
     if rho == 0:
         policy: Policy = UCB(sigma=_two_digits(arms.spread))
