@@ -1,0 +1,12 @@
+"""The cognitive-radio testbed: packets, a medium with five channels, a receiver that turns a packet into a reward.
+
+Nothing outside this package imports it; `ia.RadioBandit` loads it when it is first asked for.
+
+* `waveform`   the packet: QPSK symbols, pulse shaping
+* `receiver`   from samples to a `PacketReport`
+* `medium`     what is on the air: emitters, paths, noise; narrowband and wideband views
+* `randomness` random numbers by key, so that a packet is the same in a batch of one and of a million
+* `calibrate`  noise settings that put the channels at wanted SINRs
+* `kernels`    the narrowband chain as compiled code
+* `bandit`     all of it as a bandit
+"""
