@@ -7,6 +7,6 @@ Nothing outside this package imports it; `ia.RadioBandit` loads it when it is fi
 * `medium`     what is on the air: emitters, paths, noise; narrowband and wideband views
 * `randomness` random numbers by key, so that a packet is the same in a batch of one and of a million
 * `calibrate`  noise settings that put the channels at wanted SINRs
-* `kernels`    the narrowband chain as compiled code
+* `link`       many packets at once through the compiled chain of `kernels`
 * `bandit`     all of it as a bandit
 """
