@@ -10,6 +10,7 @@ from .constant import Constant
 from .custom import CustomAttack
 from .front_loaded import FrontLoaded
 from .infinite import Infinite
+from .jammer import Jammer
 from .median_chaser import MedianChaser
 from .mimic import Mimic
 from .none import NoAttack
@@ -24,6 +25,7 @@ ATTACKS: dict[str, type[Attack]] = {
         Mimic,
         FrontLoaded,
         MedianChaser,
+        Jammer,
         NoAttack,
     )
 }

@@ -25,17 +25,27 @@ def make(data: Mapping[str, Any]) -> Bandit:
     """
     from ..notation import numbers_from_text
 
-    parameters = {key: numbers_from_text(value) if isinstance(value, str) else value for key, value in data.items() if key != "name"}
+    texts = ("name", "tier")
+    parameters = {key: numbers_from_text(value) if isinstance(value, str) and key not in texts else value for key, value in data.items() if key != "name"}
     name = data.get("name")
-    if name not in BANDITS:
-        raise InvalidInput(f"unknown bandit {name!r}; expected one of {', '.join(BANDITS)}.{did_you_mean(name, BANDITS)}")
-    known = inspect.signature(BANDITS[name]).parameters
+    known_bandits = [*BANDITS, "RadioBandit"]
+    if name not in known_bandits:
+        raise InvalidInput(f"unknown bandit {name!r}; expected one of {', '.join(known_bandits)}.{did_you_mean(name, known_bandits)}")
+    kind = BANDITS.get(name) or _radio_bandit()
+    known = inspect.signature(kind).parameters
     for key in parameters:
         if key not in known:
             raise InvalidInput(f"{name} has no parameter {key!r}; it has {', '.join(known)}.{did_you_mean(key, known)}")
-    if "means" not in parameters:
+    if "means" not in parameters and known["means"].default is inspect.Parameter.empty:
         raise InvalidInput(f"{name} needs means, for example means = [0, 1].")
-    return BANDITS[name](**parameters)
+    return kind(**parameters)
+
+
+def _radio_bandit() -> type[Bandit]:
+    """Return RadioBandit, loaded only when a file names it."""
+    from ..radio.bandit import RadioBandit
+
+    return RadioBandit
 
 
 __all__ = ["BANDITS", "Bandit", "BernoulliBandit", "GaussianBandit", "ReplayBandit", "ScipyBandit", "make"]

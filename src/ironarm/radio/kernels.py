@@ -322,3 +322,35 @@ def measure_windows(c, x, re, im, out):
                 x.re[p * (c.width + PAD) + m] = re[i * size + m * c.sps + p]
                 x.im[p * (c.width + PAD) + m] = im[i * size + m * c.sps + p]
         out[i] = receive(c, x)
+
+
+@cold
+def add_symbol_noise(key, variance, re, im, a, b, places, tails):
+    """Add noise to symbols; the word of symbol n is number n + 1 of the key."""
+    draw_normals(key + STEP, STEP, a, b, places, tails)
+    scale = np.float32(math.sqrt(0.5 * variance))
+    add_scaled(re, a, scale)
+    add_scaled(im, b, scale)
+
+
+@hot
+def measure_symbols(keys, n0, jam, wander_db, floats, places, out):
+    """Fill `out` with the SINR of each packet without pulses: noise on the known symbols, each turned to 1, and the fit of the gain."""
+    known = len(places)
+    re, im, a, b, tails = floats[:known], floats[known : 2 * known], floats[2 * known : 3 * known], floats[3 * known : 4 * known], floats[4 * known :]
+    for i in range(len(keys)):
+        key = keys[i]
+        re[:] = np.float32(10.0 ** (wander_db * inverse_normal(uniform(fold(key, _WANDER))) / 20.0))
+        im[:] = 0.0
+        add_symbol_noise(fold(key, _NOISE), n0, re, im, a, b, places, tails)
+        if jam > 0.0:
+            add_symbol_noise(fold(fold(key, _SECOND), _JAM), jam, re, im, a, b, places, tails)
+        gain_re, gain_im, power = 0.0, 0.0, 0.0
+        for n in range(known):
+            u, v = np.float64(re[n]), np.float64(im[n])
+            gain_re += u
+            gain_im += v
+            power += u * u + v * v
+        gain = (gain_re * gain_re + gain_im * gain_im) / (known * known)
+        left = (power - known * gain) / (known - 1.0)
+        out[i] = 10.0 * math.log10(gain / left)
