@@ -313,6 +313,28 @@ def measure(c, x, keys, rounds, n0, jam, wander_db, out):
 
 
 @hot
+def send(c, x, keys, rounds, wander_db, re, im):
+    """Fill `re` and `im` with the windows of packets as their paths bring them, without noise, sample by sample."""
+    size = c.sps * c.width
+    for i in range(len(keys)):
+        x.re[:] = 0.0
+        x.im[:] = 0.0
+        add_packet(c, x, keys[i], rounds[i], wander_db)
+        for p in range(c.sps):
+            for m in range(c.width):
+                re[i * size + m * c.sps + p] = x.re[p * (c.width + PAD) + m]
+                im[i * size + m * c.sps + p] = x.im[p * (c.width + PAD) + m]
+
+
+@hot
+def draw_noise(keys, re, im, places, tails):
+    """Fill an equal part of `re` and `im` for each key with standard normal numbers."""
+    size = len(re) // len(keys)
+    for i in range(len(keys)):
+        draw_normals(keys[i] + STEP, STEP, re[i * size : (i + 1) * size], im[i * size : (i + 1) * size], places, tails)
+
+
+@hot
 def measure_windows(c, x, re, im, out):
     """Fill `out` with the SINR of the packet in each of the windows, given sample by sample."""
     size = c.sps * c.width

@@ -197,13 +197,13 @@ class Medium:
             raise InvalidInput(f"symbols must be a multiple of 10, so that channels lie on whole FFT bins, got {symbols}.")
         packet = key(self.seed, trial, round_number)
         count = symbols * WIDE_SPS
-        heard = np.fft.ifft(np.sqrt(self._noise_in_bins(symbols)) * complex_normals(fold(packet, NOISE), count), norm="ortho")
+        heard = np.fft.ifft(np.sqrt(self.noise_in_bins(symbols)) * complex_normals(fold(packet, NOISE), count), norm="ortho")
         for place, emission in enumerate(emissions):
             samples, start = self._arriving(emission, place, packet, 3)
             padded = np.concatenate([samples, np.zeros(-len(samples) % 30)])
             spectrum = np.fft.fft(padded)
             if not isinstance(emission.signal, Packet):
-                spectrum[~_in_channel(len(padded) // 3, 3)] = 0
+                spectrum[~in_channel(len(padded) // 3, 3)] = 0
             at = 4 * start
             raised = resampled(spectrum, 4 * len(padded)) * 0.5  # the square root of 3/12: unit energy at the higher rate
             _add(heard, raised * carrier(emission.channel, at, len(raised)), at)
@@ -220,10 +220,10 @@ class Medium:
         turns = path.phase + path.cfo_hz / (SYMBOL_RATE * sps) * np.arange(len(samples))
         return amplitude * samples * np.exp(2j * np.pi * turns), math.floor(late)
 
-    def _noise_in_bins(self, symbols: int) -> np.ndarray:
+    def noise_in_bins(self, symbols: int) -> np.ndarray:
         """Return the noise's variance in each FFT bin of a wideband window: that of the bin's channel, outside of all channels the receiver's own."""
         variance = np.full(symbols * WIDE_SPS, self.floor)
-        inside = np.flatnonzero(_in_channel(symbols, WIDE_SPS))
+        inside = np.flatnonzero(in_channel(symbols, WIDE_SPS))
         for channel in range(len(CENTRES_HZ)):
             variance[(inside + channel_bin(channel, symbols)) % len(variance)] = self.n0(channel)
         return variance
@@ -259,7 +259,7 @@ def resampled(spectrum: np.ndarray, count: int) -> np.ndarray:
     return np.fft.ifft(changed) * (count / len(spectrum))
 
 
-def _in_channel(symbols: int, sps: int) -> np.ndarray:
+def in_channel(symbols: int, sps: int) -> np.ndarray:
     """Return which FFT bins lie within the half-width of a channel around 0 Hz."""
     bins = np.abs(np.fft.fftfreq(symbols * sps, 1 / (symbols * sps)))
     return bins <= WIDTH_HZ / SYMBOL_RATE / 2 * symbols  # type: ignore[no-any-return]
