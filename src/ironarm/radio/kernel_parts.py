@@ -1,6 +1,6 @@
 """The inner loops of `kernels.py`: keyed random numbers, carriers, filters. Complex numbers are two arrays, in single precision.
 
-The random numbers are those of `randomness.py`: the words are the same bit for bit, the normal numbers to about seven digits.
+The random numbers are those of `randomness.py`: the words are the same bit for bit, the normal numbers to about 2e-5.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def key(*numbers: int) -> np.uint64:
     """
     folded = np.uint64(0)
     for number in numbers:
-        folded = fold(folded, number + 1)
+        folded = fold(folded, int(number) + 1)
     return folded
 
 
