@@ -12,6 +12,7 @@ A bandit is a set of arms with clean reward laws; it knows nothing of attacks or
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,9 @@ class Bandit:
     def location_scale(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Locations and scales if rewards are normal, else None."""
         return None
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile what `rewards` needs, before threads ask for it; `say` is told what takes its time."""
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
         """Return the arm's rewards for this noise."""

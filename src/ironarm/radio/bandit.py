@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..bandits.base import Bandit, finite_means
-from ..engine.machine import compiled
+from ..engine.machine import compiled, interrupts_wait, is_on_disk
 from ..errors import InvalidInput
 from ..validation import choice, number
-from .kernels import measure_symbols
+from .kernels import measure, measure_symbols
 from .law import SinrLaw, estimator_bias, estimator_spread
 from .link import Link
 from .randomness import fold
@@ -116,6 +116,15 @@ class RadioBandit(Bandit):
     @cached_property
     def _link(self) -> Link:
         return Link(self.receiver)
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile the chain before threads ask for it."""
+        if self.tier == "analytic":
+            return
+        if not is_on_disk(measure if self.tier == "iq" else measure_symbols):
+            say("compiling the radio chain (kept for the next time)")
+        with interrupts_wait():
+            self.rewards(0, np.array([0.5]))
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
         """Return the SINRs of packets; `arm` from `arms` on means that channel, jammed. The bits of a noise number are the packet's key."""

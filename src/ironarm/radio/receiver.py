@@ -152,6 +152,7 @@ class Receiver:
         return np.correlate(part, pulse_taps(sps, begin - at), "valid")[::sps]
 
 
+@lru_cache(maxsize=4)
 def segment_template(sps: int) -> np.ndarray:
     """Return one segment of the preamble as samples, cut TAIL symbols before its first and after its last symbol."""
     whole = modulate(preamble_segment(), sps)
