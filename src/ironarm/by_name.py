@@ -20,7 +20,7 @@ def make_by_name(what: str, table: Mapping[str, Callable[..., T]], name: str, pa
     for parameter in parameters:
         if parameter not in known:
             raise InvalidInput(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}.{did_you_mean(parameter, known)}")
-    for parameter in known.values():
-        if parameter.default is parameter.empty and parameter.name not in parameters:
-            raise InvalidInput(f"{name} needs {parameter.name}, for example {name}({parameter.name}=0.2).")
+    for parameter, taken in known.items():
+        if taken.default is taken.empty and parameter not in parameters:
+            raise InvalidInput(f"{name} needs {parameter}, for example {name}({parameter}=0.2).")
     return table[name](**parameters)

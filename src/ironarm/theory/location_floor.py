@@ -6,6 +6,7 @@ The bounds of `limits` for normal arms, computed by integration on a grid.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,19 +50,22 @@ def observed_shifted_kl(law: Any, gap: float, rho: float, attacked: Any = None) 
 def _densities(law: Any, gap: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a grid that is as fine as the two laws ask for, and both densities on it."""
     quantiles = np.asarray(law.ppf(np.concatenate([np.geomspace(TAIL, 0.01, POINTS // 4), np.linspace(0.01, 0.99, POINTS // 2), 1 - np.geomspace(0.01, TAIL, POINTS // 4)])))
-    low, high = law.support()
-    edges = [edge for edge in (low, low + gap) if np.isfinite(edge)]
-    y = np.unique(np.concatenate([quantiles, quantiles + gap, [edge - 1e-12 for edge in edges], edges]))
+    ends = [end for end in law.support() if np.isfinite(end)]
+    edges = np.array([*ends, *(end + gap for end in ends)])
+    y = np.unique(np.concatenate([quantiles, quantiles + gap, edges - 1e-9, edges, edges + 1e-9]))  # a density may jump there
     return y, np.nan_to_num(np.asarray(law.pdf(y)), posinf=0.0), np.nan_to_num(np.asarray(law.pdf(y - gap)), posinf=0.0)
 
 
 def _filled(y: np.ndarray, own: np.ndarray, other: np.ndarray) -> np.ndarray | None:
     """Return max(own, other/c) with the c >= 1 that makes it a density; None if it falls short of one with c = 1."""
-    mass = lambda lc: float(np.trapezoid(np.maximum(own, math.exp(-lc) * other), y))  # noqa: E731
+
+    def mass(lc: float) -> float:
+        return float(np.trapezoid(np.maximum(own, math.exp(-lc) * other), y))
+
     return None if mass(0.0) <= 1 else np.maximum(own, math.exp(-_clipping(mass)) * other)
 
 
-def _clipping(mass: Any) -> float:
+def _clipping(mass: Callable[[float], float]) -> float:
     """Return the log(1/c) at which a decreasing mass is 1; 0 if it is below 1 already."""
     from scipy.optimize import brentq
 

@@ -1,7 +1,7 @@
 """What no policy can do in a setting: the lower bound on regret under the worst attack, and under a given one.
 
-Both are for policies that do well on all shifts of the setting's laws under every attack with this rho. They are asymptotic, log T times a constant: at a finite horizon a policy can
-lie below them, and one that gives up elsewhere can do so at any horizon.
+Both are for policies that do well on all shifts of the setting's laws under every attack with this rho. They are asymptotic, log T times a constant: at a finite horizon a policy
+can lie below them, and one that gives up elsewhere can do so at any horizon.
 """
 
 from __future__ import annotations
