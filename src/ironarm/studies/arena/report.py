@@ -23,13 +23,13 @@ from .read import Setting
 from .run import Findings
 
 NOTE = (
-    "Sorted by the worst case: the largest mean regret over the attacks within the model. Floors are lower bounds on the regret, asymptotic, for policies that do well on all shifts "
-    "of these laws under every attack; a ratio below 1 is possible at a finite horizon, or for a policy that fails elsewhere. In brackets 95 % intervals. A trial is stuck if less "
-    "than half of its last tenth went to the best arm; the share is the largest over the attacks."
+    "Sorted by the worst case: the largest mean regret over the attacks within the model. Floors are lower bounds on the regret, asymptotic, for policies that do well on all "
+    "shifts of these laws under every attack; a ratio below 1 is possible at a finite horizon, or for a policy that fails elsewhere. In brackets 95 % intervals. A trial is stuck if "
+    "less than half of its last tenth went to the best arm; the share is the largest over the attacks."
 )
 CAPTION = (
-    "Each number is the worst over settings and ρ: mean regret in units of the smallest worst case of any policy there. A number below 1 is a regret below every policy's worst case. "
-    "* outside the model: the coin comes in runs."
+    "Each number is the worst over settings and ρ: mean regret in units of the smallest worst case of any policy there. A number below 1 is a regret below every policy's worst "
+    "case. * outside the model: the coin comes in runs."
 )
 
 
@@ -103,8 +103,8 @@ def _standings_table(findings: Findings) -> Table:
     )
     head = ("policy", "told", "worst case / best, at most", "on average", "stuck, at most", "a round (times MedEUCB)")
     note = (
-        "For each setting and ρ, a policy's largest mean regret over the attacks, in units of the smallest such of any policy there: the largest ratio, and the geometric mean of all "
-        "of them."
+        "For each setting and ρ, a policy's largest mean regret over the attacks, in units of the smallest such of any policy there: the largest ratio, and the geometric mean of "
+        "all of them."
     )
     refusals = "".join(f" {policy} does not play in {setting} at ρ = {rho:g}: {why}" for (setting, rho, policy), why in findings.refused.items())
     return Table("Standings", head, body, tuple(asdict(standing) for standing in made), note + refusals)
