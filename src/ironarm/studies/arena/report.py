@@ -24,8 +24,8 @@ from .run import Findings
 
 NOTE = (
     "Sorted by the worst case: the largest mean regret over the attacks within the model. Floors are lower bounds on the regret, asymptotic, for policies that do well on all "
-    "shifts of these laws under every attack; a ratio below 1 is possible at a finite horizon, or for a policy that fails elsewhere. In brackets 95 % intervals. A trial is stuck if "
-    "less than half of its last tenth went to the best arm; the share is the largest over the attacks."
+    "shifts of these laws under every attack; a ratio below 1 is possible at a finite horizon, or for a policy that fails elsewhere. In brackets 95 % intervals. A trial is "
+    "stuck if less than half of its last tenth went to the best arm; the share is the largest over the attacks."
 )
 CAPTION = (
     "Each number is the worst over settings and ρ: mean regret in units of the smallest worst case of any policy there. A number below 1 is a regret below every policy's worst "
