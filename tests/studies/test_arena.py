@@ -12,7 +12,7 @@ from ironarm.cli import main
 from ironarm.errors import BadFile, InvalidInput
 from ironarm.studies.arena import run as arena_run
 from ironarm.studies.arena.floors import attack_floor, worst_floor
-from ironarm.studies.arena.ranking import advice, rows, standings
+from ironarm.studies.arena.ranking import advice, comparisons, rows, standings
 from ironarm.studies.arena.read import read_arena
 from ironarm.studies.arena.run import Findings, Score, run_arena
 from ironarm.studies.statistics import Estimate
@@ -131,6 +131,17 @@ def test_an_attack_outside_the_model_does_not_count():
     findings.within_model["Infinite"] = False
     made = rows(findings, findings.arena.settings[0], 0.1)
     assert [(row.policy, row.attack, row.outside) for row in made] == [("UCB", "Mimic", ("Infinite", 5000)), ("MedEUCB", "Mimic", ("Infinite", 310))]
+
+
+def test_two_policies_are_compared_attack_by_attack():
+    """The largest ratio, where the second is not stuck and the attack is within the model."""
+    findings = fabricated({"UCB": {"none": 10, "Infinite": 5000, "Mimic": 20}, "MedEUCB": {"none": 300, "Infinite": 310, "Mimic": 305}})
+    object.__setattr__(findings.arena, "compare", (("MedEUCB", "UCB"), ("UCB", "MedEUCB")))
+    one, other = comparisons(findings)
+    assert (one.most, one.attack, one.groups) == (30, "none", 2)  # under Infinite UCB is stuck
+    assert (other.most, other.attack, other.regrets) == (5000 / 310, "Infinite", (5000, 310))
+    findings.within_model["Infinite"] = False
+    assert comparisons(findings)[1].attack == "Mimic"
 
 
 def test_what_a_policy_is_told_is_read_off_its_text():

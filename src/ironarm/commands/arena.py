@@ -41,18 +41,14 @@ def run(options: argparse.Namespace) -> int:
     """Run the arena, write its page, print the standings and the advice."""
     from ..simulation.summary import text_table
     from ..studies.arena.read import DEFAULT, read_arena
-    from ..studies.arena.report import report
-    from ..studies.arena.run import run_arena
-    from ..studies.page import require_extras
+    from ..studies.arena.report import arena_report
 
     if options.print:
         print((options.file or DEFAULT).read_text(encoding="utf-8"), end="")
         return 0
     arena = read_arena(options.file, trials=options.trials, quick=options.quick)
-    require_extras()  # now, not after the simulations
     try:
-        findings = run_arena(arena, options.out, workers=options.workers, force=options.force)
-        found, written = report(findings, options.out, shlex.join(["ironarm", *sys.argv[1:]]), options.force)
+        found, findings = arena_report(arena, options.out, shlex.join(["ironarm", *sys.argv[1:]]), workers=options.workers, force=options.force)
     except KeyboardInterrupt:
         print(f"what is finished is kept in {options.out / 'cells'}; the same command goes on from there", file=sys.stderr)
         raise
@@ -64,6 +60,10 @@ def run(options: argparse.Namespace) -> int:
     print(f"\n{text_table(head, body)}\n")
     for piece in found["advice"]:
         print(f"{piece['when']}:\n  {piece['policy']}: {piece['why']}")
-    print(f"\n{findings.computed} cells computed, {findings.kept} already there, {findings.seconds:.0f} s")
-    print(f"{'wrote' if written else 'already there:'} {options.out / 'report.html'} and what belongs to it")
+    for one in found["comparisons"]:
+        where = f"{one['setting']}, rho = {one['rho']:g}, {one['attack']}"
+        print(f"\n{one['first']} against {one['second']}: at most {one['most']:.2f} times its regret under any one attack ({where}), where that is never stuck")
+    if findings is not None:
+        print(f"\n{findings.computed} cells computed, {findings.kept} already there, {findings.seconds:.0f} s")
+    print(f"\n{'already there:' if findings is None else 'wrote'} {options.out / 'report.html'} and what belongs to it")
     return 0

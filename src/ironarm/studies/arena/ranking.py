@@ -118,6 +118,36 @@ def advice(findings: Findings) -> list[Advice]:
     return given if clean is None else [*given, clean]
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """How many times the second policy's regret the first one's is, at most, under one attack within the model where the second is never stuck."""
+
+    first: str
+    second: str
+    most: float
+    setting: str
+    rho: float
+    attack: str
+    regrets: tuple[float, float]
+    groups: int
+    """In how many groups both play and the second is never stuck."""
+
+
+def comparisons(findings: Findings) -> list[Comparison]:
+    """Return the comparisons that the arena file asks for; none for a pair that never meets."""
+    made = []
+    for first, second in findings.arena.compare:
+        ratios = {}
+        for group, scores in findings.scores.items():
+            if findings.within_model[group[2]] and first in scores and second in scores and scores[second].stuck.value == 0 and scores[second].regret.value > 0:
+                ratios[group] = scores[first].regret.value / scores[second].regret.value
+        if ratios:
+            worst = max(ratios, key=lambda group: ratios[group])
+            regrets = tuple(findings.scores[worst][name].regret.value for name in (first, second))
+            made.append(Comparison(first, second, ratios[worst], *worst, (regrets[0], regrets[1]), len(ratios)))
+    return made
+
+
 def _reach(findings: Findings, standing: Standing) -> str:
     places = sum(len(setting.rho) for setting in findings.arena.settings)
     told = f"told {_listed(standing.told)}" if standing.told else "told nothing"

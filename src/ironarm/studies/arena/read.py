@@ -16,7 +16,7 @@ from ...bandits import Bandit
 from ...errors import BadFile, InvalidInput
 from ...notation import parse, policy_from_text, value_with
 from ...policies import Policy
-from ...validation import number, whole
+from ...validation import did_you_mean, number, whole
 from ..typed import distinct, fields, file_name, tables, text
 
 DEFAULT = Path(__file__).with_name("arena.toml")
@@ -45,6 +45,8 @@ class Arena:
     policies: Mapping[str, str]
     attacks: Mapping[str, str]
     settings: tuple[Setting, ...]
+    compare: tuple[tuple[str, str], ...] = ()
+    """Pairs of policies: how many times the second one's regret is the first one's, at most?"""
 
     def policy(self, name: str, setting: Setting, rho: float) -> Policy:
         """Return the policy of that name for a setting, told what its text asks for; it refuses what it cannot do."""
@@ -85,12 +87,13 @@ def read_arena(path: str | Path | None = None, *, trials: int | None = None, qui
 
 
 def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
-    fields("an arena", data, ("title", "seed", "policies", "attacks", "settings"))
+    fields("an arena", data, ("title", "seed", "policies", "attacks", "settings"), ("compare",))
     settings = tuple(_setting(table, trials, quick) for table in tables("settings", data["settings"]))
     if not settings:
         raise InvalidInput("an arena needs at least one setting, under [[settings]].")
     distinct("setting", [setting.name for setting in settings])
-    arena = Arena(text("title", data["title"]), whole("seed", data["seed"], below=2**63), _texts(data, "policies"), _texts(data, "attacks"), settings)
+    texts = _texts(data, "policies")
+    arena = Arena(text("title", data["title"]), whole("seed", data["seed"], below=2**63), texts, _texts(data, "attacks"), settings, _pairs(data.get("compare", []), texts))
     for setting in settings:  # a name or a parameter that does not exist is refused before anything is run
         for name in arena.attacks:
             arena.attack(name, setting, setting.rho[0])
@@ -104,6 +107,15 @@ def _texts(data: dict[str, Any], key: str) -> dict[str, str]:
     if not isinstance(table, dict) or not table:
         raise InvalidInput(f"{key} must be a table of names and texts, with at least one, got {table!r}.")
     return {name: text(f"{key}: {name}", value) for name, value in table.items()}
+
+
+def _pairs(value: object, known: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, list) or not all(isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair) for pair in value):
+        raise InvalidInput(f'compare must be pairs of policies, for example [["UCB", "MedEUCB"]], got {value!r}.')
+    for name in (name for pair in value for name in pair):
+        if name not in known:
+            raise InvalidInput(f"compare names the policy {name!r}; expected one of {', '.join(known)}.{did_you_mean(name, known)}")
+    return tuple((first, second) for first, second in value)
 
 
 def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:

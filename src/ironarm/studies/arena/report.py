@@ -15,12 +15,12 @@ from ...files import write_whole
 from ...notation import parse
 from ...simulation.progress import Progress
 from ..checks import interval, percent, short
-from ..page import digest, inline_svg, kept_report, provenance, render, state_of, write_json
+from ..page import digest, inline_svg, kept_report, provenance, render, require_extras, state_of, write_json
 from ..tables import Table
 from .draw import in_setting, overview
-from .ranking import advice, rows, standings
-from .read import Setting
-from .run import Findings
+from .ranking import advice, comparisons, rows, standings
+from .read import Arena, Setting
+from .run import Findings, cell_keys, run_arena
 
 NOTE = (
     "Sorted by the worst case: the largest mean regret over the attacks within the model. Floors are lower bounds on the regret, asymptotic, for policies that do well on all "
@@ -33,11 +33,18 @@ CAPTION = (
 )
 
 
-def report(findings: Findings, out: Path, command: str, force: bool = False) -> tuple[dict[str, Any], bool]:
-    """Write report.html, report.json, run.json and the figures into a folder, unless they are there already; return what report.json holds, and whether it was written."""
-    state = state_of(repr(findings.arena), *findings.keys)
+def arena_report(arena: Arena, out: Path, command: str, *, workers: int | None = None, force: bool = False) -> tuple[dict[str, Any], Findings | None]:
+    """Run what is not there yet, and write report.html, report.json, run.json and the figures into a folder.
+
+    Returns what report.json holds; and what was found, or None if all of it was there already.
+    """
+    require_extras()  # now, not after the simulations
+    state = state_of(repr(arena), *cell_keys(arena))
     found = None if force else kept_report(out, state)
-    return (_write(findings, out, command, state), True) if found is None else (found, False)
+    if found is not None:
+        return found, None
+    findings = run_arena(arena, out, workers=workers, force=force)
+    return _write(findings, out, command, state), findings
 
 
 def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str, Any]:
@@ -73,6 +80,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
         arena=arena,
         advice=advice(findings),
         standings=_standings_table(findings),
+        comparisons=comparisons(findings),
         overview=whole,
         settings=parts,
         attacks=_attacks_table(findings),
@@ -167,6 +175,7 @@ def _for_machines(findings: Findings) -> dict[str, Any]:
             for setting in arena.settings
         ],
         "advice": [asdict(piece) for piece in advice(findings)],
+        "comparisons": [asdict(one) for one in comparisons(findings)],
         "standings": [asdict(standing) for standing in standings(findings)],
         "worst_cases": [{"setting": setting.name, "rho": rho, **asdict(row)} for setting in arena.settings for rho in setting.rho for row in rows(findings, setting, rho)],
         "scores": [

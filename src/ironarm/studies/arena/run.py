@@ -44,7 +44,6 @@ class Findings:
     attack_floor: dict[GROUP, float] = field(default_factory=dict)
     within_model: dict[str, bool] = field(default_factory=dict)
     nanoseconds: dict[str, float] = field(default_factory=dict)
-    keys: list[str] = field(default_factory=list)
     kept: int = 0
     computed: int = 0
     seconds: float = 0.0
@@ -59,12 +58,21 @@ def run_arena(arena: Arena, out: Path, *, workers: int | None = None, force: boo
         compile_cells([cell for cells in groups.values() for cell in cells.values()], bar.announce)
         bar.restart(sum(cell.rounds for cells in groups.values() for cell in cells.values()))
         for number, (group, cells) in enumerate(groups.items(), start=1):
-            setting, rho, attack = group
-            label = f"{number} of {len(groups)}: {setting}, rho = {rho:g}, {attack}"
+            label = f"{number} of {len(groups)}: {group[0]}, rho = {group[1]:g}, {group[2]}"
             findings.scores[group] = _scores(cells, store, findings, bar, label, workers, force)
         findings.nanoseconds = _speeds(groups, bar)
+        bar.note("computing lower bounds")
+        for setting, rho in ((setting, rho) for setting in arena.settings for rho in setting.rho):
+            findings.worst_floor[setting.name, rho] = worst_floor(setting.bandit, rho, setting.horizon)
+            for name in arena.attacks:
+                findings.attack_floor[setting.name, rho, name] = attack_floor(setting.bandit, arena.attack(name, setting, rho), rho, setting.horizon)
     findings.seconds = time.monotonic() - started
     return findings
+
+
+def cell_keys(arena: Arena) -> list[str]:
+    """Return the names of all cells of an arena, without running anything."""
+    return [cell.key for cells in _groups(arena, Findings(arena)).values() for cell in cells.values()]
 
 
 def _groups(arena: Arena, findings: Findings) -> dict[GROUP, dict[str, Cell]]:
@@ -72,7 +80,6 @@ def _groups(arena: Arena, findings: Findings) -> dict[GROUP, dict[str, Cell]]:
     groups: dict[GROUP, dict[str, Cell]] = {}
     for setting in arena.settings:
         for rho in setting.rho:
-            findings.worst_floor[setting.name, rho] = worst_floor(setting.bandit, rho, setting.horizon)
             playing = {}
             for name in arena.policies:
                 try:
@@ -82,7 +89,6 @@ def _groups(arena: Arena, findings: Findings) -> dict[GROUP, dict[str, Cell]]:
             for name in arena.attacks:
                 attack = arena.attack(name, setting, rho)
                 findings.within_model[name] = getattr(attack, "within_model", True)
-                findings.attack_floor[setting.name, rho, name] = attack_floor(setting.bandit, attack, rho, setting.horizon)
                 groups[setting.name, rho, name] = {policy: _cell(arena, setting, attack, made) for policy, made in playing.items()}
     return groups
 
@@ -101,7 +107,6 @@ def _scores(cells: Mapping[str, Cell], store: CellStore, findings: Findings, bar
         else:
             findings.kept += 1
             bar.advance(cell.rounds)
-        findings.keys.append(cell.key)
     if missing:
         waiting = list(missing.values())
         share = sum(cell.rounds for name, cell in cells.items() if found[name] is None) / waiting[0].trials
