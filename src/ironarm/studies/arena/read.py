@@ -48,6 +48,11 @@ class Arena:
     compare: tuple[tuple[str, str], ...] = ()
     """Pairs of policies: how many times the second one's regret is the first one's, at most?"""
 
+    @property
+    def places(self) -> list[tuple[Setting, float]]:
+        """Each setting with each of its rho."""
+        return [(setting, rho) for setting in self.settings for rho in setting.rho]
+
     def policy(self, name: str, setting: Setting, rho: float) -> Policy:
         """Return the policy of that name for a setting, told what its text asks for; it refuses what it cannot do."""
         policy = policy_from_text(self.policies[name], rho=rho, **setting.told)

@@ -62,7 +62,7 @@ def run_arena(arena: Arena, out: Path, *, workers: int | None = None, force: boo
             findings.scores[group] = _scores(cells, store, findings, bar, label, workers, force)
         findings.nanoseconds = _speeds(groups, bar)
         bar.note("computing lower bounds")
-        for setting, rho in ((setting, rho) for setting in arena.settings for rho in setting.rho):
+        for setting, rho in arena.places:
             findings.worst_floor[setting.name, rho] = worst_floor(setting.bandit, rho, setting.horizon)
             for name in arena.attacks:
                 findings.attack_floor[setting.name, rho, name] = attack_floor(setting.bandit, arena.attack(name, setting, rho), rho, setting.horizon)
@@ -78,18 +78,17 @@ def cell_keys(arena: Arena) -> list[str]:
 def _groups(arena: Arena, findings: Findings) -> dict[GROUP, dict[str, Cell]]:
     """Return the cells by group and policy; note which policies refuse a setting."""
     groups: dict[GROUP, dict[str, Cell]] = {}
-    for setting in arena.settings:
-        for rho in setting.rho:
-            playing = {}
-            for name in arena.policies:
-                try:
-                    playing[name] = arena.policy(name, setting, rho)
-                except InvalidInput as error:
-                    findings.refused[setting.name, rho, name] = str(error)
-            for name in arena.attacks:
-                attack = arena.attack(name, setting, rho)
-                findings.within_model[name] = getattr(attack, "within_model", True)
-                groups[setting.name, rho, name] = {policy: _cell(arena, setting, attack, made) for policy, made in playing.items()}
+    for setting, rho in arena.places:
+        playing = {}
+        for name in arena.policies:
+            try:
+                playing[name] = arena.policy(name, setting, rho)
+            except InvalidInput as error:
+                findings.refused[setting.name, rho, name] = str(error)
+        for name in arena.attacks:
+            attack = arena.attack(name, setting, rho)
+            findings.within_model[name] = getattr(attack, "within_model", True)
+            groups[setting.name, rho, name] = {policy: _cell(arena, setting, attack, made) for policy, made in playing.items()}
     return groups
 
 
