@@ -8,12 +8,13 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from .commands import certify, reproduce, simulate, sweep
+from .commands import arena, certify, reproduce, simulate, sweep
 from .errors import IronarmError
 
 VERBS = {
     "simulate": simulate,
     "reproduce": reproduce,
+    "arena": arena,
     "sweep": sweep,
     "certify": certify,
 }
@@ -23,6 +24,7 @@ examples:
   ironarm simulate                                   the paper's setting at rho = 0.125, all nine policies
   ironarm simulate --policies MedEUCB 'UCB(alpha=1)' --rho 0.3 --trials 100 --plot regret.png
   ironarm reproduce --out results                    the paper's synthetic experiment: tables and figures
+  ironarm arena                                      every policy against every attack, and which to use when
   ironarm sweep sweep.toml                           every combination that a file lists, in parallel
   ironarm certify --means 1,2,4 --rho 0.2            what theory promises: regret, parameters, how much corruption
 """
