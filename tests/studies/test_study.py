@@ -24,10 +24,10 @@ def test_the_papers_study_is_the_papers():
     """Ten arms N(2i, 1), both rho, T = 100,000, its 20 trials and a thousand, tuning on other seeds."""
     study = read_study("synthetic")
     run = study.run("paper")
-    assert study.bandit.means.tolist() == list(range(2, 21, 2))
+    assert run.bandit.means.tolist() == list(range(2, 21, 2))
     assert (run.rho, run.horizon, run.trials, study.paper_trials) == ((0.125, 0.3), 100_000, 1000, 20)
     assert study.tuning.seed != study.seed
-    assert study.attack_at(0.3).scale == 1800
+    assert run.attack_at(0.3).scale == 1800
     assert {"MedEUCB", "MedEpsilonGreedy", "RUCB", "EXP3", "CatoniUCB", "UCB", "EpsilonGreedy", "TrimmedUCB", "TrimmedEpsilonGreedy"} == {
         type(entry.candidates(0.3)[0]).__name__ for entry in study.policies.values()
     }

@@ -55,13 +55,21 @@ def run(options: argparse.Namespace) -> int:
         print(f"what is finished is kept in {options.out / 'cells'}; the same command goes on from there", file=sys.stderr)
         raise
     print(study.title)
-    last = None
+    last, several = None, len({claim["run"] for claim in found["claims"]}) > 1
     for claim in found["claims"]:
         if claim["sentence"] != last:
             print(f"\n{claim['sentence']}")
         last = claim["sentence"]
-        few, all_trials = claim["on_paper_trials"], claim["on_all_trials"]
-        print(f"  {claim['verdict']:<11}  rho = {claim['rho']:g}, {all_trials['trials']:,} trials (on {few['trials']}: {few['verdict']})")
+        print(f"  {claim['verdict']:<11}  {_on_what(claim, several)}")
     print(f"\n{findings.computed} cells computed, {findings.kept} already there, {findings.seconds:.0f} s")
     print(f"{'wrote' if written else 'already there:'} {options.out / 'report.html'} and what belongs to it")
     return 0
+
+
+def _on_what(claim: dict[str, Any], several: bool) -> str:
+    """Return on what a claim was judged: the run if there are several, rho, and how many trials."""
+    run = f"{claim['run']}, " if several else ""
+    few, full = claim["on_paper_trials"], claim["on_all_trials"]
+    if claim["rho"] is None:
+        return f"{run}{full['rewards']:,} rewards of each kind"
+    return f"{run}rho = {claim['rho']:g}, {full['trials']:,} trials" + (f" (on {few['trials']}: {few['verdict']})" if few["trials"] < full["trials"] else "")

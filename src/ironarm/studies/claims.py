@@ -10,12 +10,14 @@ from typing import Any
 from ..errors import InvalidInput
 from ..validation import choice, number
 from .checks import CANNOT_TELL, CHECKS, Evidence, Measured, together
+from .reward_checks import EACH, REWARD_CHECKS, Rewards, can_be_checked
 from .run import Findings
-from .study import Study, known_policies
-from .typed import fields, text
+from .study import Run, Study, known_policies
+from .typed import distinct, fields, text
 
-REQUIRED = ("sentence", "source", "check", "run", "policies")
-OPTIONAL = ("against", "than", "span", "since", "share", "within", "reading", "if_disagree", "ours")
+REQUIRED = ("sentence", "source", "check", "run")
+OPTIONAL = ("policies", "against", "than", "span", "since", "share", "within", "means", "spread", "low", "high", "drop", "reading", "if_disagree", "ours")
+ALL_CHECKS = {**CHECKS, **REWARD_CHECKS}
 
 
 # what a check's numbers may be
@@ -25,6 +27,10 @@ BOUNDS: dict[str, dict[str, float]] = {
     "since": {"at_least": 1},
     "share": {"above": 0, "below": 1},
     "within": {"above": 0},
+    "spread": {"above": 0},
+    "low": {},
+    "high": {},
+    "drop": {},
 }
 WITHOUT_OTHERS = ("fails", "nearly_always_optimal")
 FEWEST_TRIALS = 10
@@ -32,19 +38,21 @@ FEWEST_TRIALS = 10
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the results say of one claim at one rho, on so many trials."""
+    """What the results say of one claim, on so many trials, or rewards if it is about the rewards alone."""
 
     trials: int
     verdict: str
     measured: tuple[Measured, ...]
+    unit: str = "trials"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One claim at one rho: on the paper's number of trials, and on all of them."""
+    """One claim in one run at one rho (None if it does not depend on it): on the paper's number of trials, and on all of them."""
 
     claim: Mapping[str, Any]
-    rho: float
+    run: str
+    rho: float | None
     horizon: int
     paper: Verdict
     full: Verdict
@@ -64,19 +72,41 @@ def check_claim(study: Study, claim: Mapping[str, Any]) -> None:
             text(f"{what}: {part}", claim[part])
     if not isinstance(claim.get("ours", False), bool):
         raise InvalidInput(f"{what}: ours must be true or false, got {claim['ours']!r}.")
-    choice(f"{what}: check", claim["check"], CHECKS)
-    choice(f"{what}: run", claim["run"], [run.name for run in study.runs])
-    run = study.run(claim["run"])
+    choice(f"{what}: check", claim["check"], ALL_CHECKS)
+    if claim["run"] == []:
+        raise InvalidInput(f"{what}: run must be the name of a run or a list of them, got [].")
+    for name in run_names(claim):
+        choice(f"{what}: run", name, [run.name for run in study.runs])
+        _check_numbers(what, claim, study.run(name))
+    distinct(f"{what}: the run", run_names(claim))
+
+
+def run_names(claim: Mapping[str, Any]) -> list[Any]:
+    """Return the names of the runs that a claim is checked on."""
+    return claim["run"] if isinstance(claim["run"], list) else [claim["run"]]
+
+
+def _check_numbers(what: str, claim: Mapping[str, Any], run: Run) -> None:
+    """Refuse a claim with what its check does not use or the run does not have."""
+    wanted = list(inspect.signature(ALL_CHECKS[claim["check"]]).parameters)[1:]
     for part in ("policies", "against"):
         if part in claim and not (claim[part] == [] and part == "against" and claim["check"] in WITHOUT_OTHERS):
             known_policies(what, claim[part], run.policies)
-    wanted = list(inspect.signature(CHECKS[claim["check"]]).parameters)[1:]
+    if claim["check"] in REWARD_CHECKS and not can_be_checked(run.bandit):
+        raise InvalidInput(f"{what}: the check {claim['check']} needs a bandit whose arms have attacked laws, such as RadioBandit, got {run.bandit!r}.")
+    if "means" in claim:
+        means = claim["means"] if isinstance(claim["means"], list) else []
+        if len(means) != run.bandit.arms:
+            raise InvalidInput(f"{what}: means must be a list of {run.bandit.arms} numbers, one for each arm, got {claim['means']!r}.")
+        for mean in means:
+            number(f"{what}: means", mean)
     for parameter in wanted:
         if parameter not in claim:
             raise InvalidInput(f"{what}: the check {claim['check']} needs {parameter!r}.")
-    for parameter, bounds in BOUNDS.items():
+    for parameter in ("policies", "means", *BOUNDS):
         if parameter in claim:
-            number(f"{what}: {parameter}", claim[parameter], **bounds)
+            if parameter in BOUNDS:
+                number(f"{what}: {parameter}", claim[parameter], **BOUNDS[parameter])
             if parameter not in wanted:
                 raise InvalidInput(f"{what}: the check {claim['check']} does not use {parameter!r}.")
     if "span" in claim and claim["span"] ** 2 > run.horizon:
@@ -86,22 +116,31 @@ def check_claim(study: Study, claim: Mapping[str, Any]) -> None:
 
 
 def judge(findings: Findings) -> list[Row]:
-    """Return a row for each claim and rho; every verdict is computed from the results."""
+    """Return a row for each claim, run and rho; every verdict is computed from the results."""
     rows = []
+    rewards = {run.name: Rewards(run.bandit, findings.study.seed) for run in findings.study.runs if can_be_checked(run.bandit)}
     for claim in findings.study.claims:
-        run = findings.study.run(claim["run"])
-        for rho in run.rho:
-            results = findings.outcomes[run.name, rho]
-            paper, full = (settle(claim, Evidence(results, trials)) for trials in (findings.study.paper_trials, run.trials))
-            rows.append(Row(claim, rho, run.horizon, paper, full))
+        for run in map(findings.study.run, run_names(claim)):
+            if claim["check"] in REWARD_CHECKS:
+                measured = _measure(claim, rewards[run.name])
+                verdict = Verdict(EACH, together(part.verdict for part in measured), tuple(measured), "rewards")
+                rows.append(Row(claim, run.name, None, run.horizon, verdict, verdict))
+                continue
+            for rho in run.rho:
+                results = findings.outcomes[run.name, rho]
+                paper, full = (settle(claim, Evidence(results, trials)) for trials in (findings.study.paper_trials, run.trials))
+                rows.append(Row(claim, run.name, rho, run.horizon, paper, full))
     return rows
+
+
+def _measure(claim: Mapping[str, Any], evidence: Evidence | Rewards) -> list[Measured]:
+    check = ALL_CHECKS[claim["check"]]
+    return check(evidence, **{name: claim[name] for name in list(inspect.signature(check).parameters)[1:]})
 
 
 def settle(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:
     """Return what the evidence says of a claim."""
-    check = CHECKS[claim["check"]]
-    arguments = {name: claim[name] for name in list(inspect.signature(check).parameters)[1:]}
-    measured = check(evidence, **arguments)
+    measured = _measure(claim, evidence)
     if evidence.trials < FEWEST_TRIALS:  # resampling so few says nothing of how sure they are
         measured = [replace(part, verdict=CANNOT_TELL) for part in measured]
     return Verdict(evidence.trials, together(part.verdict for part in measured), tuple(measured))

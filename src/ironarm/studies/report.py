@@ -17,6 +17,7 @@ from .claims import Row, Verdict, judge
 from .page import digest, inline_svg, kept_report, provenance, render, state_of, write_json
 from .run import Findings
 from .show import draw
+from .study import Run
 from .tables import TABLES, Table
 
 
@@ -48,7 +49,8 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
         tables=tables,
         run=how,
         deciding=deciding,
-        trials=max(run.trials for run in findings.study.runs),
+        settings=_by_setting(findings.study.runs),
+        trials=sorted({run.trials for run in findings.study.runs}),
         few=min(findings.study.paper_trials, *(run.trials for run in findings.study.runs)),
     )
     found = _for_machines(findings, rows, tables)
@@ -71,20 +73,39 @@ def _by_claim(rows: Sequence[Row]) -> list[tuple[Mapping[str, Any], list[Row]]]:
     return list(grouped.values())
 
 
+def _by_setting(runs: Sequence[Run]) -> list[tuple[str, str, list[str]]]:
+    """Return the bandits and attacks of the runs as text, each pair once, with the names of its runs."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for run in runs:
+        attack = ", ".join([run.attack["name"], *(f"{key} {value}" for key, value in run.attack.items() if key != "name")])
+        grouped.setdefault((repr(run.bandit), attack), []).append(run.name)
+    return [(bandit, attack, names) for (bandit, attack), names in grouped.items()]
+
+
 def _for_machines(findings: Findings, rows: Sequence[Row], tables: Mapping[str, Sequence[Table]]) -> dict[str, Any]:
     study = findings.study
     return {
         "study": study.name,
         "title": study.title,
         "seed": study.seed,
-        "bandit": study.bandit.to_dict(),
-        "attack": dict(study.attack),
-        "runs": [{**asdict(run), "rho": list(run.rho), "policies": list(run.policies)} for run in study.runs],
+        "runs": [
+            {
+                "name": run.name,
+                "bandit": run.bandit.to_dict(),
+                "attack": dict(run.attack),
+                "rho": list(run.rho),
+                "horizon": run.horizon,
+                "trials": run.trials,
+                "policies": list(run.policies),
+            }
+            for run in study.runs
+        ],
         "claims": [
             {
                 "sentence": row.claim["sentence"],
                 "source": row.claim["source"],
                 "reading": row.claim.get("reading"),
+                "run": row.run,
                 "rho": row.rho,
                 "horizon": row.horizon,
                 "verdict": row.full.verdict,
@@ -100,7 +121,7 @@ def _for_machines(findings: Findings, rows: Sequence[Row], tables: Mapping[str, 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
     measured = [{"what": part.what, **asdict(part.estimate), "verdict": part.verdict} for part in verdict.measured]
-    return {"trials": verdict.trials, "verdict": verdict.verdict, "measured": measured}
+    return {verdict.unit: verdict.trials, "verdict": verdict.verdict, "measured": measured}
 
 
 def _write_figure(findings: Findings, spec: Mapping[str, Any], folder: Path) -> list[dict[str, str]]:

@@ -13,6 +13,9 @@ from ..simulation.cells import Cell, CellStore, compile_cells
 from ..simulation.progress import Part, Progress
 from .study import Run, Study
 
+Setting = tuple[Run, float, str]
+"""A run, a rho and a policy's name."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -23,6 +26,8 @@ class Choice:
     trials: int
     candidates: tuple[Policy, ...]
     regrets: tuple[float, ...]
+    runs: tuple[str, ...]
+    """The runs that are settled by it."""
 
     @property
     def best(self) -> int:
@@ -60,21 +65,21 @@ class Runner:
         """Run what is not there yet, and return everything."""
         started = time.monotonic()
         settings = [(run, rho, name) for run in self._study.runs for rho in run.rho for name in run.policies]
-        tuned = [(run, rho, name) for run, rho, name in settings if self._study.policies[name].tune]
-        tuning_cells = {setting: self._tuning_cells(*setting) for setting in tuned}
+        grids = self._grids([setting for setting in settings if self._study.policies[setting[2]].tune])
         likely = [self._cell(run, rho, self._study.policies[name].candidates(rho)[0]) for run, rho, name in settings]
-        everything = [*(cell for cells in tuning_cells.values() for cell in cells), *likely]
+        everything = [*(cell for cells, _ in grids for cell in cells), *likely]
         with Progress("preparing", sum(cell.rounds for cell in everything), None if sys.stderr.isatty() else True) as bar:
             compile_cells(everything, bar.announce)
             bar.restart(sum(cell.rounds for cell in everything))
             self._total = len(everything)
-            chosen: dict[tuple[Run, float, str], Policy] = {}
-            for (run, rho, name), cells in tuning_cells.items():
+            chosen: dict[Setting, Policy] = {}
+            for cells, tuned in grids:
+                _, rho, name = tuned[0]
                 results = [self._obtain(cell, f"tuning {name}", rho, bar) for cell in cells]
                 regrets = tuple(float(result.regret[0, :, -1].mean()) for result in results)
-                choice = Choice(name, rho, cells[0].trials, tuple(cell.policy for cell in cells), regrets)
+                choice = Choice(name, rho, cells[0].trials, tuple(cell.policy for cell in cells), regrets, tuple(run.name for run, _, _ in tuned))
                 self._findings.choices.append(choice)
-                chosen[run, rho, name] = choice.policy
+                chosen |= dict.fromkeys(tuned, choice.policy)
             for run, rho, name in settings:
                 policy = chosen.get((run, rho, name)) or self._study.policies[name].candidates(rho)[0]
                 result = self._obtain(self._cell(run, rho, policy), name, rho, bar)
@@ -82,17 +87,22 @@ class Runner:
         self._findings.seconds = time.monotonic() - started
         return self._findings
 
+    def _grids(self, settings: list[Setting]) -> list[tuple[list[Cell], list[Setting]]]:
+        """Return the cells that a policy is tuned on, with the settings they settle: runs that differ only in what tuning changes are tuned together."""
+        found: dict[tuple[str, ...], tuple[list[Cell], list[Setting]]] = {}
+        for setting in settings:
+            cells = self._tuning_cells(*setting)
+            found.setdefault((setting[2], *(cell.key for cell in cells)), (cells, []))[1].append(setting)
+        return list(found.values())
+
     def _tuning_cells(self, run: Run, rho: float, name: str) -> list[Cell]:
         tuning = self._study.tuning
         assert tuning is not None, "a study with a grid and without [tuning] is refused when it is read"
         # only the final regret decides, so only the horizon is recorded
-        return [
-            Cell(policy, self._study.bandit, self._study.attack_at(rho), run.horizon, tuning.trials, tuning.seed, (run.horizon,))
-            for policy in self._study.policies[name].candidates(rho)
-        ]
+        return [Cell(policy, run.tuned_on, run.attack_at(rho), run.horizon, tuning.trials, tuning.seed, (run.horizon,)) for policy in self._study.policies[name].candidates(rho)]
 
     def _cell(self, run: Run, rho: float, policy: Policy) -> Cell:
-        return Cell(policy, self._study.bandit, self._study.attack_at(rho), run.horizon, run.trials, self._study.seed, run.checkpoints)
+        return Cell(policy, run.bandit, run.attack_at(rho), run.horizon, run.trials, self._study.seed, run.checkpoints)
 
     def _obtain(self, cell: Cell, name: str, rho: float, bar: Progress) -> Result:
         self._obtained += 1

@@ -15,7 +15,7 @@ from ..simulation.summary import bootstrap_interval
 from ..validation import choice, whole
 from .checks import Evidence
 from .run import Findings
-from .study import Study, known_policies
+from .study import Run, Study, known_policies
 from .tables import TABLES
 from .typed import distinct, fields, file_name, tables, text
 
@@ -56,7 +56,7 @@ def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]
     """Draw a figure of the study: one panel, or one for each rho, as pairs of a file's name and a matplotlib figure."""
     run = findings.study.run(figure["run"])
     if figure["kind"] == "schedule":
-        return [(figure["name"], schedule(findings, figure["policies"][0]))]
+        return [(figure["name"], schedule(findings.study, run, figure["policies"][0]))]
     trials = findings.study.paper_trials if figure.get("trials") == "paper" else run.trials
     panels = []
     for rho in run.rho:
@@ -118,11 +118,11 @@ def growth(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
     return _with_legend(figure, axes)
 
 
-def schedule(findings: Findings, name: str) -> Any:
+def schedule(study: Study, run: Run, name: str) -> Any:
     """The block scheme of med-E-UCB: rounds of pure exploration and UCB rounds, block by block, from the policy's own plan."""
-    policy = findings.study.policies[name].candidates(0.1)[0]
+    policy = study.policies[name].candidates(0.1)[0]
     assert isinstance(policy, MedEUCB)
-    arms = findings.study.bandit.arms
+    arms = run.bandit.arms
     block = policy.block_for(arms)
     windows = []
     for k in range(BLOCKS):

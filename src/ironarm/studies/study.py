@@ -40,7 +40,7 @@ class Entry:
         return [replace(policy, **dict(zip(self.tune, values, strict=True))) for values in product(*self.tune.values())]  # type: ignore[type-var]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """Policies in one setting, for each rho."""
 
@@ -49,6 +49,14 @@ class Run:
     horizon: int
     trials: int
     policies: tuple[str, ...]
+    bandit: Bandit
+    attack: Mapping[str, Any]
+    tuned_on: Bandit
+    """What parameters are tuned on: the same bandit, unless [tuning] changes it, for example to a faster tier."""
+
+    def attack_at(self, rho: float) -> Attack:
+        """Return the run's attack at this rho."""
+        return make_attack(self.attack, rho)
 
     @property
     def checkpoints(self) -> tuple[int, ...]:
@@ -62,6 +70,8 @@ class Tuning:
 
     seed: int
     trials: int
+    bandit: Mapping[str, Any]
+    """What is different about the bandit they are tuned on."""
 
 
 @dataclass(frozen=True)
@@ -74,17 +84,11 @@ class Study:
     paper_trials: int
     """So many trials the paper had, or, without a paper, are a few."""
     has_paper: bool
-    bandit: Bandit
-    attack: Mapping[str, Any]
     policies: Mapping[str, Entry]
     tuning: Tuning | None
     runs: tuple[Run, ...]
     claims: tuple[Mapping[str, Any], ...]
     show: Mapping[str, Any]
-
-    def attack_at(self, rho: float) -> Attack:
-        """Return the study's attack at this rho."""
-        return make_attack(self.attack, rho)
 
     def run(self, name: str) -> Run:
         """Return the run of that name."""
@@ -150,12 +154,8 @@ def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dic
     if not isinstance(top["policies"], dict) or not top["policies"]:
         raise InvalidInput(f"policies must be a table with at least one policy, got {top['policies']!r}.")
     entries = {name: _entry(name, data) for name, data in top["policies"].items()}
-    for part in ("bandit", "attack"):
-        text(f"the {part}'s name", fields(part, top[part], ["name"], top[part] if isinstance(top[part], dict) else [])["name"])
-    if "rho" in top["attack"]:
-        raise InvalidInput("the attack has a rho of its own; expected it in the runs alone. Leave it out of [attack].")
-    bandit = bandits.make(top["bandit"])
-    listed = [_run(data, entries, trials, quick) for data in tables("runs", top["runs"])]
+    tuning = _tuning(top["tuning"], quick) if "tuning" in top else None
+    listed = [_run(data, top, entries, tuning, trials, quick) for data in tables("runs", top["runs"])]
     if not listed:
         raise InvalidInput("there is no run; add one under [[runs]].")
     distinct("the run name", [run.name for run in listed])
@@ -163,13 +163,13 @@ def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dic
         raise InvalidInput("the study has no quick sizes; leave out --quick, or add quick = { trials = 20 } to its runs.")
     for run in listed:
         for rho in run.rho:
-            attack = make_attack(top["attack"], rho)
-            if attack.rho != rho or (top["attack"]["name"] == "NoAttack" and rho > 0):
+            attack = run.attack_at(rho)
+            if attack.rho != rho or (run.attack["name"] == "NoAttack" and rho > 0):
                 raise InvalidInput(f"NoAttack attacks nothing, so rho must be 0, got {rho:g}.")
+            attack.shows(run.bandit)
             for name in run.policies:
                 for policy in entries[name].candidates(attack.rho):
-                    policy.constants(bandit.arms, run.horizon)
-    tuning = _tuning(top["tuning"], quick) if "tuning" in top else None
+                    policy.constants(run.bandit.arms, run.horizon)
     seed = whole("seed", top["seed"])
     if any(entry.tune for entry in entries.values()) and tuning is None:
         raise InvalidInput("a policy has a grid to tune, but there is no table [tuning] with seed and trials.")
@@ -181,8 +181,6 @@ def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dic
         seed=seed,
         paper_trials=whole("paper_trials", top.get("paper_trials", 20), at_least=2),
         has_paper="paper_trials" in top,
-        bandit=bandit,
-        attack=top["attack"],
         policies=entries,
         tuning=tuning,
         runs=tuple(listed),
@@ -209,8 +207,8 @@ def _entry(name: str, data: object) -> Entry:
     return Entry(name, table["policy"], {parameter: tuple(values) for parameter, values in tune.items()})
 
 
-def _run(data: object, entries: Mapping[str, Entry], trials: int | None, quick: bool) -> Run:
-    table = fields("a run", data, ["name", "rho", "horizon", "trials"], ["policies", "quick"])
+def _run(data: object, study: Mapping[str, Any], entries: Mapping[str, Entry], tuning: Tuning | None, trials: int | None, quick: bool) -> Run:
+    table = fields("a run", data, ["name", "rho", "horizon", "trials"], ["policies", "quick", "bandit", "attack"])
     what = f"run {text('the name of a run', table['name'])!r}"
     if "quick" in table:
         fields(f"{what}, quick", table["quick"], [], ["trials", "horizon"])
@@ -221,13 +219,27 @@ def _run(data: object, entries: Mapping[str, Entry], trials: int | None, quick: 
     if not rho:
         raise InvalidInput(f"{what}: rho is empty; expected at least one number.")
     distinct(f"{what}: rho", [f"{value:g}" if isinstance(value, float) else value for value in rho])
+    bandit, attack = (_own(part, study[part], table.get(part, {})) for part in ("bandit", "attack"))
+    if "rho" in attack:
+        raise InvalidInput("the attack has a rho of its own; expected it in the runs alone. Leave it out of [attack].")
     return Run(
         name=str(table["name"]),
         rho=tuple(number("rho", value, at_least=0, below=1) for value in rho),
         horizon=whole("horizon", table["horizon"], at_least=1, below=10**12),
         trials=whole("trials", table["trials"] if trials is None else trials, at_least=2, below=10**8),
         policies=chosen,
+        bandit=bandits.make(bandit),
+        attack=attack,
+        tuned_on=bandits.make({**bandit, **(tuning.bandit if tuning else {})}),
     )
+
+
+def _own(part: str, study: object, run: object) -> dict[str, Any]:
+    """Return a run's bandit or attack: what it does not say is the study's; one with a name of its own stands alone."""
+    study, run = (fields(part, table, [], table if isinstance(table, dict) else []) for table in (study, run))
+    own = run if "name" in run else {**study, **run}
+    text(f"the {part}'s name", fields(part, own, ["name"], own)["name"])
+    return own
 
 
 def known_policies(what: str, names: object, entries: Iterable[str]) -> tuple[str, ...]:
@@ -243,7 +255,9 @@ def known_policies(what: str, names: object, entries: Iterable[str]) -> tuple[st
 
 
 def _tuning(data: object, quick: bool) -> Tuning:
-    table = fields("tuning", data, ["seed", "trials"], ["quick"])
+    table = fields("tuning", data, ["seed", "trials"], ["quick", "bandit"])
     if quick:
         table = {**table, **fields("tuning, quick", table.get("quick", {}), [], ["trials"])}
-    return Tuning(whole("seed", table["seed"]), whole("trials", table["trials"], at_least=2))
+    bandit = table.get("bandit", {})
+    fields("tuning, bandit", bandit, [], bandit if isinstance(bandit, dict) else [])
+    return Tuning(whole("seed", table["seed"]), whole("trials", table["trials"], at_least=2), bandit)

@@ -75,8 +75,8 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
             cells.append(interval(exponent, ".2f"))
             if isinstance(policy, MedEUCB):
                 late = rounds >= first
-                block = policy.block_for(findings.study.bandit.arms)
-                forced = float(findings.study.bandit.gaps.sum()) * np.array([forced_total(policy.b, float(block), (t - 1) // block) for t in rounds[late].tolist()])
+                block = policy.block_for(run.bandit.arms)
+                forced = float(run.bandit.gaps.sum()) * np.array([forced_total(policy.b, float(block), (t - 1) // block) for t in rounds[late].tolist()])
                 excess = statistics.fitted_slope(rounds[late], curves[:, late], forced)
                 most = max(0.0, 1 - policy.b * kl(0.5, rho) if rho else 0.0)
                 row |= {"excess_exponent": asdict(excess), "excess_at_end": float(curves[:, -1].mean() - forced[-1]), "largest_exponent": most}
@@ -100,18 +100,30 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
 def tuning(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
     """The grids that were searched, the mean final regret of each candidate, and the choice."""
     body, data = [], []
+    several = len({choice.runs for choice in findings.choices}) > 1
     for choice in findings.choices:
         grid = ", ".join(findings.study.policies[choice.name].tune)
         values = [", ".join(_value(getattr(policy, name)) for name in findings.study.policies[choice.name].tune) for policy in choice.candidates]
         pairs = [f"{value}: {short(regret)}" for value, regret in zip(values, choice.regrets, strict=True)]
-        body.append((choice.name, f"{choice.rho:g}", grid, " · ".join(pairs), values[choice.best]))
+        runs = ("; ".join(choice.runs),) if several else ()
+        body.append((choice.name, f"{choice.rho:g}", grid, " · ".join(pairs), values[choice.best], *runs))
         regrets = dict(zip(values, choice.regrets, strict=True))
-        data.append({"policy": choice.name, "rho": choice.rho, "parameters": grid, "mean_regret": regrets, "chosen": values[choice.best], "trials": choice.trials})
+        data.append(
+            {
+                "policy": choice.name,
+                "rho": choice.rho,
+                "parameters": grid,
+                "mean_regret": regrets,
+                "chosen": values[choice.best],
+                "trials": choice.trials,
+                "runs": list(choice.runs),
+            }
+        )
     settings = findings.study.tuning
     if settings is None:
         return []
     note = f"Mean final regret over {settings.trials} trials of seed {settings.seed}, which the study itself does not use; the same noise and coins for every candidate."
-    return [Table(str(spec["title"]), ("policy", "ρ", "parameter", "grid: mean regret", "chosen"), tuple(body), tuple(data), note, words=True)]
+    return [Table(str(spec["title"]), ("policy", "ρ", "parameter", "grid: mean regret", "chosen", *(["runs"] if several else [])), tuple(body), tuple(data), note, words=True)]
 
 
 def _value(value: Any) -> str:

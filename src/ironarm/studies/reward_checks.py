@@ -1,0 +1,116 @@
+"""Checks of the rewards themselves, before any policy: what a bandit gives clean, and what it gives attacked. They compare with a bound as the checks of `checks.py` do.
+
+They are for bandits whose arms have a second law while they are attacked, such as `RadioBandit`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import ndtr
+
+from ..bandits import Bandit
+from . import statistics
+from .checks import AGREE, CANNOT_TELL, DISAGREE, Measured, interval
+from .statistics import Estimate
+
+EACH = 4000
+"""Rewards drawn from each law."""
+
+NORMAL_DISTANCE = 0.05
+"""Distribution functions that are nowhere further apart than this count as the same."""
+
+
+class Rewards:
+    """Rewards of each arm, clean and attacked, drawn from a seed."""
+
+    def __init__(self, bandit: Bandit, seed: int) -> None:
+        self._bandit, self._seed = bandit, seed
+        self.set_means: tuple[float, ...] = tuple(float(mean) for mean in (*bandit.means, *bandit.jammed))  # type: ignore[attr-defined]
+        self.arms = bandit.arms
+
+    @lru_cache(maxsize=64)  # noqa: B019  (lives as long as one report)
+    def clean(self, arm: int) -> np.ndarray:
+        """Return rewards of an arm."""
+        return self._bandit.rewards(arm, np.random.default_rng([self._seed, arm]).random(EACH))
+
+    def attacked(self, arm: int) -> np.ndarray:
+        """Return rewards of an arm under attack."""
+        return self.clean(int(self._bandit.jammed_laws[arm]))  # type: ignore[attr-defined]
+
+
+def can_be_checked(bandit: Bandit) -> bool:
+    """Say whether a bandit has attacked laws to look at."""
+    return hasattr(bandit, "jammed_laws") and hasattr(bandit, "jammed")
+
+
+def near(estimate: Estimate, target: float, within: float) -> str:
+    """Return the verdict on "it is within so much of the target"."""
+    if estimate.wholly_above(target - within) and estimate.wholly_below(target + within):
+        return AGREE
+    return DISAGREE if estimate.wholly_above(target + within) or estimate.wholly_below(target - within) else CANNOT_TELL
+
+
+def clean_rewards(rewards: Rewards, means: Sequence[float], spread: float, within: float) -> list[Measured]:
+    """Clean rewards have these means and this standard deviation, within so much, and are normal: no distribution function is further than 0.05 from a normal one."""
+    found = []
+    for arm, target in enumerate(means):
+        x = rewards.clean(arm)
+        mean, deviation, distance = statistics.mean(x), _deviation(x), _distance_to_normal(x)
+        found.append(Measured(f"mean of arm {arm}", mean, near(mean, target, within), f"arm {arm}: mean {interval(mean, '.2f')}"))
+        found.append(Measured(f"standard deviation of arm {arm}", deviation, near(deviation, spread, within), f"arm {arm}: standard deviation {interval(deviation, '.2f')}"))
+        verdict = AGREE if distance.wholly_below(NORMAL_DISTANCE) else DISAGREE if distance.wholly_above(NORMAL_DISTANCE) else CANNOT_TELL
+        found.append(Measured(f"distance of arm {arm} to a normal law", distance, verdict, f"arm {arm}: distance to a normal law {interval(distance, '.3f')}"))
+    return found
+
+
+def attacked_rewards(rewards: Rewards, low: float, high: float, within: float) -> list[Measured]:
+    """The mean of attacked rewards lies between two numbers, within so much, in each arm."""
+    found = []
+    for arm in range(rewards.arms):
+        mean = statistics.mean(rewards.attacked(arm))
+        found.append(Measured(f"attacked mean of arm {arm}", mean, near(mean, (low + high) / 2, (high - low) / 2 + within), f"arm {arm}: {interval(mean, '.2f')}"))
+    return found
+
+
+def attack_takes(rewards: Rewards, drop: float, within: float) -> list[Measured]:
+    """An attack lowers the mean reward of each arm by so much, within so much."""
+    found = []
+    for arm in range(rewards.arms):
+        fall = statistics.mean(rewards.clean(arm) - rewards.attacked(arm))
+        found.append(Measured(f"what an attack takes from arm {arm}", fall, near(fall, drop, within), f"arm {arm}: {interval(fall, '.1f')}"))
+    return found
+
+
+def reads_linearly(rewards: Rewards, within: float) -> list[Measured]:
+    """The mean reward is the level that was set, clean or attacked: a line of slope 1 within 1 %, and no level further off than so much."""
+    laws = [rewards.clean(law) for law in range(2 * rewards.arms)]
+    levels = np.array(rewards.set_means)
+    centred = levels - levels.mean()
+    slope = statistics.mean(sum(weight * x for weight, x in zip(centred / (centred @ centred), laws, strict=True)))
+    found = [Measured("slope", slope, near(slope, 1.0, 0.01), f"slope {interval(slope, '.4f')} over {levels.min():g} to {levels.max():g}")]
+    for level, x in zip(levels, laws, strict=True):
+        error = statistics.mean(x - level)
+        found.append(Measured(f"error at {level:g}", error, near(error, 0.0, within), f"at {level:g}: {interval(error, '.3f')} off"))
+    return found
+
+
+REWARD_CHECKS: dict[str, Callable[..., list[Measured]]] = {check.__name__: check for check in (clean_rewards, attacked_rewards, attack_takes, reads_linearly)}
+
+
+def _deviation(x: np.ndarray) -> Estimate:
+    """Return the standard deviation; its interval is from the mean of squares, so it holds for any law with a fourth moment."""
+    square = statistics.mean((x - x.mean()) ** 2)
+    return Estimate(*(math.sqrt(value) for value in (square.value, square.low, square.high)))
+
+
+def _distance_to_normal(x: np.ndarray) -> Estimate:
+    """Return the largest difference to the distribution function of the normal law with the same mean and deviation; the interval is that of Dvoretzky, Kiefer and Wolfowitz."""
+    z = np.sort((x - x.mean()) / x.std())
+    normal, steps = ndtr(z), np.arange(len(z) + 1) / len(z)
+    distance = float(max(np.max(steps[1:] - normal), np.max(normal - steps[:-1])))
+    reach = math.sqrt(math.log(2 / 0.05) / (2 * len(z)))
+    return Estimate(distance, max(0.0, distance - reach), distance + reach)
