@@ -6,10 +6,12 @@ from typing import Any
 
 from ..by_name import make_by_name
 from .base import Attack
+from .bursts import Bursts
 from .constant import Constant
 from .custom import CustomAttack
 from .front_loaded import FrontLoaded
 from .infinite import Infinite
+from .least_favourable import LeastFavourable
 from .median_chaser import MedianChaser
 from .mimic import Mimic
 from .none import NoAttack
@@ -24,6 +26,8 @@ ATTACKS: dict[str, type[Attack]] = {
         Mimic,
         FrontLoaded,
         MedianChaser,
+        LeastFavourable,
+        Bursts,
         NoAttack,
     )
 }
