@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..by_name import make_by_name
+from .ace import ACE
 from .base import Attack
 from .bursts import Bursts
+from .cauchy import Cauchy
 from .constant import Constant
 from .custom import CustomAttack
 from .front_loaded import FrontLoaded
 from .infinite import Infinite
+from .jun import Jun
 from .least_favourable import LeastFavourable
 from .median_chaser import MedianChaser
 from .mimic import Mimic
@@ -27,6 +30,9 @@ ATTACKS: dict[str, type[Attack]] = {
         FrontLoaded,
         MedianChaser,
         LeastFavourable,
+        Cauchy,
+        ACE,
+        Jun,
         Bursts,
         NoAttack,
     )
