@@ -19,6 +19,7 @@ from .median_chaser import MedianChaser
 from .mimic import Mimic
 from .none import NoAttack
 from .opposite_uniform import OppositeUniform
+from .shaped import Shaped
 
 ATTACKS: dict[str, type[Attack]] = {
     attack.__name__: attack
@@ -33,6 +34,7 @@ ATTACKS: dict[str, type[Attack]] = {
         Cauchy,
         ACE,
         Jun,
+        Shaped,
         Bursts,
         NoAttack,
     )
