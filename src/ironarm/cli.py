@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from .commands import certify, reproduce, simulate, sweep
+from .commands import certify, reproduce, simulate, sweep, worst_case
 from .errors import IronarmError
 
 VERBS = {
@@ -16,6 +16,7 @@ VERBS = {
     "reproduce": reproduce,
     "sweep": sweep,
     "certify": certify,
+    "worst-case": worst_case,
 }
 
 EXAMPLES = """\
@@ -25,6 +26,7 @@ examples:
   ironarm reproduce --out results                    the paper's synthetic experiment: tables and figures
   ironarm sweep sweep.toml                           every combination that a file lists, in parallel
   ironarm certify --means 1,2,4 --rho 0.2            what theory promises: regret, parameters, how much corruption
+  ironarm worst-case --policy UCB --rho 0.05         the attack that hurts a policy most
 """
 
 

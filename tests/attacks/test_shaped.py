@@ -15,7 +15,7 @@ BANDIT = ia.GaussianBandit(means=[1.0, 5.0, 3.0, 2.0])
 
 def naive(attack, arm, x, u, t, pulls, estimate):
     """What is shown, straight from the docstring, with w = 1 - u."""
-    group = attack.best if arm == 1 else attack.runner_up if arm == 2 else attack.others
+    group = {0: attack.worst, 1: attack.best, 2: attack.runner_up, 3: attack.others}[arm]
     pulled = [a for a in range(4) if pulls[a] > 0]
     leads = max(pulled, key=lambda a: (estimate[a], a == 1, -a)) if pulled else 1
     if attack.leader != "any" and (attack.leader == "right") != (leads == 1):
@@ -25,15 +25,17 @@ def naive(attack, arm, x, u, t, pulls, estimate):
     shift = attack.size * (1 - attack.spread * (1 - u))
     rival = 2 if arm == 1 else 1
     target = estimate[rival] if pulls[rival] else BANDIT.means[rival]
-    shown = {"leave": x, "up": x + shift, "down": x - shift, "mimic": x - BANDIT.means[arm] + BANDIT.means[rival], "chase": target - shift if arm == 1 else target + shift}
-    return shown[group]
+    toward = -shift if arm == 1 else shift
+    moved = {"leave": x, "up": x + shift, "down": x - shift, "mimic": x - BANDIT.means[arm] + BANDIT.means[rival], "place": BANDIT.means[rival] + toward, "chase": target + toward}
+    return moved[group]
 
 
 def test_every_combination_shows_what_the_docstring_says():
     """All actions, conditions and leaders, on random scenes."""
     generator = np.random.default_rng(3)
     for best, action, leader, first, after in itertools.product(ACTIONS, ACTIONS, LEADERS, (0, 3), (0, 5)):
-        attack = ia.Shaped(rho=0.1, best=best, runner_up=action, others=ACTIONS[generator.integers(5)], size=2.5, spread=0.4, first=first, after=after, leader=leader)
+        others, worst = generator.choice(ACTIONS, 2)
+        attack = ia.Shaped(0.1, best, action, str(worst), str(others), size=2.5, spread=0.4, first=first, after=after, leader=leader)
         pulls, estimate = generator.integers(0, 6, 4), generator.normal(3, 2, 4)
         asked = Asked(attack, BANDIT, pulls, estimate)
         for arm in range(4):
@@ -46,8 +48,8 @@ def test_every_combination_shows_what_the_docstring_says():
     [
         (ia.Shaped(rho=0.3, size=1800, spread=1), ia.OppositeUniform(rho=0.3)),
         (ia.Shaped(rho=0.3, size=50, spread=1, first=7), ia.FrontLoaded(rho=0.3, pulls=7, scale=50)),
-        (ia.Shaped(rho=0.3, best="mimic", runner_up="mimic", others="mimic"), ia.Mimic(rho=0.3)),
-        (ia.Shaped(rho=0.3, best="chase", runner_up="leave", others="leave", size=0.5), ia.MedianChaser(rho=0.3, margin=0.5)),
+        (ia.Shaped(rho=0.3, best="mimic", runner_up="mimic", worst="mimic", others="mimic"), ia.Mimic(rho=0.3)),
+        (ia.Shaped(rho=0.3, best="chase", runner_up="leave", worst="leave", others="leave", size=0.5), ia.MedianChaser(rho=0.3, margin=0.5)),
     ],
     ids=["OppositeUniform", "FrontLoaded", "Mimic", "MedianChaser"],
 )
@@ -59,7 +61,7 @@ def test_named_attacks_are_members(member, attack):
 
 def test_its_text_can_be_read_back():
     """As printed."""
-    attack = ia.Shaped(rho=0.2, best="chase", runner_up="leave", others="mimic", size=0.125, spread=0.5, first=9, after=4, leader="wrong")
+    attack = ia.Shaped(rho=0.2, best="chase", runner_up="leave", worst="place", others="mimic", size=0.125, spread=0.5, first=9, after=4, leader="wrong")
     assert attack_from_text(repr(attack), None) == attack
 
 
