@@ -463,14 +463,16 @@ def play(policy, bandit, attack, horizon, seed, trial):
     """Play the policy's twin in one trial of a simulation; return its choices and what it saw, round by round."""
     noise_stream, attack_stream, policy_stream = streams(seed, trial)
     with np.errstate(over="ignore"):
-        tape = Tape(horizon, attack.rho, bandit.location_scale is not None)
+        tape = Tape(horizon, attack.rho, bandit.location_scale is not None, attack.burst)
         tape.rewind(noise_stream, attack_stream)
         noise, coin, numbers = tape.next(horizon)
     clean = [bandit.rewards(arm, noise).tolist() for arm in range(bandit.arms)]
     shows = attack.shows(bandit).tolist()
     twin = twin_of(policy, bandit.arms, horizon, policy_stream)
     pulls = [0] * bandit.arms
-    scene = SimpleNamespace(arms=bandit.arms, best=bandit.best, runner_up=bandit.runner_up, means=bandit.means.tolist(), pulls=pulls, **attack.constants())
+    scene = SimpleNamespace(
+        arms=bandit.arms, best=bandit.best, runner_up=bandit.runner_up, means=bandit.means.tolist(), pulls=pulls, memory=attack.start(bandit), **attack.constants()
+    )
     choices, seen = [], []
     for t in range(1, horizon + 1):
         arm = twin.select(t)

@@ -11,7 +11,7 @@ Everything public is here; everything else may change.
 """
 
 from .agent import Agent, Decision
-from .attacks import Attack, Constant, CustomAttack, FrontLoaded, Infinite, MedianChaser, Mimic, NoAttack, OppositeUniform
+from .attacks import ACE, Attack, Bursts, Cauchy, Constant, CustomAttack, FrontLoaded, Infinite, Jun, LeastFavourable, MedianChaser, Mimic, NoAttack, OppositeUniform, Shaped
 from .bandits import Bandit, BernoulliBandit, GaussianBandit, ReplayBandit, ScipyBandit
 from .errors import BadFile, InvalidInput, IronarmError, MissingExtra, PolicyFault, UnknownArm, UnknownDecision
 from .marks import cold, hot
