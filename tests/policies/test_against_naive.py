@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import ironarm as ia
 from ironarm.engine.state import State
@@ -56,6 +57,14 @@ POLICIES = [
     ia.EXP3(),
     ia.EXP3(horizon=200, reward_range=(-1, 22)),
     ia.EXP3(gamma=0.3, reward_range=(0, 2)),
+    ia.ThompsonGaussian(),
+    ia.ThompsonGaussian(sigma=0.3),
+    ia.TsallisINF(),
+    ia.TsallisINF(reward_range=(-1, 22)),
+    ia.EXP3PlusPlus(),
+    ia.EXP3PlusPlus(reward_range=(-1, 22)),
+    ia.BARBAR(),
+    ia.BARBAR(scale=0.2, delta=0.5, reward_range=(-1, 22)),  # four or five epochs
 ]
 IMED = [
     ia.IMED(),
@@ -185,6 +194,18 @@ def test_catoni_with_arms_that_are_nearly_equal():
         pulls = np.cumsum(np.eye(bandit.arms, dtype=int)[choices], axis=0)
         expected = np.cumsum(bandit.gaps * pulls, axis=1)[:, -1]
         assert expected.tolist() == result.regret[0, i].tolist()
+
+
+@pytest.mark.parametrize("losses", [[0.0], [0, 0, 0], [3, 0.5, 7], [0, 1e3, 1e9], [50, 50.1, 49, 50, 400]], ids=str)
+def test_naive_tsallis_inf_has_the_weights_of_its_definition(losses):
+    """w_a = (L_a - x)^-2 t sums to 1, with the x of a root finder, from whichever side Newton's method comes."""
+    for start, t in [(0, 1), (1e6, 1), (0, 1000), (40, 1000), (1e6, 1000)]:
+        twin = twin_of(ia.TsallisINF(), len(losses), None, np.zeros(4, np.uint64))
+        twin.weighted, twin.y = losses, start
+        ends = min(losses) - 2 * np.sqrt(t * len(losses)), min(losses) - np.sqrt(t) / 2
+        x = brentq(lambda x, t=t: (t * (np.array(losses) - x) ** -2.0).sum() - 1, *ends, xtol=1e-14, rtol=1e-15)
+        np.testing.assert_allclose(twin.chances(t), t * (np.array(losses) - x) ** -2.0, rtol=1e-12)
+        assert sum(twin.chances(t)) == pytest.approx(1, abs=1e-14)
 
 
 def test_naive_exp3_draws_with_its_chances():
