@@ -513,6 +513,10 @@ class TsallisINF(ByChance):
 class EXP3PlusPlus(ByChance):
     """C2; an arm without rewards has no bounds."""
 
+    def __init__(self, arms, horizon, g, reward_range, beta):
+        super().__init__(arms, horizon, g, reward_range)
+        self.beta = beta
+
     def chances(self, t):
         K = self.arms
         eta = math.sqrt(math.log(K) / (t * K)) / 2
@@ -522,7 +526,7 @@ class EXP3PlusPlus(ByChance):
             radius = math.sqrt(3 * math.log(t * K ** (1 / 3)) / (2 * n)) if n else INF
             bounds.append((sum(losses) / n - radius, sum(losses) / n + radius) if n else (-INF, INF))
         gaps = [max(0, lower - min(upper for _, upper in bounds)) for lower, _ in bounds]
-        eps = [min(1 / (2 * K), eta, 256 * math.log(t) / (t * gap**2) if gap else INF) for gap in gaps]
+        eps = [min(1 / (2 * K), eta, self.beta * math.log(t) / (t * gap**2) if gap else INF) for gap in gaps]
         weights = [math.exp(-eta * (L - min(self.weighted))) for L in self.weighted]
         return [(1 - sum(eps)) * weight / sum(weights) + e for weight, e in zip(weights, eps, strict=True)]
 

@@ -71,7 +71,7 @@ class BARBAR(Policy):
     >>> policies = [ia.BARBAR(), ia.BARBAR(scale=4)]
     >>> result = ia.simulate(policies, bandit, horizon=5000, trials=20, seed=1, progress=False)
     >>> result.optimal[:, :, -1].mean(axis=1).round(1).tolist()
-    [0.5, 0.8]
+    [0.5, 0.9]
 
     References
     ----------
