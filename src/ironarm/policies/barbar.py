@@ -51,8 +51,8 @@ class BARBAR(Policy):
     Rewards are mapped to [0, 1] by `reward_range` and clipped. As no arm is ever dropped and the probabilities are fixed for an epoch, the attacker can spoil an estimate only at
     a cost in proportion to what it will harm.
 
-    **Useless at T = 100,000.** The first epoch, of uniform exploration, is about lambda K rounds, and lambda is more than 10,000: ten arms need as many rounds before the first
-    reward counts. `scale` can shorten that, at the price of the guarantee. **Nor for a share rho of corrupt rewards**: there C grows with T, and so does the regret.
+    **Useless at T = 100,000.** The first epoch, of uniform exploration, is about lambda K rounds, and lambda is more than 10,000: with ten arms it does not end. `scale` can
+    shorten it, at the price of the guarantee. **Nor for a share rho of corrupt rewards**: there C grows with T, and so does the regret.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ class EXP3PlusPlus(Policy):
     @staticmethod
     @hot
     def choose(s, t, g):
-        if s.spread[0] == 0.0:  # only in the first round of a simulation
+        if s.spread[0] == 0.0:  # the first round: nothing has set them so far
             for a in range(s.arms):
                 mean_moved(s, a)
         total, explored = weigh(s, t)

@@ -48,7 +48,7 @@ class ThompsonGaussian(Policy):
     References
     ----------
     Agrawal and Goyal, Near-optimal regret bounds for Thompson sampling, Journal of the ACM 64, 2017.
-    Honda and Takemura, Optimality of Thompson sampling for Gaussian bandits depends on priors, AISTATS 2014.
+    Korda, Kaufmann, Munos, Thompson sampling for 1-dimensional exponential family bandits, NIPS 2013: optimal with Jeffreys' prior, which is flat for a normal mean.
     """
 
     sigma: float = 1.0
