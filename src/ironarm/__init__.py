@@ -16,6 +16,7 @@ from .bandits import Bandit, BernoulliBandit, GaussianBandit, ReplayBandit, Scip
 from .errors import BadFile, InvalidInput, IronarmError, MissingExtra, PolicyFault, UnknownArm, UnknownDecision
 from .marks import cold, hot
 from .policies import (
+    BARBAR,
     CRIMED,
     EXP3,
     IMED,
@@ -26,11 +27,14 @@ from .policies import (
     CountIMED,
     CRIMEDStar,
     EpsilonGreedy,
+    EXP3PlusPlus,
     MedEpsilonGreedy,
     MedEUCB,
     Policy,
+    ThompsonGaussian,
     TrimmedEpsilonGreedy,
     TrimmedUCB,
+    TsallisINF,
 )
 from .simulation import Result, simulate
 from .theory import Certificate, certify

@@ -6,18 +6,22 @@ from typing import Any
 
 from ..by_name import make_by_name
 from .adaptive_count_imed import AdaptiveCountIMED
+from .barbar import BARBAR
 from .base import Policy
 from .catoni_ucb import CatoniUCB
 from .count_imed import CountIMED
 from .crimed import CRIMED, CRIMEDStar
 from .epsilon_greedy import EpsilonGreedy
 from .exp3 import EXP3
+from .exp3_plus_plus import EXP3PlusPlus
 from .imed import IMED
 from .med_e_ucb import MedEUCB
 from .med_epsilon_greedy import MedEpsilonGreedy
 from .rucb import RUCB
+from .thompson_gaussian import ThompsonGaussian
 from .trimmed_epsilon_greedy import TrimmedEpsilonGreedy
 from .trimmed_ucb import TrimmedUCB
+from .tsallis_inf import TsallisINF
 from .ucb import UCB
 
 POLICIES: dict[str, type[Policy]] = {
@@ -37,6 +41,10 @@ POLICIES: dict[str, type[Policy]] = {
         CRIMEDStar,
         CountIMED,
         AdaptiveCountIMED,
+        ThompsonGaussian,
+        TsallisINF,
+        EXP3PlusPlus,
+        BARBAR,
     )
 }
 
