@@ -277,6 +277,56 @@ class CatoniUCB(Naive):
         return best
 
 
+class FrozenDelta(Naive):
+    """A7 with delta = tau^-2, tau the smallest power of two that is at least t and at least 2; `location` takes the rewards in the order of arrival and log(1/delta)."""
+
+    def __init__(self, arms, horizon, g, epsilon):
+        super().__init__(arms, horizon, g)
+        self.epsilon, self.exponent = epsilon, epsilon / (1 + epsilon)
+        self.level = 0.0
+
+    def update(self, arm, x):
+        self.rewards[arm].append(x)
+        self.estimates[arm] = self.location(self.rewards[arm], self.level)
+
+    def select(self, t):
+        level = 2 * math.log(next(tau for tau in (2**j for j in range(1, 63)) if tau >= t))
+        if level != self.level:
+            self.level = level
+            self.estimates = [self.location(rewards, level) if rewards else -INF for rewards in self.rewards]
+        return self.highest_index(t, lambda t, n: self.radius(n, level))
+
+
+class TruncatedMeanUCB(FrozenDelta):
+    """A7."""
+
+    def __init__(self, arms, horizon, g, u, epsilon):
+        super().__init__(arms, horizon, g, epsilon)
+        self.u = u
+
+    def location(self, values, level):
+        return math.fsum(x for i, x in enumerate(values, start=1) if abs(x) <= (self.u * i / level) ** (1 / (1 + self.epsilon))) / len(values)
+
+    def radius(self, n, level):
+        return 4 * self.u ** (1 / (1 + self.epsilon)) * (level / n) ** self.exponent
+
+
+class MedianOfMeansUCB(FrozenDelta):
+    """A7 with blocks of N rewards, N the largest power of two up to max(2, n/k); a single reward is a block."""
+
+    def __init__(self, arms, horizon, g, v, epsilon):
+        super().__init__(arms, horizon, g, epsilon)
+        self.v = v
+
+    def location(self, values, level):
+        n, k = len(values), math.floor(8 * (level + 1 / 8))
+        length = max(2**j for j in range(1, 40) if 2**j <= max(2, n / k)) if n > 1 else 1
+        return lower_median(sorted(mean(sorted(values[i : i + length])) for i in range(0, n - length + 1, length)))
+
+    def radius(self, n, level):
+        return (12 * self.v) ** (1 / (1 + self.epsilon)) * (16 * (level + 1 / 8) / n) ** self.exponent
+
+
 def kl_plus(p, q):
     """The binary relative entropy of p and q if p < q, else 0."""
     if p >= q:
@@ -449,7 +499,24 @@ class AdaptiveCountIMED(CountIMED):
 
 TWINS = {
     twin.__name__: twin
-    for twin in (UCB, RUCB, TrimmedUCB, MedEUCB, MedEpsilonGreedy, EpsilonGreedy, TrimmedEpsilonGreedy, EXP3, CatoniUCB, IMED, CRIMEDStar, CRIMED, CountIMED, AdaptiveCountIMED)
+    for twin in (
+        UCB,
+        RUCB,
+        TrimmedUCB,
+        MedEUCB,
+        MedEpsilonGreedy,
+        EpsilonGreedy,
+        TrimmedEpsilonGreedy,
+        EXP3,
+        CatoniUCB,
+        TruncatedMeanUCB,
+        MedianOfMeansUCB,
+        IMED,
+        CRIMEDStar,
+        CRIMED,
+        CountIMED,
+        AdaptiveCountIMED,
+    )
 }
 
 

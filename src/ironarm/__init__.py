@@ -28,9 +28,11 @@ from .policies import (
     EpsilonGreedy,
     MedEpsilonGreedy,
     MedEUCB,
+    MedianOfMeansUCB,
     Policy,
     TrimmedEpsilonGreedy,
     TrimmedUCB,
+    TruncatedMeanUCB,
 )
 from .simulation import Result, simulate
 from .theory import Certificate, certify

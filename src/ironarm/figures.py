@@ -25,6 +25,8 @@ STYLES: dict[str, tuple[str, str]] = {
     "CatoniUCB": (BLACK, DASH_DOT),
     "TrimmedUCB": ("#8C564B", SOLID),
     "TrimmedEpsilonGreedy": ("#999933", DASHED),
+    "MedianOfMeansUCB": ("#DDCC77", DASH_DOT),
+    "TruncatedMeanUCB": ("#AA4499", DOTTED),
     "IMED": ("#882255", SOLID),
     "CRIMED": ("#44AA99", DASHED),
     "CRIMEDStar": ("#44AA99", SOLID),

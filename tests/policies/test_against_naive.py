@@ -68,6 +68,13 @@ IMED = [
     ia.AdaptiveCountIMED(),
 ]
 POLICIES += IMED
+HEAVY_TAILS = [
+    ia.TruncatedMeanUCB(u=5),
+    ia.TruncatedMeanUCB(u=0.02, epsilon=0.5),
+    ia.MedianOfMeansUCB(v=0.01),
+    ia.MedianOfMeansUCB(v=1e-4, epsilon=0.3),
+]
+POLICIES += HEAVY_TAILS
 SETTINGS = [(bandit, attack) for bandit in ("paper", "hard", "ties") for attack in ("none", "uniform", "infinite", "chaser")]
 SETTINGS += [("bernoulli", "constant"), ("ties", "often infinite"), ("paper", "mimic")]
 MANY = [
@@ -79,6 +86,8 @@ MANY = [
     ia.EpsilonGreedy(c=0.01),
     ia.CountIMED(epsilon=0.2),
     ia.AdaptiveCountIMED(),
+    ia.TruncatedMeanUCB(u=0.1, epsilon=0.8),
+    ia.MedianOfMeansUCB(v=1e-3),
 ]
 MANY_SETTINGS = [("hundred", "none"), ("hundred", "often infinite"), ("three hundred", "none"), ("three hundred", "chaser"), ("many ties", "none"), ("many ties", "constant")]
 CATONI = [ia.CatoniUCB(), ia.CatoniUCB(variance=4), ia.CatoniUCB(variance=0.1)]

@@ -5,7 +5,9 @@ from .bounded_median import BoundedMedian
 from .catoni import Catoni
 from .mean import Mean
 from .median import LowerMedian, UpperMedian
+from .median_of_means import MedianOfMeans
 from .ordered import OrderedMedian
 from .trimmed_mean import TrimmedMean
+from .truncated_mean import TruncatedMean
 
-__all__ = ["BoundedMedian", "Catoni", "Estimator", "LowerMedian", "Mean", "OrderedMedian", "TrimmedMean", "UpperMedian"]
+__all__ = ["BoundedMedian", "Catoni", "Estimator", "LowerMedian", "Mean", "MedianOfMeans", "OrderedMedian", "TrimmedMean", "TruncatedMean", "UpperMedian"]

@@ -15,9 +15,11 @@ from .exp3 import EXP3
 from .imed import IMED
 from .med_e_ucb import MedEUCB
 from .med_epsilon_greedy import MedEpsilonGreedy
+from .median_of_means_ucb import MedianOfMeansUCB
 from .rucb import RUCB
 from .trimmed_epsilon_greedy import TrimmedEpsilonGreedy
 from .trimmed_ucb import TrimmedUCB
+from .truncated_mean_ucb import TruncatedMeanUCB
 from .ucb import UCB
 
 POLICIES: dict[str, type[Policy]] = {
@@ -32,6 +34,8 @@ POLICIES: dict[str, type[Policy]] = {
         CatoniUCB,
         TrimmedUCB,
         TrimmedEpsilonGreedy,
+        MedianOfMeansUCB,
+        TruncatedMeanUCB,
         IMED,
         CRIMED,
         CRIMEDStar,
