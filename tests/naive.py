@@ -49,6 +49,21 @@ def trimmed_mean(values, alpha):
     return mean(kept) if kept else lower_median(values)
 
 
+def amply_trimmed_mean(values, alpha):
+    """The mean of a sorted list without its ceil(alpha n) smallest and largest, with the middle one or two left at least."""
+    n = len(values)
+    cut = min(math.ceil(alpha * n), (n - 1) // 2)
+    return mean(values[cut : n - cut])
+
+
+def shorth_mean(values, alpha):
+    """The mean of the shortest interval that holds floor((1 - alpha) n) values of a sorted list, at least one; the lowest one among equals."""
+    m = max(1, math.floor((1 - alpha) * len(values)))
+    widths = [gap(high, low) for low, high in zip(values, values[m - 1 :], strict=False)]
+    start = widths.index(min(widths))
+    return mean(values[start : start + m])
+
+
 def psi(y):
     """Catoni's influence function, for an array."""
     return np.sign(y) * np.log1p(np.abs(y) + y * y / 2)
@@ -151,6 +166,26 @@ class TrimmedUCB(Naive):
 
     def select(self, t):
         return self.highest_index(t, lambda t, n: math.sqrt(self.omega * math.log(t) / n))
+
+
+class CRUCB(Naive):
+    """A8; the shorth mean only when the rewards of an arm have grown by a sixteenth since it was last computed."""
+
+    def __init__(self, arms, horizon, g, alpha, sigma, mean):
+        super().__init__(arms, horizon, g)
+        self.alpha, self.sigma, self.kind = alpha, sigma, mean
+        self.last = [0] * arms
+
+    def update(self, arm, x):
+        self.rewards[arm] = sorted([*self.rewards[arm], x])
+        n = len(self.rewards[arm])
+        if self.kind == "trimmed":
+            self.estimates[arm] = amply_trimmed_mean(self.rewards[arm], self.alpha)
+        elif n - self.last[arm] >= max(1, self.last[arm] // 16):
+            self.estimates[arm], self.last[arm] = shorth_mean(self.rewards[arm], self.alpha), n
+
+    def select(self, t):
+        return self.highest_index(t, lambda t, n: self.sigma / (1 - 2 * self.alpha) * math.sqrt(4 * math.log(t) / n))
 
 
 class MedEUCB(Naive):
@@ -503,6 +538,7 @@ TWINS = {
         UCB,
         RUCB,
         TrimmedUCB,
+        CRUCB,
         MedEUCB,
         MedEpsilonGreedy,
         EpsilonGreedy,

@@ -22,6 +22,8 @@ POLICIES = [
     ia.CatoniUCB(),
     ia.TrimmedUCB(alpha=0.2),
     ia.TrimmedEpsilonGreedy(alpha=0.2, c=2),
+    ia.CRUCB(alpha=0.2),
+    ia.CRUCB(alpha=0.2, mean="shorth"),
     ia.MedianOfMeansUCB(v=0.3),
     ia.TruncatedMeanUCB(u=1, epsilon=0.5),
 ]
@@ -420,6 +422,7 @@ def test_bounded_memory_says_when_it_stops_being_exact(tmp_path):
         (ia.MedEUCB(), lambda g: 1000 * g.normal(), "omega"),
         (ia.UCB(), lambda g: 0.01 * g.normal(), r"UCB\(sigma=0\.0"),
         (ia.CatoniUCB(), lambda g: 50 * g.normal(), "variance"),
+        (ia.CRUCB(alpha=0.2), lambda g: 0.01 * g.normal(), r"CRUCB with sigma=0\.0"),
         (ia.MedianOfMeansUCB(), lambda g: 50 * g.normal(), r"MedianOfMeansUCB\(v=2[0-9]00, epsilon=1\)"),
         (ia.EXP3(horizon=1000), lambda g: 20 + g.normal(), "reward_range"),
     ],

@@ -17,6 +17,7 @@ from .errors import BadFile, InvalidInput, IronarmError, MissingExtra, PolicyFau
 from .marks import cold, hot
 from .policies import (
     CRIMED,
+    CRUCB,
     EXP3,
     IMED,
     RUCB,

@@ -25,6 +25,7 @@ STYLES: dict[str, tuple[str, str]] = {
     "CatoniUCB": (BLACK, DASH_DOT),
     "TrimmedUCB": ("#8C564B", SOLID),
     "TrimmedEpsilonGreedy": ("#999933", DASHED),
+    "CRUCB": ("#CC6677", DASHED),
     "MedianOfMeansUCB": ("#DDCC77", DASH_DOT),
     "TruncatedMeanUCB": ("#AA4499", DOTTED),
     "IMED": ("#882255", SOLID),

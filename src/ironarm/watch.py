@@ -97,6 +97,8 @@ def _better(policy: Policy, spread: float) -> str:
         return f"{name}(variance={_two_digits(spread**2)})"
     if isinstance(policy, MedianOfMeansUCB):
         return f"{name}(v={_two_digits(spread ** (1 + policy.epsilon))}, epsilon={policy.epsilon:g})"
+    if hasattr(policy, "sigma"):
+        return f"{name} with sigma={_two_digits(spread)}"
     return f"{name} with omega={_two_digits(4 * spread**2)}" if hasattr(policy, "omega") else "parameters that fit"
 
 

@@ -14,6 +14,7 @@ HOLDERS = pytest.mark.parametrize(
         ia.TrimmedUCB(alpha=0.125),
         ia.TrimmedUCB(alpha=0.45),
         ia.CatoniUCB(),
+        ia.CRUCB(alpha=0.2, mean="shorth"),
         ia.MedianOfMeansUCB(),
         ia.TruncatedMeanUCB(u=1),
     ],

@@ -7,7 +7,21 @@ from .mean import Mean
 from .median import LowerMedian, UpperMedian
 from .median_of_means import MedianOfMeans
 from .ordered import OrderedMedian
-from .trimmed_mean import TrimmedMean
+from .shorth import Shorth
+from .trimmed_mean import AmplyTrimmedMean, TrimmedMean
 from .truncated_mean import TruncatedMean
 
-__all__ = ["BoundedMedian", "Catoni", "Estimator", "LowerMedian", "Mean", "MedianOfMeans", "OrderedMedian", "TrimmedMean", "TruncatedMean", "UpperMedian"]
+__all__ = [
+    "AmplyTrimmedMean",
+    "BoundedMedian",
+    "Catoni",
+    "Estimator",
+    "LowerMedian",
+    "Mean",
+    "MedianOfMeans",
+    "OrderedMedian",
+    "Shorth",
+    "TrimmedMean",
+    "TruncatedMean",
+    "UpperMedian",
+]

@@ -10,6 +10,7 @@ from .base import Policy
 from .catoni_ucb import CatoniUCB
 from .count_imed import CountIMED
 from .crimed import CRIMED, CRIMEDStar
+from .crucb import CRUCB
 from .epsilon_greedy import EpsilonGreedy
 from .exp3 import EXP3
 from .imed import IMED
@@ -34,6 +35,7 @@ POLICIES: dict[str, type[Policy]] = {
         CatoniUCB,
         TrimmedUCB,
         TrimmedEpsilonGreedy,
+        CRUCB,
         MedianOfMeansUCB,
         TruncatedMeanUCB,
         IMED,
