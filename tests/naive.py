@@ -188,6 +188,49 @@ class CRUCB(Naive):
         return self.highest_index(t, lambda t, n: self.sigma / (1 - 2 * self.alpha) * math.sqrt(4 * math.log(t) / n))
 
 
+def huber_root(values, beta):
+    """The smallest root m of sum psi(x - m) = 0, psi(x) = min(max(x, -beta), beta), for a sorted list."""
+    n, half, values = len(values), len(values) // 2, np.array(values)
+    if n % 2 == 0 and values[half] - values[half - 1] >= 2 * beta:
+        return values[half - 1] + beta
+    m = brentq(lambda m: np.clip(values - m, -beta, beta).sum(), values[0] - beta, values[-1] + beta, xtol=1e-14, rtol=1e-15)
+    near = (values >= m - beta) & (values <= m + beta)
+    return (values[near].sum() + beta * (np.count_nonzero(values > m + beta) - np.count_nonzero(values < m - beta))) / np.count_nonzero(near)
+
+
+class HuberUCB(Naive):
+    """C2; the root when the rewards of an arm have grown by a sixteenth, else a Newton step from it with the rewards since. Rewards are clipped to +-1e12."""
+
+    def __init__(self, arms, horizon, g, epsilon, sigma, beta, p):
+        super().__init__(arms, horizon, g)
+        self.epsilon, self.sigma = epsilon, sigma
+        self.beta = 4 * sigma if beta is None else beta
+        self.p = 2 * PHI.cdf(self.beta / sigma / 2) - 1 if p is None else p
+        self.e = math.sqrt((1 - 2 * epsilon) / math.log((1 - epsilon) / epsilon)) if epsilon else 0
+        self.roots, self.last, self.newer = [0.0] * arms, [0] * arms, [[] for _ in range(arms)]
+
+    def update(self, arm, x):
+        x = min(max(x, -1e12), 1e12)
+        self.rewards[arm] = sorted([*self.rewards[arm], x])
+        self.newer[arm].append(x)
+        n = len(self.rewards[arm])
+        if n - self.last[arm] >= max(1, self.last[arm] // 16):
+            self.roots[arm], self.last[arm], self.newer[arm] = huber_root(self.rewards[arm], self.beta), n, []
+        m = self.roots[arm]
+        near = sum(m - self.beta <= x <= m + self.beta for x in self.rewards[arm])
+        self.estimates[arm] = m + sum(min(max(x - m, -self.beta), self.beta) for x in self.newer[arm]) / near if near else m
+
+    def index(self, arm, t):
+        n, p, eps, L = len(self.rewards[arm]), self.p, self.epsilon, 2 * math.log(t)
+        if n == 0 or n < math.log(t) * 98 / 128 * (1 + 2 * math.sqrt(2) * max(self.e, 9 / (14 * math.sqrt(2)))) ** 2 / (p - 5 * eps) ** 2:
+            return INF
+        top = self.sigma * math.sqrt(2 * L / n) + self.beta * L / (3 * n) + 2 * self.beta * self.e * math.sqrt(L / n) + 2 * self.beta * eps
+        return self.estimates[arm] + top / (p - math.sqrt(L / (2 * n)) - eps)
+
+    def select(self, t):
+        return first_of_the_highest([self.index(arm, max(t, 2)) for arm in range(self.arms)])
+
+
 class MedEUCB(Naive):
     """A1; without a block it is 1000, or the smallest one that holds the start."""
 
@@ -539,6 +582,7 @@ TWINS = {
         RUCB,
         TrimmedUCB,
         CRUCB,
+        HuberUCB,
         MedEUCB,
         MedEpsilonGreedy,
         EpsilonGreedy,

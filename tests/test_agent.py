@@ -24,6 +24,7 @@ POLICIES = [
     ia.TrimmedEpsilonGreedy(alpha=0.2, c=2),
     ia.CRUCB(alpha=0.2),
     ia.CRUCB(alpha=0.2, mean="shorth"),
+    ia.HuberUCB(epsilon=0.01),
     ia.MedianOfMeansUCB(v=0.3),
     ia.TruncatedMeanUCB(u=1, epsilon=0.5),
 ]

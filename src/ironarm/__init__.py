@@ -27,6 +27,7 @@ from .policies import (
     CountIMED,
     CRIMEDStar,
     EpsilonGreedy,
+    HuberUCB,
     MedEpsilonGreedy,
     MedEUCB,
     MedianOfMeansUCB,

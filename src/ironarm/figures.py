@@ -26,6 +26,7 @@ STYLES: dict[str, tuple[str, str]] = {
     "TrimmedUCB": ("#8C564B", SOLID),
     "TrimmedEpsilonGreedy": ("#999933", DASHED),
     "CRUCB": ("#CC6677", DASHED),
+    "HuberUCB": ("#88CCEE", DASH_DOT),
     "MedianOfMeansUCB": ("#DDCC77", DASH_DOT),
     "TruncatedMeanUCB": ("#AA4499", DOTTED),
     "IMED": ("#882255", SOLID),

@@ -15,6 +15,7 @@ HOLDERS = pytest.mark.parametrize(
         ia.TrimmedUCB(alpha=0.45),
         ia.CatoniUCB(),
         ia.CRUCB(alpha=0.2, mean="shorth"),
+        ia.HuberUCB(epsilon=0),
         ia.MedianOfMeansUCB(),
         ia.TruncatedMeanUCB(u=1),
     ],

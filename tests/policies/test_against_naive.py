@@ -72,13 +72,16 @@ IMED = [
     ia.AdaptiveCountIMED(),
 ]
 POLICIES += IMED
-HEAVY_TAILS = [
+HEAVY_TAILED = [
     ia.TruncatedMeanUCB(u=5),
     ia.TruncatedMeanUCB(u=0.02, epsilon=0.5),
     ia.MedianOfMeansUCB(v=0.01),
     ia.MedianOfMeansUCB(v=1e-4, epsilon=0.3),
+    ia.HuberUCB(epsilon=0, sigma=0.1, beta=1.345, p=0.9),
+    ia.HuberUCB(epsilon=0.02, sigma=0.3),
+    ia.HuberUCB(epsilon=0.01, beta=0.3, p=1),
 ]
-POLICIES += HEAVY_TAILS
+POLICIES += HEAVY_TAILED
 SETTINGS = [(bandit, attack) for bandit in ("paper", "hard", "ties") for attack in ("none", "uniform", "infinite", "chaser")]
 SETTINGS += [("bernoulli", "constant"), ("ties", "often infinite"), ("paper", "mimic")]
 MANY = [
@@ -92,6 +95,7 @@ MANY = [
     ia.AdaptiveCountIMED(),
     ia.TruncatedMeanUCB(u=0.1, epsilon=0.8),
     ia.MedianOfMeansUCB(v=1e-3),
+    ia.HuberUCB(epsilon=0, sigma=0.1),
 ]
 MANY_SETTINGS = [("hundred", "none"), ("hundred", "often infinite"), ("three hundred", "none"), ("three hundred", "chaser"), ("many ties", "none"), ("many ties", "constant")]
 CATONI = [ia.CatoniUCB(), ia.CatoniUCB(variance=4), ia.CatoniUCB(variance=0.1)]

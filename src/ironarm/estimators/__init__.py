@@ -3,6 +3,7 @@
 from .base import Estimator
 from .bounded_median import BoundedMedian
 from .catoni import Catoni
+from .huber import Huber
 from .mean import Mean
 from .median import LowerMedian, UpperMedian
 from .median_of_means import MedianOfMeans
@@ -16,6 +17,7 @@ __all__ = [
     "BoundedMedian",
     "Catoni",
     "Estimator",
+    "Huber",
     "LowerMedian",
     "Mean",
     "MedianOfMeans",

@@ -13,6 +13,7 @@ from .crimed import CRIMED, CRIMEDStar
 from .crucb import CRUCB
 from .epsilon_greedy import EpsilonGreedy
 from .exp3 import EXP3
+from .huber_ucb import HuberUCB
 from .imed import IMED
 from .med_e_ucb import MedEUCB
 from .med_epsilon_greedy import MedEpsilonGreedy
@@ -36,6 +37,7 @@ POLICIES: dict[str, type[Policy]] = {
         TrimmedUCB,
         TrimmedEpsilonGreedy,
         CRUCB,
+        HuberUCB,
         MedianOfMeansUCB,
         TruncatedMeanUCB,
         IMED,
