@@ -193,9 +193,10 @@ def test_simulation_of_catoni(bandit, attack, short_tapes):
     check_simulation(CATONI, bandit, attack)
 
 
-def test_catoni_with_arms_that_are_nearly_equal():
-    """Where a forced pull often changes which arm leads, ten trials have the regret of the exact root of every arm in every round."""
-    policy, bandit, trials, horizon = ia.CatoniUCB(variance=0.02), ia.GaussianBandit([0.0, 0.001, 0.002, 0.003]), 1 if SMALL else 10, 200 if SMALL else 800
+@pytest.mark.parametrize("policy", [ia.CatoniUCB(variance=0.02), ia.HuberUCB(epsilon=0, sigma=0.02)], ids=lambda policy: policy.label)
+def test_arms_that_are_nearly_equal(policy):
+    """Where a forced pull often changes which arm leads, ten trials have the regret of the naive policy, which computes every index in every round."""
+    bandit, trials, horizon = ia.GaussianBandit([0.0, 0.001, 0.002, 0.003]), 1 if SMALL else 10, 200 if SMALL else 800
     result = ia.simulate(policy, bandit, horizon=horizon, trials=trials, seed=SEED, workers=1, checkpoints=range(1, horizon + 1), progress=False)
     for i in range(trials):
         choices, _ = play(policy, bandit, ia.NoAttack(), horizon, SEED, i)
