@@ -59,7 +59,7 @@ def test_infinite_rewards_count_as_zero():
     assert [fed.add(x) for x in [INF, -INF, 3.0]] == [0.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize("t", [1, 2, 3, 4, 5, 8, 9, 1024, 1025])
+@pytest.mark.parametrize("t", [1, 2, 3, 4, 5, 8, 9, 16, 17])
 def test_the_confidence_changes_after_each_power_of_two(t):
     """A round that is a power of two still has the confidence of the rounds before it, the next one another."""
-    check([0.1 * i for i in range(60)], 10.0, 1.0, [(40, t)])
+    check([0.1 * i for i in range(60)], 0.5, 1.0, [(40, t)])
