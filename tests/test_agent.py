@@ -26,6 +26,11 @@ POLICIES = [
     ia.TsallisINF(reward_range=(-3, 6)),
     ia.EXP3PlusPlus(reward_range=(-3, 6)),
     ia.BARBAR(horizon=500, scale=0.5, reward_range=(-3, 6)),
+    ia.CRUCB(alpha=0.2),
+    ia.CRUCB(alpha=0.2, mean="shorth"),
+    ia.HuberUCB(epsilon=0.01),
+    ia.MedianOfMeansUCB(v=0.3),
+    ia.TruncatedMeanUCB(u=1, epsilon=0.5),
 ]
 NAMES = ["a", "b", "c", "d"]
 
@@ -497,6 +502,8 @@ def test_bounded_memory_says_when_it_stops_being_exact(tmp_path):
         (ia.CatoniUCB(), lambda g: 50 * g.normal(), "variance"),
         (ia.EXP3(horizon=1000), lambda g: 20 + g.normal(), "Give EXP3 the range"),
         (ia.TsallisINF(), lambda g: 20 + g.normal(), "Give TsallisINF the range"),
+        (ia.CRUCB(alpha=0.2), lambda g: 0.01 * g.normal(), r"CRUCB with sigma=0\.0"),
+        (ia.MedianOfMeansUCB(), lambda g: 50 * g.normal(), r"MedianOfMeansUCB\(v=2[0-9]00, epsilon=1\)"),
         (ia.ThompsonGaussian(), lambda g: 0.01 * g.normal(), r"ThompsonGaussian\(sigma=0\.0"),
     ],
 )

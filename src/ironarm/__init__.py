@@ -18,6 +18,7 @@ from .marks import cold, hot
 from .policies import (
     BARBAR,
     CRIMED,
+    CRUCB,
     EXP3,
     IMED,
     RUCB,
@@ -28,12 +29,15 @@ from .policies import (
     CRIMEDStar,
     EpsilonGreedy,
     EXP3PlusPlus,
+    HuberUCB,
     MedEpsilonGreedy,
     MedEUCB,
+    MedianOfMeansUCB,
     Policy,
     ThompsonGaussian,
     TrimmedEpsilonGreedy,
     TrimmedUCB,
+    TruncatedMeanUCB,
     TsallisINF,
 )
 from .simulation import Result, simulate

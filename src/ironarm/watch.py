@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .estimators import LowerMedian
-from .policies import UCB, CatoniUCB, Policy, ThompsonGaussian
+from .policies import UCB, CatoniUCB, MedianOfMeansUCB, Policy, ThompsonGaussian
 
 LOOK_AT = (60, 250, 1000)
 ENOUGH = 20
@@ -95,6 +95,10 @@ def _better(policy: Policy, spread: float) -> str:
         return f"{name}(sigma={_two_digits(spread)})"
     if isinstance(policy, CatoniUCB):
         return f"{name}(variance={_two_digits(spread**2)})"
+    if isinstance(policy, MedianOfMeansUCB):
+        return f"{name}(v={_two_digits(spread ** (1 + policy.epsilon))}, epsilon={policy.epsilon:g})"
+    if hasattr(policy, "sigma"):
+        return f"{name} with sigma={_two_digits(spread)}"
     return f"{name} with omega={_two_digits(4 * spread**2)}" if hasattr(policy, "omega") else "parameters that fit"
 
 

@@ -7,7 +7,19 @@ from ironarm.engine.state import State
 from tests.estimators.feed import SMALL, Fed
 
 HOLDERS = pytest.mark.parametrize(
-    "policy", [ia.RUCB(), ia.RUCB(median="upper"), ia.TrimmedUCB(alpha=0.125), ia.TrimmedUCB(alpha=0.45), ia.CatoniUCB()], ids=lambda policy: policy.label
+    "policy",
+    [
+        ia.RUCB(),
+        ia.RUCB(median="upper"),
+        ia.TrimmedUCB(alpha=0.125),
+        ia.TrimmedUCB(alpha=0.45),
+        ia.CatoniUCB(),
+        ia.CRUCB(alpha=0.2, mean="shorth"),
+        ia.HuberUCB(epsilon=0),
+        ia.MedianOfMeansUCB(),
+        ia.TruncatedMeanUCB(u=1),
+    ],
+    ids=lambda policy: policy.label,
 )
 REWARDS = 2_000 if SMALL else 200_000
 FIXED = 4_096  # bytes for one arm that do not depend on its rewards: windows, sums, models
