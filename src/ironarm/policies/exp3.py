@@ -161,14 +161,15 @@ class EXP3(Policy):
             arm = min(int(u / s.gamma * s.arms), s.arms - 1)
         else:
             arm = arm_at(s, (u - s.gamma) * s.stretch)
-        s.chance[0] = chance_of(s, arm)
+        if s.live != 0:
+            s.chance[0] = chance_of(s, arm)
         return arm
 
     @staticmethod
     @hot
     def update(s, a, x):
         y = share_of_range(s, x)
-        if s.chance[0] == chance_of(s, a):
+        if s.live == 0 or s.chance[0] == chance_of(s, a):  # a simulation's reward follows its decision at once, so the chance is still that of the weights
             step = y * s.total[0] / (s.total[0] + s.odds * s.weight[a])  # the same number as below, with one division instead of two to wait for
         else:
             if s.total[0] == 0.0:
