@@ -12,6 +12,7 @@ from ironarm.testing import check_policy
 
 GIVEN = {
     "EXP3": {"horizon": 500},
+    "BARBAR": {"horizon": 500, "scale": 0.5},
     "TrimmedUCB": {"alpha": 0.1},
     "TrimmedEpsilonGreedy": {"alpha": 0.1},
     "CRIMED": {"epsilon": 0.1, "horizon": 500},

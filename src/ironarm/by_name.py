@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from .errors import InvalidInput
@@ -12,15 +12,15 @@ from .validation import did_you_mean
 T = TypeVar("T")
 
 
-def make_by_name(what: str, table: Mapping[str, type[T]], name: str, parameters: dict[str, Any]) -> T:
+def make_by_name(what: str, table: Mapping[str, Callable[..., T]], name: str, parameters: dict[str, Any]) -> T:
     """Return what is listed under that name, made with these parameters; or say what may have been meant."""
     if name not in table:
         raise InvalidInput(f"unknown {what} {name!r}; expected one of {', '.join(table)}.{did_you_mean(name, table)}")
-    known = {field.name: field for field in fields(table[name])}  # type: ignore[arg-type]
+    known = inspect.signature(table[name]).parameters
     for parameter in parameters:
         if parameter not in known:
             raise InvalidInput(f"{name} has no parameter {parameter!r}; it has {', '.join(known)}.{did_you_mean(parameter, known)}")
-    for field in known.values():
-        if field.default is MISSING and field.default_factory is MISSING and field.name not in parameters:
-            raise InvalidInput(f"{name} needs {field.name}, for example {name}({field.name}=0.2).")
+    for parameter, taken in known.items():
+        if taken.default is taken.empty and parameter not in parameters:
+            raise InvalidInput(f"{name} needs {parameter}, for example {name}({parameter}=0.2).")
     return table[name](**parameters)

@@ -8,14 +8,16 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from .commands import certify, reproduce, simulate, sweep
+from .commands import arena, certify, reproduce, simulate, sweep, worst_case
 from .errors import IronarmError
 
 VERBS = {
     "simulate": simulate,
     "reproduce": reproduce,
+    "arena": arena,
     "sweep": sweep,
     "certify": certify,
+    "worst-case": worst_case,
 }
 
 EXAMPLES = """\
@@ -23,8 +25,10 @@ examples:
   ironarm simulate                                   the paper's setting at rho = 0.125, all nine policies
   ironarm simulate --policies MedEUCB 'UCB(alpha=1)' --rho 0.3 --trials 100 --plot regret.png
   ironarm reproduce --out results                    the paper's synthetic experiment: tables and figures
+  ironarm arena                                      every policy against every attack, and which to use when
   ironarm sweep sweep.toml                           every combination that a file lists, in parallel
   ironarm certify --means 1,2,4 --rho 0.2            what theory promises: regret, parameters, how much corruption
+  ironarm worst-case --policy UCB --rho 0.05         the attack that hurts a policy most
 """
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -19,15 +19,17 @@ MOST_NUMBERS = 1_000_000
 SUMS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 
 
-def policy_from_text(text: str, rho: float | None = None) -> Policy:
-    """Return the policy that the text describes; with a rho, that name may stand for it in the parameters.
+def policy_from_text(text: str, **names: float) -> Policy:
+    """Return the policy that the text describes; in its parameters names like rho stand for the numbers given here.
 
     >>> policy_from_text("MedEUCB(b=8)")
     MedEUCB(b=8.0, omega=4.0, block=None)
     >>> policy_from_text("TrimmedUCB(alpha=rho + 0.1)", rho=0.3)
     TrimmedUCB(alpha=0.4, omega=4.0)
+    >>> policy_from_text("MedEUCB.for_rho(rho=rho, omega=4*sigma*sigma)", rho=0, sigma=2)
+    MedEUCB(b=0.5, omega=16.0, block=None)
     """
-    return policies.make(*parse(text, "policy", ast.literal_eval if rho is None else partial(value_with_rho, rho=rho)))
+    return policies.make(*parse(text, "policy", partial(value_with, names=names)))
 
 
 def attack_from_text(text: str, rho: float | None) -> Attack:
@@ -58,7 +60,9 @@ def parse(text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_e
         raise problem from None
     if isinstance(node, ast.Name):
         return node.id, {}
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.args:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute) or node.args:
+        raise problem
+    if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
         raise problem
     parameters: dict[str, Any] = {}
     for keyword in node.keywords:
@@ -68,18 +72,18 @@ def parse(text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_e
             parameters[keyword.arg] = value(keyword.value)
         except (ValueError, TypeError):
             raise problem from None
-    return node.func.id, parameters
+    return ast.unparse(node.func), parameters
 
 
-def value_with_rho(node: ast.expr, rho: float) -> Any:
-    """Return a parameter's value: data, `rho`, a sum or product with it, or a list of these."""
+def value_with(node: ast.expr, names: Mapping[str, float]) -> Any:
+    """Return a parameter's value: data, one of the names, a sum or product with it, or a list of these."""
     if isinstance(node, ast.List | ast.Tuple):
-        values = [value_with_rho(part, rho) for part in node.elts]
+        values = [value_with(part, names) for part in node.elts]
         return values if isinstance(node, ast.List) else tuple(values)
-    if isinstance(node, ast.Name) and node.id == "rho":
-        return rho
+    if isinstance(node, ast.Name) and node.id in names:
+        return names[node.id]
     if isinstance(node, ast.BinOp) and type(node.op) in SUMS:
-        left, right = value_with_rho(node.left, rho), value_with_rho(node.right, rho)
+        left, right = value_with(node.left, names), value_with(node.right, names)
         if not (isinstance(left, Real) and isinstance(right, Real)):
             raise ValueError
         return tidy(SUMS[type(node.op)](left, right))
@@ -92,10 +96,10 @@ def tidy(x: float) -> float:
 
 
 def numbers_from_text(text: str) -> list[float]:
-    """Return the numbers of "1,2.5,3", or of a range "first:last:step" that includes its last number.
+    """Return the numbers of "1,2.5,3", in which "0*3" stands for three zeros, or of a range "first:last:step" that includes its last number.
 
-    >>> numbers_from_text("2:20:6")
-    [2.0, 8.0, 14.0, 20.0]
+    >>> numbers_from_text("2:20:6"), numbers_from_text("1,0*3")
+    ([2.0, 8.0, 14.0, 20.0], [1.0, 0.0, 0.0, 0.0])
     """
     try:
         if ":" in text:
@@ -104,6 +108,13 @@ def numbers_from_text(text: str) -> list[float]:
             if not 0 <= count <= MOST_NUMBERS or abs(first + count * step - last) > 1e-9 * max(1.0, abs(last)):
                 raise ValueError
             return [first + i * step for i in range(count + 1)]
-        return [float(part) for part in text.split(",")]
+        numbers: list[float] = []
+        for part in text.split(","):
+            value, _, times = part.partition("*")
+            count = int(times) if times else 1
+            if not 0 < count <= MOST_NUMBERS - len(numbers):
+                raise ValueError
+            numbers += [float(value)] * count
+        return numbers
     except (ValueError, ZeroDivisionError):
-        raise InvalidInput(f"cannot read the numbers {text!r}; write them like 1,2.5,3 or as first:last:step, for example 2:20:2.") from None
+        raise InvalidInput(f"cannot read the numbers {text!r}; write them like 1,2.5,3 or 1,0*9, or as first:last:step, for example 2:20:2.") from None

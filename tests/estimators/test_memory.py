@@ -39,7 +39,9 @@ def test_nothing_is_held_for_the_horizon(policy, live):
     assert held(states[0]) <= 5 * FIXED
 
 
-@pytest.mark.parametrize("policy", [ia.UCB(), ia.EpsilonGreedy(), ia.EXP3(gamma=0.1)], ids=lambda policy: policy.label)
+@pytest.mark.parametrize(
+    "policy", [ia.UCB(), ia.EpsilonGreedy(), ia.EXP3(gamma=0.1), ia.ThompsonGaussian(), ia.TsallisINF(), ia.EXP3PlusPlus(), ia.BARBAR(horizon=100)], ids=lambda policy: policy.label
+)
 def test_mean_policies_hold_no_rewards(policy):
     """Policies that need only sums or weights do not grow at all."""
     fed = Fed(policy)

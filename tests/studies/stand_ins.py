@@ -2,11 +2,33 @@
 
 import os
 import signal
+import time
+from pathlib import Path
+from uuid import uuid4
+
+from ironarm.studies.sweep import run_cell
 
 
 def die(folder, cell, key):
     """A cell that needs more memory than there is."""
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_once(folder, cell, key):
+    """A cell that leaves a mark when it is begun; the first ends its worker, while the second is under way and stays so for a moment."""
+    place = Path(folder).parents[1]
+    begun, killed = place / "begun", place / "killed"
+    begun.mkdir(exist_ok=True)
+    (begun / f"{key}.{uuid4()}").touch()
+    while len(list(begun.iterdir())) < 2:
+        time.sleep(0.01)
+    try:
+        with killed.open("x") as file:
+            file.write(key)
+        os.kill(os.getpid(), signal.SIGKILL)
+    except FileExistsError:
+        time.sleep(1 if len(list(begun.iterdir())) == 2 else 0)
+    return run_cell(folder, cell, key)
 
 
 def pretend(folder, cell, key):

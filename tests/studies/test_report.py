@@ -26,10 +26,13 @@ addEventListener("load", () => {
 </script>"""
 
 
-@pytest.fixture(scope="module", params=["small", "synthetic"])
+@pytest.fixture(scope="module", params=["small", "synthetic", "arena"])
 def out(request, tmp_path_factory):
-    """The report of a small study, and of the paper's with very few trials."""
+    """The report of a small study, of the paper's with very few trials, and of a small arena."""
     folder = tmp_path_factory.mktemp(request.param)
+    if request.param == "arena":
+        assert main(["arena", str(Path(__file__).parent / "small_arena.toml"), "--quick", "--out", str(folder)]) == 0
+        return folder
     study = str(Path(__file__).parent / "small") if request.param == "small" else "synthetic"
     trials = ["--quick"] if request.param == "small" else ["--quick", "--trials", "2"]
     assert main(["reproduce", "--study", study, *trials, "--out", str(folder)]) == 0
@@ -81,5 +84,6 @@ def test_the_page_opens_in_a_browser(out, tmp_path, width):
     scroll, client = (int(number) for number in lines["width"].split(" of "))
     assert width - 20 <= client <= width  # a scroll bar may take its share
     assert scroll <= client
-    assert int(lines["claims"]) == page.count('<section class="claim') > 0
+    assert int(lines["claims"]) == page.count('<section class="claim')
+    assert (int(lines["claims"]) > 0) == ('id="claims"' in page)
     assert int(lines["figures"]) == page.count('role="img"') > 0

@@ -2,50 +2,52 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from ..by_name import make_by_name
 from ..errors import InvalidInput
-from ..validation import did_you_mean
 from .base import Bandit
 from .bernoulli import BernoulliBandit
 from .gaussian import GaussianBandit
+from .law_notation import law_from_text
 from .replay import ReplayBandit
 from .scipy_laws import ScipyBandit
 
-BANDITS: dict[str, type[Bandit]] = {"GaussianBandit": GaussianBandit, "BernoulliBandit": BernoulliBandit}
+BANDITS: dict[str, type[Bandit]] = {"GaussianBandit": GaussianBandit, "BernoulliBandit": BernoulliBandit, "ScipyBandit": ScipyBandit}
+NEEDED = {"GaussianBandit": "means = [0, 1]", "BernoulliBandit": "means = [0.2, 0.7]", "ScipyBandit": 'laws = ["norm(0, 1)", "t(3, loc=1)"]'}
 
 
 def make(data: Mapping[str, Any]) -> Bandit:
-    """Return the bandit that a table describes: its name and its parameters; means may be a range as text.
+    """Return the bandit that a table describes: its name and its parameters; numbers may be a range as text, laws are text.
 
     >>> make({"name": "GaussianBandit", "means": "2:6:2", "sigma": 1})
     GaussianBandit(means=[2.0, 4.0, 6.0], sigma=1)
+    >>> make({"name": "ScipyBandit", "laws": ["norm(0, 1)", "t(3, loc=1)"]})
+    ScipyBandit([norm(0, 1), t(3, loc=1)])
     """
+    name = data.get("name")
+    parameters = {key: _value(key, value) for key, value in data.items() if key != "name"}
+    if name in BANDITS and not parameters:
+        raise InvalidInput(f"{name} needs its arms, for example {NEEDED[name]}.")
+    return make_by_name("bandit", BANDITS if name in BANDITS else {**BANDITS, **_radio()}, str(name), parameters)
+
+
+def _value(key: str, value: Any) -> Any:
     from ..notation import numbers_from_text
 
-    texts = ("name", "tier")
-    parameters = {key: numbers_from_text(value) if isinstance(value, str) and key not in texts else value for key, value in data.items() if key != "name"}
-    name = data.get("name")
-    known_bandits = [*BANDITS, "RadioBandit"]
-    if name not in known_bandits:
-        raise InvalidInput(f"unknown bandit {name!r}; expected one of {', '.join(known_bandits)}.{did_you_mean(name, known_bandits)}")
-    kind = BANDITS.get(name) or _radio_bandit()
-    known = inspect.signature(kind).parameters
-    for key in parameters:
-        if key not in known:
-            raise InvalidInput(f"{name} has no parameter {key!r}; it has {', '.join(known)}.{did_you_mean(key, known)}")
-    if "means" not in parameters and known["means"].default is inspect.Parameter.empty:
-        raise InvalidInput(f"{name} needs means, for example means = [0, 1].")
-    return kind(**parameters)
+    if key == "laws":
+        if not isinstance(value, list) or not all(isinstance(law, str) for law in value):
+            raise InvalidInput(f"laws must be a list of texts, for example {NEEDED['ScipyBandit']}, got {value!r}.")
+        return [law_from_text(law) for law in value]
+    return numbers_from_text(value) if isinstance(value, str) and key != "tier" else value
 
 
-def _radio_bandit() -> type[Bandit]:
-    """Return RadioBandit, loaded only when a file names it."""
+def _radio() -> dict[str, type[Bandit]]:
+    """Return RadioBandit by its name, loaded only when a name is not that of a bandit here."""
     from ..radio.bandit import RadioBandit
 
-    return RadioBandit
+    return {"RadioBandit": RadioBandit}
 
 
 __all__ = ["BANDITS", "Bandit", "BernoulliBandit", "GaussianBandit", "ReplayBandit", "ScipyBandit", "make"]

@@ -52,5 +52,10 @@ class ScipyBandit(Bandit):
 def _describe(law: Any) -> str:
     """Return a law as text: its name and arguments where scipy keeps them."""
     name = getattr(getattr(law, "dist", None), "name", type(law).__name__)
-    arguments = [f"{x:g}" for x in getattr(law, "args", ())] + [f"{k}={x:g}" for k, x in getattr(law, "kwds", {}).items()]
+    arguments = [_exactly(x) for x in getattr(law, "args", ())] + [f"{k}={_exactly(x)}" for k, x in getattr(law, "kwds", {}).items()]
     return f"{name}({', '.join(arguments)})"
+
+
+def _exactly(x: float) -> str:
+    """Return a number as short as it can be without becoming another one, since what is kept of a simulation is found again by this text."""
+    return f"{x:g}" if float(f"{x:g}") == x else repr(float(x))

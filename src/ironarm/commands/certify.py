@@ -86,8 +86,8 @@ def _map(options: argparse.Namespace) -> int:
 
 def _arms(options: argparse.Namespace) -> Bandit:
     from ..bandits import GaussianBandit, ReplayBandit, ScipyBandit
+    from ..bandits.law_notation import law_from_text
     from ..notation import numbers_from_text
-    from ..theory.law_notation import law_from_text
 
     if options.sigma is not None and (options.laws or options.csv):
         raise InvalidInput("--sigma is for --means; laws and logged rewards bring their own spread. Leave it out.")

@@ -41,7 +41,8 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the study, write the report, print the claims."""
-    from ..studies.report import report, require_extras
+    from ..studies.page import require_extras
+    from ..studies.report import report
     from ..studies.run import Runner
     from ..studies.study import read_study
 

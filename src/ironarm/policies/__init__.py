@@ -6,18 +6,22 @@ from typing import Any
 
 from ..by_name import make_by_name
 from .adaptive_count_imed import AdaptiveCountIMED
+from .barbar import BARBAR
 from .base import Policy
 from .catoni_ucb import CatoniUCB
 from .count_imed import CountIMED
 from .crimed import CRIMED, CRIMEDStar
 from .epsilon_greedy import EpsilonGreedy
 from .exp3 import EXP3
+from .exp3_plus_plus import EXP3PlusPlus
 from .imed import IMED
 from .med_e_ucb import MedEUCB
 from .med_epsilon_greedy import MedEpsilonGreedy
 from .rucb import RUCB
+from .thompson_gaussian import ThompsonGaussian
 from .trimmed_epsilon_greedy import TrimmedEpsilonGreedy
 from .trimmed_ucb import TrimmedUCB
+from .tsallis_inf import TsallisINF
 from .ucb import UCB
 
 POLICIES: dict[str, type[Policy]] = {
@@ -37,12 +41,23 @@ POLICIES: dict[str, type[Policy]] = {
         CRIMEDStar,
         CountIMED,
         AdaptiveCountIMED,
+        ThompsonGaussian,
+        TsallisINF,
+        EXP3PlusPlus,
+        BARBAR,
     )
 }
 
 
 def make(name: str, parameters: dict[str, Any]) -> Policy:
-    """Return the policy of that name with these parameters, or say what may have been meant."""
+    """Return the policy of that name with these parameters, or say what may have been meant; `Name.for_rho` is the policy that suits a rho, where there is one.
+
+    >>> make("CountIMED.for_rho", {"rho": 0.125})
+    CountIMED(epsilon=0.175, sigma=1.0, shift=True)
+    """
+    if name.endswith(".for_rho"):
+        suited = {f"{key}.for_rho": policy.for_rho for key, policy in POLICIES.items() if hasattr(policy, "for_rho")}
+        return make_by_name("policy", suited, name, parameters)
     return make_by_name("policy", POLICIES, name, parameters)
 
 

@@ -56,7 +56,12 @@ def _home(value: object) -> str:
 def _is_library(name: str) -> bool:
     """Say whether a module is Python's own or was installed, so that its version speaks for it."""
     file = getattr(sys.modules[name], "__file__", None)
-    return file is None or any(Path(file).is_relative_to(sysconfig.get_path(place)) for place in ("stdlib", "purelib", "platlib"))
+    return file is None or any(Path(file).is_relative_to(place) for place in _library_places())
+
+
+@cache
+def _library_places() -> tuple[str, ...]:
+    return tuple(sysconfig.get_path(place) for place in ("stdlib", "purelib", "platlib"))
 
 
 def _source(name: str) -> str:

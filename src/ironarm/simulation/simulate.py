@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -200,6 +201,7 @@ def specification(policies: tuple[Policy, ...], bandit: Bandit, attack: Attack, 
     }
 
 
+@cache
 def _numba_version() -> str:
     from importlib.metadata import version
 

@@ -1,15 +1,14 @@
-"""Who does the work of a sweep: joblib's processes on this machine, or the workers of a Dask cluster.
+"""Who does the work of a sweep: processes on this machine, or the workers of a Dask cluster.
 
-Both are backends of joblib, so `joblib.Parallel` is called in the same way for either. A backend is chosen by entering `crew`; leaving it ends every process that it started.
+Both are backends of joblib, so `joblib.Parallel` is called in the same way for either; and with both a killed worker loses at most its task, which another one then does. A backend
+is chosen by entering `crew`; leaving it ends every process that it started.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
@@ -40,14 +39,12 @@ def crew(workers: int | None = None, dask: str | None = None) -> Iterator[int]:
 def _processes(workers: int | None) -> Iterator[int]:
     try:
         import joblib
-        from joblib.externals.loky import get_reusable_executor
+
+        from .own_processes import OwnProcesses
     except ImportError:
         raise missing_extra("A sweep", "study") from None
-    try:
-        with joblib.parallel_config(backend="loky", initializer=_watch, initargs=(os.getpid(),)):
-            yield workers or joblib.cpu_count()
-    finally:
-        get_reusable_executor().shutdown(wait=True, kill_workers=True)  # joblib would keep them for minutes
+    with joblib.parallel_config(backend=OwnProcesses()):
+        yield workers or joblib.cpu_count()
 
 
 @contextmanager
@@ -152,15 +149,3 @@ def interrupts_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _watch(parent: int) -> None:
-    """Let one of joblib's processes watch the one that started it."""
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    """End this process when the one that started it is gone, killed for example: joblib's processes would wait for minutes for more work. Dask's end by themselves."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)

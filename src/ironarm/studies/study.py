@@ -36,7 +36,7 @@ class Entry:
 
     def candidates(self, rho: float) -> list[Policy]:
         """Return the policies of the grid at this rho; one, if there is nothing to tune."""
-        policy = policy_from_text(self.text, rho)
+        policy = policy_from_text(self.text, rho=rho)
         return [replace(policy, **dict(zip(self.tune, values, strict=True))) for values in product(*self.tune.values())]  # type: ignore[type-var]
 
 
@@ -202,7 +202,7 @@ def _entry(name: str, data: object) -> Entry:
     tune = table.get("tune", {})
     if not isinstance(tune, dict) or not all(isinstance(values, list) and values for values in tune.values()):
         raise InvalidInput(f"policy {name!r}: tune must give each parameter a list of values, for example {{ c = [1, 10] }}, got {tune!r}.")
-    policy = policy_from_text(text(f"policy {name!r}", table["policy"]), 0.1)
+    policy = policy_from_text(text(f"policy {name!r}", table["policy"]), rho=0.1)
     for parameter in tune:
         if parameter not in policy.parameters:
             raise InvalidInput(f"policy {name!r}: {type(policy).__name__} has no parameter {parameter!r} to tune.{did_you_mean(parameter, policy.parameters)}")

@@ -18,7 +18,7 @@ from ..simulation.progress import Progress
 from .crew import crew, interrupts_held, lost_worker_errors
 
 ROUNDS_WITHOUT_PROGRESS = 3
-"""How often the remaining cells are tried again if workers die and not a single cell gets finished."""
+"""How often the remaining cells are tried again if the backend gives up a cell, because its workers die, and not a single cell gets finished."""
 
 
 def run_sweep(
@@ -31,7 +31,7 @@ def run_sweep(
     cells : what `read_sweep` returns.
     out : a folder for the tables; the finished cells are in `cells` in it. With a cluster of several machines, all of them must see this folder under this path.
     workers : processes on this machine; None for one on each processor.
-    dask : None for joblib's own processes; "local" for a Dask cluster on this machine; or a scheduler's address.
+    dask : None for processes of this machine, by joblib; "local" for a Dask cluster on this machine; or a scheduler's address.
     force : run all cells, also those that are there.
     progress : show progress on standard error; None for yes, if it is a terminal.
     """
@@ -75,7 +75,7 @@ def _remove_remains(cells: Sequence[Cell], store: CellStore) -> None:
 
 
 def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -> None:
-    """Run the cells; where workers die, run what is left again."""
+    """Run the cells. A killed worker's cell is given to another by the backend itself; if it gives up, run what is left again."""
     from joblib import Parallel, delayed
 
     bar.restart(len(cells))
@@ -84,7 +84,7 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
     while waiting:
         # a copy, so that the worker finds out the cell's key by itself
         tasks = [delayed(run_cell)(str(store.folder), replace(cell), cell.key) for cell in waiting]
-        # one cell to a task, for the sake of progress; and no more tasks in advance than joblib's default, or ending its processes gets noisy
+        # one cell to a task, so that a killed worker loses no more
         parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
         reported: set[str] = set()
         lost = False
@@ -113,11 +113,11 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
             fruitless = 0 if len(left) < len(waiting) else fruitless + 1
             if fruitless == ROUNDS_WITHOUT_PROGRESS:
                 raise IronarmError(
-                    f"workers were killed {fruitless} times in a row before any cell was finished; {len(left)} cells are left. "
+                    f"workers were killed again and again before any cell was finished; {len(left)} cells are left. "
                     "Memory may be short: try fewer --workers. Finished cells are kept; the same command goes on from there."
                 )
             bar.advance(len(waiting) - len(left) - len(reported))
-            print(f"a worker was killed; {len(left)} cells that are not finished are run again", file=sys.stderr, flush=True)
+            print(f"the workers of one cell were killed again and again; the {len(left)} cells that are not finished are run again", file=sys.stderr, flush=True)
         waiting = left
 
 

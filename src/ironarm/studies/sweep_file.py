@@ -29,7 +29,7 @@ from .. import attacks, policies
 from ..attacks import Attack
 from ..bandits import GaussianBandit
 from ..errors import BadFile, InvalidInput
-from ..notation import parse, tidy, value_with_rho
+from ..notation import parse, tidy, value_with
 from ..policies import Policy
 from ..simulation.cells import Cell
 from ..simulation.simulate import checkpoint_rounds
@@ -107,7 +107,7 @@ def _bandits(data: dict[str, Any]) -> list[GaussianBandit]:
 
 def _attacks(data: dict[str, Any]) -> Iterator[Attack]:
     for text in _texts(data, "attacks"):
-        if parse(text, "attack", partial(value_with_rho, rho=0.0))[0] == "NoAttack":
+        if parse(text, "attack", partial(value_with, names={"rho": 0.0}))[0] == "NoAttack":
             chances = [0.0]  # nothing is attacked, whatever the other cells' rho
         else:
             chances = [number("rho", rho, at_least=0, below=1) for rho in _numbers(data, "rho")]
@@ -126,7 +126,7 @@ def _policies(data: dict[str, Any], rho: float) -> Iterator[Policy]:
 
 def _variants(text: str, what: str, rho: float) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name and the parameters for each combination of the values that the text lists."""
-    name, parameters = parse(text, what, partial(value_with_rho, rho=rho))
+    name, parameters = parse(text, what, partial(value_with, names={"rho": rho}))
     choices = [value if isinstance(value, list) else [value] for value in parameters.values()]
     for parameter, values in zip(parameters, choices, strict=True):
         if not values:

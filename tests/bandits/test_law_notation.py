@@ -3,7 +3,7 @@
 import pytest
 
 import ironarm as ia
-from ironarm.theory.law_notation import law_from_text
+from ironarm.bandits.law_notation import law_from_text
 
 
 def test_shapes_and_named_parameters():

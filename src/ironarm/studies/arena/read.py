@@ -1,0 +1,148 @@
+"""Arena files: which policies meet which attacks, where, and for how long. What is read is data, never run."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ... import attacks, bandits
+from ...attacks import Attack
+from ...bandits import Bandit
+from ...errors import BadFile, InvalidInput
+from ...notation import parse, policy_from_text, value_with
+from ...policies import Policy
+from ...validation import did_you_mean, number, whole
+from ..typed import distinct, fields, file_name, tables, text
+
+DEFAULT = Path(__file__).with_name("arena.toml")
+TOLD = ("sigma", "low", "high", "gap")
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A bandit, how long it is played, and what policies may be told of it."""
+
+    name: str
+    title: str
+    bandit: Bandit
+    told: Mapping[str, float]
+    rho: tuple[float, ...]
+    horizon: int
+    trials: int
+
+
+@dataclass(frozen=True, eq=False)
+class Arena:
+    """Everything that an arena file says."""
+
+    title: str
+    seed: int
+    policies: Mapping[str, str]
+    attacks: Mapping[str, str]
+    settings: tuple[Setting, ...]
+    compare: tuple[tuple[str, str], ...] = ()
+    """Pairs of policies: how many times the second one's regret is the first one's, at most?"""
+
+    @property
+    def places(self) -> list[tuple[Setting, float]]:
+        """Each setting with each of its rho."""
+        return [(setting, rho) for setting in self.settings for rho in setting.rho]
+
+    def policy(self, name: str, setting: Setting, rho: float) -> Policy:
+        """Return the policy of that name for a setting, told what its text asks for; it refuses what it cannot do."""
+        policy = policy_from_text(self.policies[name], rho=rho, **setting.told)
+        policy.constants(setting.bandit.arms, setting.horizon)
+        return policy
+
+    def attack(self, name: str, setting: Setting, rho: float) -> Attack:
+        """Return the attack of that name for a setting."""
+        kind, parameters = parse(self.attacks[name], "attack", partial(value_with, names={"rho": rho, **setting.told}))
+        return attacks.make(kind, parameters if kind == "NoAttack" else {"rho": rho, **parameters})
+
+    def told(self, name: str) -> tuple[str, ...]:
+        """Return what a policy is told of a setting: the names that its text uses, and the horizon if its numbers depend on it."""
+        used = {node.id for node in ast.walk(ast.parse(self.policies[name], mode="eval")) if isinstance(node, ast.Name)}
+        known = ["rho"] * ("rho" in used) + ["sigma"] * ("sigma" in used) + ["range"] * bool({"low", "high"} & used) + ["smallest gap"] * ("gap" in used)
+        setting = self.settings[0]
+        policy = self.policy(name, setting, setting.rho[0])
+        arms, horizon = setting.bandit.arms, setting.horizon
+        return (*known, *["horizon"] * (policy.constants(arms, horizon) != policy.constants(arms, 2 * horizon)))
+
+
+def read_arena(path: str | Path | None = None, *, trials: int | None = None, quick: bool = False) -> Arena:
+    """Return the arena that a file describes, or the default one; `trials` in place of the settings' own, `quick` for the file's small numbers."""
+    path = DEFAULT if path is None else Path(path)
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadFile(f"the arena file {path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise BadFile(f"{path} is not an arena file: it is not text.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadFile(f"{path} is not valid TOML: {error}.") from None
+    try:
+        return _arena(data, trials, quick)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from None
+
+
+def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
+    fields("an arena", data, ("title", "seed", "policies", "attacks", "settings"), ("compare",))
+    settings = tuple(_setting(table, trials, quick) for table in tables("settings", data["settings"]))
+    if not settings:
+        raise InvalidInput("an arena needs at least one setting, under [[settings]].")
+    distinct("setting", [setting.name for setting in settings])
+    texts = _texts(data, "policies")
+    arena = Arena(text("title", data["title"]), whole("seed", data["seed"], below=2**63), texts, _texts(data, "attacks"), settings, _pairs(data.get("compare", []), texts))
+    for setting in settings:  # a name or a parameter that does not exist is refused before anything is run
+        for name in arena.attacks:
+            arena.attack(name, setting, setting.rho[0])
+    for name in arena.policies:
+        arena.policy(name, settings[0], settings[0].rho[0])
+    return arena
+
+
+def _texts(data: dict[str, Any], key: str) -> dict[str, str]:
+    table = data[key]
+    if not isinstance(table, dict) or not table:
+        raise InvalidInput(f"{key} must be a table of names and texts, with at least one, got {table!r}.")
+    return {name: text(f"{key}: {name}", value) for name, value in table.items()}
+
+
+def _pairs(value: object, known: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, list) or not all(isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair) for pair in value):
+        raise InvalidInput(f'compare must be pairs of policies, for example [["UCB", "MedEUCB"]], got {value!r}.')
+    for name in (name for pair in value for name in pair):
+        if name not in known:
+            raise InvalidInput(f"compare names the policy {name!r}; expected one of {', '.join(known)}.{did_you_mean(name, known)}")
+    return tuple((first, second) for first, second in value)
+
+
+def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
+    fields("a setting", table, ("name", "title", "bandit", "rho", "horizon", "trials"), ("told", "quick"))
+    name = file_name("a setting's name", table["name"])
+    told = table.get("told", {})
+    fields(f"told of the setting {name!r}", told, (), TOLD)
+    rho = table["rho"] if isinstance(table["rho"], list) else [table["rho"]]
+    if not rho:
+        raise InvalidInput(f"the setting {name!r} needs at least one rho.")
+    distinct(f"in the setting {name!r} rho", rho)
+    if not isinstance(table["bandit"], dict):
+        raise InvalidInput(f'the setting {name!r} needs a bandit such as {{ name = "GaussianBandit", means = [0, 1] }}, got {table["bandit"]!r}.')
+    setting = Setting(
+        name=name,
+        title=text("a setting's title", table["title"]),
+        bandit=bandits.make(table["bandit"]),
+        told={key: number(key, value) for key, value in told.items()},
+        rho=tuple(number("rho", value, at_least=0, below=0.5) for value in rho),
+        horizon=whole("horizon", table["horizon"], at_least=10, below=2**48),
+        trials=whole("trials", table["trials"], at_least=1),
+    )
+    if quick:
+        setting = replace(setting, trials=whole("quick", table.get("quick", 2), at_least=1))
+    return setting if trials is None else replace(setting, trials=whole("trials", trials, at_least=1))

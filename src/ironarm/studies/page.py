@@ -1,0 +1,118 @@
+"""What the pages of studies share: rendering, figures in a page, numbers for machines, and how a page came about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from ..errors import missing_extra
+from ..files import write_whole
+
+FOLDER = Path(__file__).parent
+PACKAGES = ("ironarm", "numpy", "numba", "scipy", "matplotlib")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a page came about."""
+
+    command: str
+    seconds: float
+    cells_computed: int
+    cells_kept: int
+    versions: Mapping[str, str]
+    machine: str
+
+
+def provenance(command: str, seconds: float, computed: int, kept: int) -> Provenance:
+    """Return how a page comes about on this machine."""
+    return Provenance(command, seconds, computed, kept, versions(), f"{platform.system()} on {platform.machine()}")
+
+
+def require_extras() -> None:
+    """Say what is missing, if anything, before work is done that could not be shown."""
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise missing_extra("the report", "study") from None
+
+
+def render(template: str, **values: Any) -> bytes:
+    """Return a page from a template of this folder; values are escaped."""
+    import jinja2
+
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.get_template(template).render(**values).encode()
+
+
+def digest(path: Path) -> str:
+    """Return a file's hash."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def state_of(*parts: str) -> str:
+    """Return a hash of everything that a page depends on but the time it took: the code and templates here, the versions, and these parts."""
+    code = [path.read_bytes() for path in sorted(FOLDER.rglob("*.*")) if path.is_file() and path.suffix in (".py", ".html")]
+    return hashlib.sha256(b"\n".join([*code, repr(versions()).encode(), *(part.encode() for part in parts)])).hexdigest()
+
+
+def kept_report(out: Path, state: str) -> dict[str, Any] | None:
+    """Return what report.json in a folder holds, if it was made from this state and every file beside it is as it was written."""
+    try:
+        run = json.loads((out / "run.json").read_text(encoding="utf-8"))
+        if run["state"] == state and all(digest(out / name) == value for name, value in run["files"].items()):
+            return dict(json.loads((out / "report.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    return None
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write data as JSON, whole or not at all."""
+    write_whole(path, (json.dumps(_finite(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
+def _finite(data: Any) -> Any:
+    """Put null in place of what JSON has no number for."""
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not abs(data) < float("inf") else data
+
+
+def inline_svg(text: str, name: str) -> str:
+    """Return an SVG file as an element of a page: black follows the page's colour, names are unique, the size is the page's to choose.
+
+    >>> inline_svg('<?xml version="1.0"?><svg height="5pt" width="9pt" viewBox="0 0 9 5"><path id="p" style="stroke: #000000"/><use xlink:href="#p"/></svg>', "f")
+    '<svg viewBox="0 0 9 5"><path id="f-p" style="stroke: currentColor"/><use xlink:href="#f-p"/></svg>'
+    """
+    text = text[text.index("<svg") :].rstrip()
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    head, rest = text.split(">", 1)
+    head = re.sub(r'\s(?:width|height)="[^"]*"', "", head)
+    rest = re.sub(r'\bid="', f'id="{name}-', rest)
+    rest = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", rest)
+    rest = re.sub(r"(stroke|fill): #000000", r"\1: currentColor", rest)
+    return f"{head}>{rest}"
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what a result depends on."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            from .. import __version__
+
+            found[package] = __version__ if package == "ironarm" else "unknown"
+    return found
