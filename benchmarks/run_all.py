@@ -19,7 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results.md"
-ALL = ["c_yardstick", "pure_python", "policies", "paper", "agent", "cold_start", "peers"]
+ALL = ["c_yardstick", "pure_python", "policies", "paper", "agent", "cold_start", "radio", "peers"]
 
 
 def machine() -> str:

@@ -10,8 +10,27 @@
 Everything public is here; everything else may change.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from .agent import Agent, Decision
-from .attacks import ACE, Attack, Bursts, Cauchy, Constant, CustomAttack, FrontLoaded, Infinite, Jun, LeastFavourable, MedianChaser, Mimic, NoAttack, OppositeUniform, Shaped
+from .attacks import (
+    ACE,
+    Attack,
+    Bursts,
+    Cauchy,
+    Constant,
+    CustomAttack,
+    FrontLoaded,
+    Infinite,
+    Jammer,
+    Jun,
+    LeastFavourable,
+    MedianChaser,
+    Mimic,
+    NoAttack,
+    OppositeUniform,
+    Shaped,
+)
 from .bandits import Bandit, BernoulliBandit, GaussianBandit, ReplayBandit, ScipyBandit
 from .errors import BadFile, InvalidInput, IronarmError, MissingExtra, PolicyFault, UnknownArm, UnknownDecision
 from .marks import cold, hot
@@ -44,4 +63,16 @@ from .simulation import Result, simulate
 from .theory import Certificate, certify
 from .watch import RewardWarning
 
+if TYPE_CHECKING:
+    from .radio.bandit import RadioBandit
+
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Load the radio testbed when it is first asked for; nothing else needs it."""
+    if name == "RadioBandit":
+        from .radio.bandit import RadioBandit
+
+        return RadioBandit
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -32,11 +32,11 @@ class Recorder(ia.Policy):
         s.count[0] += 1
 
 
-def seen(attack):
+def seen(attack, bandit=BANDIT):
     """What a policy sees in the compiled loop, round by round."""
-    setting = Setting((Recorder(),), BANDIT, Adversary(attack, BANDIT), ROUNDS, SEED, np.array([ROUNDS, 0]))
+    setting = Setting((Recorder(),), bandit, Adversary(attack, bandit), ROUNDS, SEED, np.array([ROUNDS, 0]))
     spare = Spare()
-    run_trial(setting, 0, Output(np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((1, 3), np.int64)), lambda: False, spare)
+    run_trial(setting, 0, Output(np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((1, bandit.arms), np.int64)), lambda: False, spare)
     return spare.states[0].view.seen.copy()
 
 

@@ -25,12 +25,20 @@ def clean():
     return seen(ia.NoAttack())
 
 
-@pytest.mark.parametrize("name", [name for name, attack in ATTACKS.items() if attack.within_model and name != "NoAttack"])
+@pytest.mark.parametrize("name", [name for name, attack in ATTACKS.items() if attack.within_model and name not in ("NoAttack", "Jammer")])
 def test_only_rounds_of_the_coin_are_changed(name, coin, clean):
     """None of the others, hence no more than the coin's; which are a share rho but for chance: an exact binomial bound with a false alarm in 1e-6 of seeds."""
     changed = seen(make(name, {"rho": RHO})) != clean
     assert not (changed & ~coin).any()
     assert 0 < changed.sum() <= coin.sum() < binom.isf(1e-6, ROUNDS, RHO)
+
+
+def test_a_jammer_changes_the_rounds_of_the_coin(coin):
+    """All of them and no others, in a bandit that has jammed laws: what is seen then is the jammed channel."""
+    bandit = ia.RadioBandit("analytic")
+    changed = seen(ia.Jammer(RHO), bandit) != seen(ia.NoAttack(), bandit)
+    assert np.array_equal(changed, coin)
+    assert seen(ia.Jammer(RHO), bandit)[coin].max() < 20 < seen(ia.Jammer(RHO), bandit)[~coin].min()
 
 
 def test_bursts_change_a_share_rho_in_runs(coin, clean):

@@ -76,7 +76,8 @@ def test_candidates_differ_and_cover_the_family():
 def test_all_named_attacks_within_the_model_are_compared():
     """But for those that the arms do not allow; sigma is the arms'."""
     names = {type(attack).__name__ for attack in named_attacks(ia.GaussianBandit([0, 1], sigma=3), 0.2)}
-    assert names == {name for name, attack in ATTACKS.items() if attack.within_model} - {"NoAttack", "Shaped"}
+    assert names == {name for name, attack in ATTACKS.items() if attack.within_model} - {"NoAttack", "Shaped", "Jammer"}
+    assert "Jammer" in {type(attack).__name__ for attack in named_attacks(ia.RadioBandit(), 0.2)}
     assert {attack.sigma for attack in named_attacks(ia.GaussianBandit([0, 1], sigma=3), 0.2) if hasattr(attack, "sigma")} == {3.0}
     assert "LeastFavourable" not in {type(attack).__name__ for attack in named_attacks(ia.BernoulliBandit([0.2, 0.7]), 0.2)}
 

@@ -13,6 +13,7 @@ from .constant import Constant
 from .custom import CustomAttack
 from .front_loaded import FrontLoaded
 from .infinite import Infinite
+from .jammer import Jammer
 from .jun import Jun
 from .least_favourable import LeastFavourable
 from .median_chaser import MedianChaser
@@ -30,6 +31,7 @@ ATTACKS: dict[str, type[Attack]] = {
         Mimic,
         FrontLoaded,
         MedianChaser,
+        Jammer,
         LeastFavourable,
         Cauchy,
         ACE,

@@ -30,7 +30,7 @@ def make(data: Mapping[str, Any]) -> Bandit:
     parameters = {key: _value(key, value) for key, value in data.items() if key != "name"}
     if name in BANDITS and not parameters:
         raise InvalidInput(f"{name} needs its arms, for example {NEEDED[name]}.")
-    return make_by_name("bandit", BANDITS, str(name), parameters)
+    return make_by_name("bandit", BANDITS if name in BANDITS else {**BANDITS, **_radio()}, str(name), parameters)
 
 
 def _value(key: str, value: Any) -> Any:
@@ -40,7 +40,14 @@ def _value(key: str, value: Any) -> Any:
         if not isinstance(value, list) or not all(isinstance(law, str) for law in value):
             raise InvalidInput(f"laws must be a list of texts, for example {NEEDED['ScipyBandit']}, got {value!r}.")
         return [law_from_text(law) for law in value]
-    return numbers_from_text(value) if isinstance(value, str) else value
+    return numbers_from_text(value) if isinstance(value, str) and key != "tier" else value
+
+
+def _radio() -> dict[str, type[Bandit]]:
+    """Return RadioBandit by its name, loaded only when a name is not that of a bandit here."""
+    from ..radio.bandit import RadioBandit
+
+    return {"RadioBandit": RadioBandit}
 
 
 __all__ = ["BANDITS", "Bandit", "BernoulliBandit", "GaussianBandit", "ReplayBandit", "ScipyBandit", "make"]

@@ -4,11 +4,15 @@ A bandit is a set of arms with clean reward laws; it knows nothing of attacks or
 
 * `means` are the true means, from which the regret is computed.
 * `rewards(arm, noise)` turns noise into rewards of that arm: for uniform numbers in (0, 1), through the law's inverse distribution function.
+* `law_count` is how many laws rewards can be drawn from: one for each arm, and after them laws that only an attack can show, such as those of jammed channels; `rewards` takes
+  their numbers too. Optional: none but the arms'.
+* `stretch` is how many rounds' rewards are computed together at most, where each costs much and many would be in vain. Optional: as many as fit.
 * `location_scale` is `(locations, scales)` if an arm's reward is location + scale * z with standard normal z; then `rewards` gets z, and the simulator needs no call.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,6 +29,16 @@ class Bandit:
     def arms(self) -> int:
         """The number of arms."""
         return len(self.means)
+
+    @property
+    def law_count(self) -> int:
+        """How many laws rewards can be drawn from: the arms', and those that only an attack can show."""
+        return self.arms
+
+    @property
+    def stretch(self) -> int | None:
+        """How many rounds' rewards are computed together at most; None for as many as fit."""
+        return None
 
     @property
     def best(self) -> int:
@@ -49,6 +63,9 @@ class Bandit:
     def location_scale(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Locations and scales if rewards are normal, else None."""
         return None
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile what `rewards` needs, before threads ask for it; `say` is told what takes its time."""
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
         """Return the arm's rewards for this noise."""

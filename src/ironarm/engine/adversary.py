@@ -35,8 +35,10 @@ class Adversary:
         self.start = np.array(attack.start(bandit), dtype=float).ravel()  # one row of numbers, whatever shape a table has
         self.settings = np.array([bandit.best, bandit.runner_up, *constants.values()], dtype=float)
         self.shows = np.array(attack.shows(bandit), dtype=np.int64)
-        if self.shows.shape != (bandit.arms,) or self.shows.min() < 0 or self.shows.max() >= bandit.arms:
-            raise PolicyFault(f"{type(attack).__name__}.shows must return, for each of the {bandit.arms} arms, the number of an arm, got {self.shows.tolist()[:10]}.")
+        if self.shows.shape != (bandit.arms,) or self.shows.min() < 0 or self.shows.max() >= bandit.law_count:
+            raise PolicyFault(
+                f"{type(attack).__name__}.shows must return, for each of the {bandit.arms} arms, the number of a law below {bandit.law_count}, got {self.shows.tolist()[:10]}."
+            )
         self.means = np.ascontiguousarray(bandit.means, dtype=float).copy()
         self.attack = attack
         self.in_python = mark_of(attack.corrupt) is None

@@ -254,8 +254,19 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return quiet(function) if jit.DISABLED else _compiled(function)
 
 
+def is_on_disk(function: Callable[..., Any]) -> bool:
+    """Say whether a marked module-level function need not be compiled any more."""
+    from . import jit
+
+    return jit.DISABLED or units.is_compiled(_unit(function), function.__name__)
+
+
 @cache
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    return units.load_unit(_unit(function)).call  # type: ignore[no-any-return]
+
+
+@cache
+def _unit(function: Callable[..., Any]) -> str:
     name = function.__name__
-    unit = units.write_unit(f"{function.__module__.rpartition('.')[2]}_{name}", {name: function}, f"call = entry({name}.py_func)\n")
-    return units.load_unit(unit).call  # type: ignore[no-any-return]
+    return units.write_unit(f"{function.__module__.rpartition('.')[2]}_{name}", {name: function}, f"call = entry({name}.py_func)\n")

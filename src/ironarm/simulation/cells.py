@@ -95,6 +95,8 @@ def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
         compile_all([cell.policy for cell in needed.values()], adversaries[type(first.attack)], arms, first.horizon, say)
     for adversary in adversaries.values():
         _ = adversary.pointer
+    for cell in cells:
+        cell.bandit.prepare(say)
 
 
 class CellStore:

@@ -135,6 +135,7 @@ class _Spare(threading.local):
 def prepare(setting: Setting, bar: Progress) -> None:
     """Compile what the policies need before the workers start; refuse policies that do not fit the bandit."""
     compile_all(setting.policies, setting.adversary, setting.bandit.arms, setting.horizon, bar.announce)
+    setting.bandit.prepare(bar.announce)
     bar.note("simulating")
 
 

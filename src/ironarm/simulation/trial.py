@@ -36,7 +36,8 @@ class Setting:
         """Rounds on a tape; any length gives the same result."""
         if self.bandit.location_scale is not None:
             return min(STRETCH, self.horizon)
-        return max(64, min(STRETCH, self.horizon, COLUMN_CELLS // self.bandit.arms))
+        fitting = max(64, min(STRETCH, self.horizon, COLUMN_CELLS // self.bandit.law_count))
+        return min(fitting, self.bandit.stretch or fitting)
 
 
 @dataclass
@@ -56,17 +57,22 @@ class Columns:
         normal = bandit.location_scale
         self.location = np.array(normal[0] if normal else [], dtype=float)
         self.scale = np.array(normal[1] if normal else [], dtype=float)
-        self.filled = np.zeros(0 if normal else bandit.arms, np.uint8)
-        self.cells = np.empty(0 if normal else bandit.arms * stretch)
+        self.filled = np.zeros(0 if normal else bandit.law_count, np.uint8)
+        self.cells = np.empty(0 if normal else bandit.law_count * stretch)
 
     def forget(self) -> None:
         """A new stretch: nothing is known."""
         self.filled[:] = 0
 
-    def fill(self, arm: int, noise: np.ndarray) -> None:
-        """Compute one arm's rewards."""
-        self.cells[arm * len(noise) : (arm + 1) * len(noise)] = self._bandit.rewards(arm, noise)
-        self.filled[arm] = 1
+    def fill(self, law: int, noise: np.ndarray, coin: np.ndarray) -> None:
+        """Compute one law's rewards; for a law that only an attack can show, those of the attacked rounds."""
+        column = self.cells[law * len(noise) : (law + 1) * len(noise)]
+        if law < self._bandit.arms:
+            column[:] = self._bandit.rewards(law, noise)
+        else:
+            attacked = coin != 0
+            column[attacked] = self._bandit.rewards(law, noise[attacked])
+        self.filled[law] = 1
 
 
 @dataclass
@@ -161,7 +167,7 @@ class Player:
             if status == GROW:
                 state.grow()
             elif status == FILL:
-                columns.fill(int(loop[4]), noise)
+                columns.fill(int(loop[4]), noise, coin)
             elif status == ASK:
                 i = int(loop[0])
                 a = int(loop[3]) - 1

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..bandits import Bandit, BernoulliBandit, GaussianBandit, ReplayBandit, ScipyBandit
+from ..bandits import Bandit, BernoulliBandit, GaussianBandit, ReplayBandit
 from ..errors import InvalidInput
 from ..validation import number
 
@@ -190,9 +190,9 @@ def _laws(source: Bandit | Sequence[Law]) -> tuple[Law, ...]:
         return tuple(Normal(float(mean), float(scale)) for mean, scale in zip(source.means, source.sigma, strict=True))
     if isinstance(source, BernoulliBandit):
         return tuple(ZeroOne(float(mean)) for mean in source.means)
-    laws = source.laws if isinstance(source, ScipyBandit) else source
+    laws = getattr(source, "laws", source)  # a ScipyBandit has them, and a RadioBandit
     if isinstance(laws, Bandit) or not isinstance(laws, Sequence):
-        raise InvalidInput(f"a certificate needs reward laws: a GaussianBandit, ScipyBandit, BernoulliBandit or ReplayBandit, or a list of laws, got {source!r}.")
+        raise InvalidInput(f"a certificate needs reward laws: a GaussianBandit, ScipyBandit, BernoulliBandit, RadioBandit or ReplayBandit, or a list of laws, got {source!r}.")
     for law in laws:
         if not all(callable(getattr(law, name, None)) for name in ("cdf", "ppf", "mean")):
             raise InvalidInput(f"a law must have cdf, ppf and mean, as the frozen laws of scipy.stats have, got {law!r}.")

@@ -1,0 +1,69 @@
+"""The radio testbed: packets per CPU-second of one core, from the transmitter's symbols to the measured SINR, and one closed loop of a policy over the air.
+
+A packet has 392 symbols (320 known, 72 of header). Narrowband: 2 samples a symbol; wideband: 5 MS/s with five channels, compiled noise and reception around SciPy's FFT.
+Compilation is not counted. The closed loop is `ia.simulate` of one policy for 2,000 rounds, each reward a packet through the signal-level chain, a jammer included.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import ironarm as ia
+from ironarm.radio.link import Link
+from ironarm.radio.medium import Emission, Medium, Packet
+from ironarm.radio.randomness import key
+from ironarm.radio.receiver import Receiver
+from ironarm.radio.wide import WideLink
+from measure import alternate, at_least, at_most, options, show
+
+BATCH = 500
+N0 = [10 ** (-sinr / 10) for sinr in (41, 37, 35, 31, 28)]
+
+
+def numpy_chain(medium: Medium, receiver: Receiver, packets: int) -> None:
+    for i in range(packets):
+        receiver.receive(medium.narrowband(0, [Emission(Packet(medium.format.symbols(i)), 0)], round_number=i))
+
+
+def main() -> None:
+    repeats = 5 if options(__doc__).quick else 20
+    link, medium, bandit = Link(), Medium(noise=N0, wander_db=0.97), ia.RadioBandit()
+    wide, symbol, analytic = WideLink(medium), ia.RadioBandit("symbol"), ia.RadioBandit("analytic")
+    keys = np.array([key(1, 0, i) for i in range(BATCH)])
+    ones = [keys[i : i + 1] for i in range(BATCH)]
+    noise = np.random.default_rng(1).random(BATCH)
+    # name: what runs, packets in it, the least that is asked for
+    contenders = {
+        "iq, narrowband, batch of 500": (lambda: link.sinr(keys, N0[0], 0.0, 0.97), BATCH, 15_000),
+        "iq, narrowband, jammed": (lambda: link.sinr(keys, N0[0], 0.1, 0.97), BATCH, 15_000),
+        "iq, narrowband, batch of 1": (lambda: [link.sinr(one, N0[0], 0.0, 0.97) for one in ones], BATCH, None),
+        "iq, wideband at 5 MS/s": (lambda: wide.sinr(keys[:100], 2), 100, 1_500),
+        "iq, narrowband, NumPy alone": (lambda: numpy_chain(medium, Receiver(), 20), 20, None),
+        "symbol tier": (lambda: symbol.rewards(0, noise), BATCH, None),
+        "analytic tier": (lambda: analytic.rewards(0, noise), BATCH, None),
+    }
+    for run, _, _ in contenders.values():
+        run()
+    best = alternate({name: run for name, (run, _, _) in contenders.items()}, repeats)
+    rows = []
+    for name, (_, packets, wanted) in contenders.items():
+        pace = packets / best[name]
+        rows.append([name, f"{best[name] / packets * 1e6:.1f}", f"{pace:,.0f}", *(at_least(pace, wanted) if wanted else ("", ""))])
+    show("Packets per CPU-second, one core", ["", "microseconds a packet", "packets a second", "target", ""], rows)
+
+    def loop(policy: ia.Policy) -> None:
+        ia.simulate(policy, bandit, ia.Jammer(0.3), horizon=2000, trials=1, seed=1, workers=1, progress=False)
+
+    policies = {"MedEUCB": ia.MedEUCB(block=200), "UCB": ia.UCB()}
+    for policy in policies.values():
+        loop(policy)
+    seconds = alternate({name: lambda policy=policy: loop(policy) for name, policy in policies.items()}, max(2, repeats // 4))
+    show(
+        "One closed loop at signal level, 2,000 rounds, jammed with probability 0.3",
+        ["", "CPU seconds", "target", ""],
+        [[name, f"{value:.2f}", *at_most(value, 1)] for name, value in seconds.items()],
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Jamming: noise on top of a radio packet, before it is received."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..marks import hot
+from ..validation import whole
+from .base import Attack
+
+if TYPE_CHECKING:
+    from ..bandits import Bandit
+
+
+@dataclass(frozen=True)
+class Jammer(Attack):
+    """The paper's radio attack: noise of fixed power over the packet of a round. For bandits with jammed laws, such as `ia.RadioBandit`.
+
+    The attacked reward is drawn from the jammed channel's law, for the same packet: what is shown is the SINR that the receiver measures while it is jammed.
+
+    Parameters
+    ----------
+    rho : probability of an attack in a round, 0 <= rho < 1.
+    strategy : "any" jams whichever channel is used, as the paper's text says; "best" only the best channel; a list of channel numbers jams only those.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> ia.Jammer(rho=0.3, strategy="best").shows(ia.RadioBandit()).tolist()
+    [5, 1, 2, 3, 4]
+    """
+
+    rho: float
+    strategy: str | Sequence[int] = "any"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.strategy in ("any", "best"):
+            return
+        if isinstance(self.strategy, str) or not isinstance(self.strategy, Sequence):
+            raise InvalidInput(f"strategy must be 'any', 'best' or a list of channel numbers, got {self.strategy!r}.")
+        self._set(strategy=tuple(whole("a channel of strategy", channel) for channel in self.strategy))
+
+    def constants(self) -> dict[str, float]:
+        """Return nothing: what is shown is decided by `shows` alone."""
+        return {}
+
+    def shows(self, bandit: Bandit) -> np.ndarray:
+        shown = np.arange(bandit.arms)
+        if self.rho == 0:
+            return shown
+        jammed = getattr(bandit, "jammed_laws", None)
+        if jammed is None:
+            raise InvalidInput(f"a Jammer needs a bandit whose channels can be jammed, for example ia.RadioBandit(), got {bandit!r}.")
+        for channel in range(bandit.arms) if self.strategy == "any" else [bandit.best] if self.strategy == "best" else self.strategy:
+            if int(channel) >= bandit.arms:
+                raise InvalidInput(f"strategy names channel {channel}; the bandit's channels are numbered 0 to {bandit.arms - 1}.")
+            shown[int(channel)] = jammed[int(channel)]
+        return shown
+
+    @staticmethod
+    @hot
+    def corrupt(e, a, x, u, v):
+        return x
