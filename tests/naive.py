@@ -49,6 +49,21 @@ def trimmed_mean(values, alpha):
     return mean(kept) if kept else lower_median(values)
 
 
+def amply_trimmed_mean(values, alpha):
+    """The mean of a sorted list without its ceil(alpha n) smallest and largest, with the middle one or two left at least."""
+    n = len(values)
+    cut = min(math.ceil(alpha * n), (n - 1) // 2)
+    return mean(values[cut : n - cut])
+
+
+def shorth_mean(values, alpha):
+    """The mean of the shortest interval that holds floor((1 - alpha) n) values of a sorted list, at least one; the lowest one among equals."""
+    m = max(1, math.floor((1 - alpha) * len(values)))
+    widths = [gap(high, low) for low, high in zip(values, values[m - 1 :], strict=False)]
+    start = widths.index(min(widths))
+    return mean(values[start : start + m])
+
+
 def psi(y):
     """Catoni's influence function, for an array."""
     return np.sign(y) * np.log1p(np.abs(y) + y * y / 2)
@@ -151,6 +166,69 @@ class TrimmedUCB(Naive):
 
     def select(self, t):
         return self.highest_index(t, lambda t, n: math.sqrt(self.omega * math.log(t) / n))
+
+
+class CRUCB(Naive):
+    """A8; the shorth mean only when the rewards of an arm have grown by a sixteenth since it was last computed."""
+
+    def __init__(self, arms, horizon, g, alpha, sigma, mean):
+        super().__init__(arms, horizon, g)
+        self.alpha, self.sigma, self.kind = alpha, sigma, mean
+        self.last = [0] * arms
+
+    def update(self, arm, x):
+        self.rewards[arm] = sorted([*self.rewards[arm], x])
+        n = len(self.rewards[arm])
+        if self.kind == "trimmed":
+            self.estimates[arm] = amply_trimmed_mean(self.rewards[arm], self.alpha)
+        elif n - self.last[arm] >= max(1, self.last[arm] // 16):
+            self.estimates[arm], self.last[arm] = shorth_mean(self.rewards[arm], self.alpha), n
+
+    def select(self, t):
+        return self.highest_index(t, lambda t, n: self.sigma / (1 - 2 * self.alpha) * math.sqrt(4 * math.log(t) / n))
+
+
+def huber_root(values, beta):
+    """The smallest root m of sum psi(x - m) = 0, psi(x) = min(max(x, -beta), beta), for a sorted list."""
+    n, half, values = len(values), len(values) // 2, np.array(values)
+    if n % 2 == 0 and values[half] - values[half - 1] >= 2 * beta:
+        return values[half - 1] + beta
+    m = brentq(lambda m: np.clip(values - m, -beta, beta).sum(), values[0] - beta, values[-1] + beta, xtol=1e-14, rtol=1e-15)
+    near = (values >= m - beta) & (values <= m + beta)
+    return (values[near].sum() + beta * (np.count_nonzero(values > m + beta) - np.count_nonzero(values < m - beta))) / np.count_nonzero(near)
+
+
+class HuberUCB(Naive):
+    """C2; the root when the rewards of an arm have grown by a sixteenth, else a Newton step from it with the rewards since. Rewards are clipped to +-1e12."""
+
+    def __init__(self, arms, horizon, g, epsilon, sigma, beta, p):
+        super().__init__(arms, horizon, g)
+        self.epsilon, self.sigma = epsilon, sigma
+        self.beta = 4 * sigma if beta is None else beta
+        self.p = 2 * PHI.cdf(self.beta / sigma / 2) - 1 if p is None else p
+        self.e = math.sqrt((1 - 2 * epsilon) / math.log((1 - epsilon) / epsilon)) if epsilon else 0
+        self.roots, self.last, self.newer = [0.0] * arms, [0] * arms, [[] for _ in range(arms)]
+
+    def update(self, arm, x):
+        x = min(max(x, -1e12), 1e12)
+        self.rewards[arm] = sorted([*self.rewards[arm], x])
+        self.newer[arm].append(x)
+        n = len(self.rewards[arm])
+        if n - self.last[arm] >= max(1, self.last[arm] // 16):
+            self.roots[arm], self.last[arm], self.newer[arm] = huber_root(self.rewards[arm], self.beta), n, []
+        m = self.roots[arm]
+        near = sum(m - self.beta <= x <= m + self.beta for x in self.rewards[arm])
+        self.estimates[arm] = m + sum(min(max(x - m, -self.beta), self.beta) for x in self.newer[arm]) / near if near else m
+
+    def index(self, arm, t):
+        n, p, eps, L = len(self.rewards[arm]), self.p, self.epsilon, 2 * math.log(t)
+        if n == 0 or n < math.log(t) * 98 / 128 * (1 + 2 * math.sqrt(2) * max(self.e, 9 / (14 * math.sqrt(2)))) ** 2 / (p - 5 * eps) ** 2:
+            return INF
+        top = self.sigma * math.sqrt(2 * L / n) + self.beta * L / (3 * n) + 2 * self.beta * self.e * math.sqrt(L / n) + 2 * self.beta * eps
+        return self.estimates[arm] + top / (p - math.sqrt(L / (2 * n)) - eps)
+
+    def select(self, t):
+        return first_of_the_highest([self.index(arm, max(t, 2)) for arm in range(self.arms)])
 
 
 class MedEUCB(Naive):
@@ -275,6 +353,56 @@ class CatoniUCB(Naive):
             if index > highest + 1e-9 * (1 + abs(highest)):
                 best, highest = arm, index
         return best
+
+
+class FrozenDelta(Naive):
+    """A7 with delta = tau^-2, tau the smallest power of two that is at least t and at least 2; `location` takes the rewards in the order of arrival and log(1/delta)."""
+
+    def __init__(self, arms, horizon, g, epsilon):
+        super().__init__(arms, horizon, g)
+        self.epsilon, self.exponent = epsilon, epsilon / (1 + epsilon)
+        self.level = 0.0
+
+    def update(self, arm, x):
+        self.rewards[arm].append(x)
+        self.estimates[arm] = self.location(self.rewards[arm], self.level)
+
+    def select(self, t):
+        level = 2 * math.log(next(tau for tau in (2**j for j in range(1, 63)) if tau >= t))
+        if level != self.level:
+            self.level = level
+            self.estimates = [self.location(rewards, level) if rewards else -INF for rewards in self.rewards]
+        return self.highest_index(t, lambda t, n: self.radius(n, level))
+
+
+class TruncatedMeanUCB(FrozenDelta):
+    """A7."""
+
+    def __init__(self, arms, horizon, g, u, epsilon):
+        super().__init__(arms, horizon, g, epsilon)
+        self.u = u
+
+    def location(self, values, level):
+        return math.fsum(x for i, x in enumerate(values, start=1) if abs(x) <= (self.u * i / level) ** (1 / (1 + self.epsilon))) / len(values)
+
+    def radius(self, n, level):
+        return 4 * self.u ** (1 / (1 + self.epsilon)) * (level / n) ** self.exponent
+
+
+class MedianOfMeansUCB(FrozenDelta):
+    """A7 with blocks of N rewards, N the largest power of two up to max(2, n/k); a single reward is a block."""
+
+    def __init__(self, arms, horizon, g, v, epsilon):
+        super().__init__(arms, horizon, g, epsilon)
+        self.v = v
+
+    def location(self, values, level):
+        n, k = len(values), math.floor(8 * (level + 1 / 8))
+        length = max(2**j for j in range(1, 40) if 2**j <= max(2, n / k)) if n > 1 else 1
+        return lower_median(sorted(mean(sorted(values[i : i + length])) for i in range(0, n - length + 1, length)))
+
+    def radius(self, n, level):
+        return (12 * self.v) ** (1 / (1 + self.epsilon)) * (16 * (level + 1 / 8) / n) ** self.exponent
 
 
 def kl_plus(p, q):
@@ -447,9 +575,141 @@ class AdaptiveCountIMED(CountIMED):
         return super().select(t)
 
 
+class ThompsonGaussian(Naive):
+    """C2's baseline with a flat prior: each arm once, then a normal number for every arm in turn."""
+
+    def __init__(self, arms, horizon, g, sigma):
+        super().__init__(arms, horizon, g)
+        self.sigma = sigma
+        self.location = mean
+
+    def normal(self):
+        with np.errstate(over="ignore"):
+            return float(draws.normal(self.g))
+
+    def select(self, t):
+        if [] in self.rewards:
+            return self.rewards.index([])
+        return first_of_the_highest([self.estimates[arm] + self.sigma / math.sqrt(len(self.rewards[arm])) * self.normal() for arm in range(self.arms)])
+
+
+class ByChance(Naive):
+    """Policies that draw an arm from probabilities, with one uniform number, and weigh a reward in [0, 1] by its probability."""
+
+    def __init__(self, arms, horizon, g, reward_range):
+        super().__init__(arms, horizon, g)
+        self.low, self.high = reward_range
+        self.estimates = [0.0] * arms
+        self.losses = [[] for _ in range(arms)]
+        self.weighted = [0.0] * arms
+
+    def select(self, t):
+        self.p = self.chances(t)
+        u = self.uniform()
+        return sum(u >= reached for reached in itertools.accumulate(self.p[:-1]))
+
+    def update(self, arm, x):
+        loss = 1 - min(max((x - self.low) * (1 / (self.high - self.low)), 0), 1)
+        self.losses[arm].append(loss)
+        self.weighted[arm] += loss / self.p[arm]
+        self.estimates[arm] = -self.weighted[arm]
+
+
+class TsallisINF(ByChance):
+    """C2. The losses are chaotic: they grow by 1/w, which grows with them, and within some hundred rounds the last bit decides a choice.
+
+    So the root y = min L - x of sum t / (L - min L + y)^2 = 1 is found in the same steps as the policy's: Newton's, from the last y or sqrt(t) if that is larger, never below
+    sqrt(t), up to a step of at most 1e-8 y.
+    """
+
+    y = 0.0
+
+    def chances(self, t):
+        y, step = max(self.y, math.sqrt(t)), INF
+        while abs(step) > 1e-8 * y:
+            total = slope = 0.0  # not sum(), which rounds better than plain additions
+            for L in self.weighted:
+                r = 1 / (L - min(self.weighted) + y)
+                total += r * r
+                slope += r * r * r
+            step = max((t * total - 1) / (2 * t * slope), math.sqrt(t) - y)
+            y += step
+        self.y = y
+        return [t * ((1 / (L - min(self.weighted) + y)) * (1 / (L - min(self.weighted) + y))) for L in self.weighted]
+
+
+class EXP3PlusPlus(ByChance):
+    """C2; an arm without rewards has no bounds."""
+
+    def __init__(self, arms, horizon, g, reward_range, beta):
+        super().__init__(arms, horizon, g, reward_range)
+        self.beta = beta
+
+    def chances(self, t):
+        K = self.arms
+        eta = math.sqrt(math.log(K) / (t * K)) / 2
+        bounds = []
+        for losses in self.losses:
+            n = len(losses)
+            radius = math.sqrt(3 * math.log(t * K ** (1 / 3)) / (2 * n)) if n else INF
+            bounds.append((sum(losses) / n - radius, sum(losses) / n + radius) if n else (-INF, INF))
+        gaps = [max(0, lower - min(upper for _, upper in bounds)) for lower, _ in bounds]
+        eps = [min(1 / (2 * K), eta, self.beta * math.log(t) / (t * gap**2) if gap else INF) for gap in gaps]
+        weights = [math.exp(-eta * (L - min(self.weighted))) for L in self.weighted]
+        return [(1 - sum(eps)) * weight / sum(weights) + e for weight, e in zip(weights, eps, strict=True)]
+
+
+class BARBAR(ByChance):
+    """C2; an epoch of N rounds takes ceil(N)."""
+
+    def __init__(self, arms, horizon, g, delta, reward_range, scale):
+        super().__init__(arms, horizon, g, reward_range)
+        self.factor = scale * math.log(8 * arms * math.log2(horizon) / delta)
+        self.gaps = [1.0] * arms
+        self.m, self.ends = 0, 0
+        self.seen = [[] for _ in range(arms)]
+
+    def chances(self, t):
+        if t > self.ends:
+            if self.m:
+                r = [sum(seen) / n for seen, n in zip(self.seen, self.n, strict=True)]
+                best = max(r[i] - self.gaps[i] / 16 for i in range(self.arms))
+                self.gaps = [max(2**-self.m, best - r[i]) for i in range(self.arms)]
+            self.m += 1
+            self.n = [self.factor / gap**2 for gap in self.gaps]
+            self.ends = t - 1 + math.ceil(sum(self.n))
+            self.seen = [[] for _ in range(self.arms)]
+        return [n / sum(self.n) for n in self.n]
+
+    def update(self, arm, x):
+        super().update(arm, x)
+        self.seen[arm].append(1 - self.losses[arm][-1])
+        self.estimates[arm] = self.low + (self.high - self.low) * (1 - sum(self.losses[arm]) / len(self.losses[arm]))
+
+
 TWINS = {
     twin.__name__: twin
-    for twin in (UCB, RUCB, TrimmedUCB, MedEUCB, MedEpsilonGreedy, EpsilonGreedy, TrimmedEpsilonGreedy, EXP3, CatoniUCB, IMED, CRIMEDStar, CRIMED, CountIMED, AdaptiveCountIMED)
+    for twin in (
+        *(
+            UCB,
+            RUCB,
+            TrimmedUCB,
+            CRUCB,
+            HuberUCB,
+            MedEUCB,
+            MedEpsilonGreedy,
+            EpsilonGreedy,
+            TrimmedEpsilonGreedy,
+            EXP3,
+            CatoniUCB,
+            IMED,
+            CRIMEDStar,
+            CRIMED,
+            CountIMED,
+            AdaptiveCountIMED,
+        ),
+        *(TruncatedMeanUCB, MedianOfMeansUCB, ThompsonGaussian, TsallisINF, EXP3PlusPlus, BARBAR),
+    )
 }
 
 
@@ -463,14 +723,16 @@ def play(policy, bandit, attack, horizon, seed, trial):
     """Play the policy's twin in one trial of a simulation; return its choices and what it saw, round by round."""
     noise_stream, attack_stream, policy_stream = streams(seed, trial)
     with np.errstate(over="ignore"):
-        tape = Tape(horizon, attack.rho, bandit.location_scale is not None)
+        tape = Tape(horizon, attack.rho, bandit.location_scale is not None, attack.burst)
         tape.rewind(noise_stream, attack_stream)
         noise, coin, numbers = tape.next(horizon)
     clean = [bandit.rewards(arm, noise).tolist() for arm in range(bandit.arms)]
     shows = attack.shows(bandit).tolist()
     twin = twin_of(policy, bandit.arms, horizon, policy_stream)
     pulls = [0] * bandit.arms
-    scene = SimpleNamespace(arms=bandit.arms, best=bandit.best, runner_up=bandit.runner_up, means=bandit.means.tolist(), pulls=pulls, **attack.constants())
+    scene = SimpleNamespace(
+        arms=bandit.arms, best=bandit.best, runner_up=bandit.runner_up, means=bandit.means.tolist(), pulls=pulls, memory=attack.start(bandit), **attack.constants()
+    )
     choices, seen = [], []
     for t in range(1, horizon + 1):
         arm = twin.select(t)

@@ -22,6 +22,15 @@ POLICIES = [
     ia.CatoniUCB(),
     ia.TrimmedUCB(alpha=0.2),
     ia.TrimmedEpsilonGreedy(alpha=0.2, c=2),
+    ia.ThompsonGaussian(),
+    ia.TsallisINF(reward_range=(-3, 6)),
+    ia.EXP3PlusPlus(reward_range=(-3, 6)),
+    ia.BARBAR(horizon=500, scale=0.5, reward_range=(-3, 6)),
+    ia.CRUCB(alpha=0.2),
+    ia.CRUCB(alpha=0.2, mean="shorth"),
+    ia.HuberUCB(epsilon=0.01),
+    ia.MedianOfMeansUCB(v=0.3),
+    ia.TruncatedMeanUCB(u=1, epsilon=0.5),
 ]
 NAMES = ["a", "b", "c", "d"]
 
@@ -84,9 +93,10 @@ def test_bounded_memory_for_policies_that_hold_nothing_is_what_they_have_anyway(
         assert agent.inexact == []
 
 
-def test_exp3_minimises_within_its_range():
+@pytest.mark.parametrize("policy", [ia.EXP3(horizon=4000), ia.TsallisINF(), ia.EXP3PlusPlus(), ia.BARBAR(horizon=4000, scale=0.5)], ids=lambda p: p.label)
+def test_policies_for_a_range_minimise_within_it(policy):
     """The range is that of the rewards as given: the arm with small ones is found."""
-    agent = ia.Agent(ia.EXP3(horizon=4000), arms=["high", "low"], seed=1, minimize=True)
+    agent = ia.Agent(policy, arms=["high", "low"], seed=1, minimize=True)
     for _ in range(4000):
         arm = agent.select()
         agent.update(arm, {"high": 0.9, "low": 0.1}[arm])
@@ -163,6 +173,78 @@ def test_exp3_weighs_a_late_reward_by_the_chance_of_its_decision():
         ia.Agent(ia.EXP3(gamma=0.5), arms=["a", "b"]).update("a", 1.0)
     with pytest.raises(ia.InvalidInput, match="horizon"):
         ia.Agent(ia.EXP3(), arms=["a", "b"])
+
+
+def chances_of(policy, estimates, late):
+    """The probabilities of two arms with these estimates at round `late`, the losses' plain means being 0."""
+    if isinstance(policy, ia.BARBAR):
+        return [0.5, 0.5]
+    losses = -estimates
+    if isinstance(policy, ia.EXP3PlusPlus):
+        eta = 0.5 * math.sqrt(math.log(2) / (2 * late))
+        weights = np.exp(-eta * (losses - losses.min()))
+        explore = min(0.25, eta)
+        return (1 - 2 * explore) * weights / weights.sum() + explore
+    low, high = losses.min() - 2 * math.sqrt(2 * late), losses.min() - math.sqrt(late) / 2
+    for _ in range(200):
+        x = (low + high) / 2
+        low, high = (x, high) if (late * (losses - x) ** -2.0).sum() < 1 else (low, x)
+    return late * (losses - x) ** -2.0
+
+
+@pytest.mark.parametrize("policy", [ia.TsallisINF(), ia.EXP3PlusPlus(), ia.BARBAR(horizon=100)], ids=lambda p: p.label)
+def test_a_late_reward_counts_by_the_chance_of_its_decision(policy):
+    """What an arm has gathered changes by y / p, or its loss, with the p at the time of the decision, whatever p is when the reward comes."""
+    agent = ia.Agent(policy, arms=["a", "b"], seed=2)
+    field = "gathered" if isinstance(policy, ia.BARBAR) else "estimate"
+    first = agent.decide()  # both arms alike: p = 1/2
+    for _ in range(10):
+        agent.learn(agent.decide().id, 0.5)
+    known = agent._state.view.estimate.copy()
+    second = agent.decide()
+    for _ in range(30):
+        agent.learn(agent.decide().id, 0.25)
+    for decision, chances in ((first, [0.5, 0.5]), (second, chances_of(policy, known, 12))):
+        before = getattr(agent._state.view, field).copy()
+        agent.learn(decision.id, 0.5)
+        changed = getattr(agent._state.view, field) - before
+        arm = agent.arms.index(decision.arm)
+        assert abs(changed[arm]) == pytest.approx(0.5 / chances[arm], rel=1e-9)
+        assert changed[1 - arm] == 0
+    with pytest.raises(ia.InvalidInput, match="probability"):
+        agent.warm_start([("a", 1.0)])
+
+
+@pytest.mark.parametrize("policy", [ia.TsallisINF(), ia.EXP3PlusPlus()], ids=lambda p: p.label)
+def test_a_newcomer_among_weighted_arms_gets_about_its_share(policy):
+    """Joining after a thousand rounds, an arm is chosen with a probability of about 1/4 at once."""
+    agent = ia.Agent(policy, arms=["a", "b", "c"], seed=1)
+    for _ in range(1000):
+        arm = agent.select()
+        agent.update(arm, {"a": 0.3, "b": 0.5, "c": 0.6}[arm])
+    agent.add_arm("d")
+    while (decision := agent.decide()).arm != "d":  # no reward comes, so nothing changes but t
+        assert agent.decisions < 1100
+    assert 0.2 < agent._tickets[decision.id][2] < 0.3
+
+
+def test_barbar_needs_a_horizon_and_begins_an_epoch_again_when_arms_change():
+    """Live, it has no horizon but its own; with other arms the plan is made anew, the gaps known so far stay."""
+    with pytest.raises(ia.InvalidInput, match="horizon"):
+        ia.Agent(ia.BARBAR(), arms=["a", "b"])
+    agent = ia.Agent(ia.BARBAR(horizon=1000, scale=0.5), arms=["a", "b", "c"], seed=1)
+    for _ in range(200):
+        arm = agent.select()
+        agent.update(arm, {"a": 0.0, "b": 0.5, "c": 1.0}[arm])
+    gaps = agent._state.view.gap.tolist()
+    assert gaps[0] > gaps[1] > gaps[2] > 0
+    for change, expected in ((lambda: agent.remove_arm("b"), [gaps[0], gaps[2]]), (lambda: agent.add_arm("b"), [gaps[0], gaps[2], 1.0])):
+        change()
+        agent.select()
+        view = agent._state.view
+        assert view.gap.tolist() == expected
+        assert view.gathered.sum() == 0
+        assert view.until[0] == agent.decisions - 1 + math.ceil(view.planned.sum())
 
 
 @pytest.mark.parametrize("policy", [ia.MedEUCB(b=2, block=100), ia.MedEpsilonGreedy(c=7), ia.TrimmedEpsilonGreedy(alpha=0.1, c=7)], ids=lambda p: p.label)
@@ -418,7 +500,11 @@ def test_bounded_memory_says_when_it_stops_being_exact(tmp_path):
         (ia.MedEUCB(), lambda g: 1000 * g.normal(), "omega"),
         (ia.UCB(), lambda g: 0.01 * g.normal(), r"UCB\(sigma=0\.0"),
         (ia.CatoniUCB(), lambda g: 50 * g.normal(), "variance"),
-        (ia.EXP3(horizon=1000), lambda g: 20 + g.normal(), "reward_range"),
+        (ia.EXP3(horizon=1000), lambda g: 20 + g.normal(), "Give EXP3 the range"),
+        (ia.TsallisINF(), lambda g: 20 + g.normal(), "Give TsallisINF the range"),
+        (ia.CRUCB(alpha=0.2), lambda g: 0.01 * g.normal(), r"CRUCB with sigma=0\.0"),
+        (ia.MedianOfMeansUCB(), lambda g: 50 * g.normal(), r"MedianOfMeansUCB\(v=2[0-9]00, epsilon=1\)"),
+        (ia.ThompsonGaussian(), lambda g: 0.01 * g.normal(), r"ThompsonGaussian\(sigma=0\.0"),
     ],
 )
 def test_rewards_that_do_not_fit_the_policy_are_warned_about_once(policy, draw, message):

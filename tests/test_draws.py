@@ -5,7 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ironarm import draws
+from ironarm import cold, draws
+from ironarm.draws import normal
+from ironarm.engine.machine import compiled
+from ironarm.engine.normal import inverse_normal
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning")
 
@@ -66,6 +69,25 @@ def test_numbers(state, below):
     assert 0 <= actual[0] < 1
     assert 0 < actual[1] < 1
     assert 0 <= actual[2] < below
+
+
+@cold
+def fill_with_normals(g, out):
+    """Draw normal numbers one by one, in a function that the engine can compile."""
+    for i in range(len(out)):
+        out[i] = normal(g)
+
+
+@often
+@given(states)
+def test_normal_numbers(state):
+    """A normal number is the inverse distribution function of one open uniform number; compiled it is the same to the last bit, in the centre and in the tails."""
+    g, same = np.array(state, np.uint64), np.array(state, np.uint64)
+    expected = [inverse_normal(draws.open_uniform(g)) for _ in range(200)]
+    out = np.empty(200)
+    compiled(fill_with_normals)(same, out)
+    assert expected == out.tolist()
+    assert g.tolist() == same.tolist()
 
 
 @pytest.mark.parametrize("state", [(0, 0, 0, 0), (MASK - 1, 0, 0, 1)])

@@ -12,8 +12,12 @@ from ironarm.testing import check_policy
 
 GIVEN = {
     "EXP3": {"horizon": 500},
+    "BARBAR": {"horizon": 500, "scale": 0.5},
     "TrimmedUCB": {"alpha": 0.1},
     "TrimmedEpsilonGreedy": {"alpha": 0.1},
+    "CRUCB": {"alpha": 0.1, "mean": "shorth"},
+    "HuberUCB": {"epsilon": 0.05},
+    "TruncatedMeanUCB": {"u": 2, "epsilon": 0.5},
     "CRIMED": {"epsilon": 0.1, "horizon": 500},
     "CRIMEDStar": {"epsilon": 0.1},
     "CountIMED": {"epsilon": 0.1},

@@ -13,12 +13,31 @@ Everything public is here; everything else may change.
 from typing import TYPE_CHECKING, Any
 
 from .agent import Agent, Decision
-from .attacks import Attack, Constant, CustomAttack, FrontLoaded, Infinite, Jammer, MedianChaser, Mimic, NoAttack, OppositeUniform
+from .attacks import (
+    ACE,
+    Attack,
+    Bursts,
+    Cauchy,
+    Constant,
+    CustomAttack,
+    FrontLoaded,
+    Infinite,
+    Jammer,
+    Jun,
+    LeastFavourable,
+    MedianChaser,
+    Mimic,
+    NoAttack,
+    OppositeUniform,
+    Shaped,
+)
 from .bandits import Bandit, BernoulliBandit, GaussianBandit, ReplayBandit, ScipyBandit
 from .errors import BadFile, InvalidInput, IronarmError, MissingExtra, PolicyFault, UnknownArm, UnknownDecision
 from .marks import cold, hot
 from .policies import (
+    BARBAR,
     CRIMED,
+    CRUCB,
     EXP3,
     IMED,
     RUCB,
@@ -28,11 +47,17 @@ from .policies import (
     CountIMED,
     CRIMEDStar,
     EpsilonGreedy,
+    EXP3PlusPlus,
+    HuberUCB,
     MedEpsilonGreedy,
     MedEUCB,
+    MedianOfMeansUCB,
     Policy,
+    ThompsonGaussian,
     TrimmedEpsilonGreedy,
     TrimmedUCB,
+    TruncatedMeanUCB,
+    TsallisINF,
 )
 from .simulation import Result, simulate
 from .theory import Certificate, certify

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from .commands import arena, certify, reproduce, simulate, sweep
+from .commands import arena, certify, reproduce, simulate, sweep, worst_case
 from .errors import IronarmError
 
 VERBS = {
@@ -17,6 +17,7 @@ VERBS = {
     "arena": arena,
     "sweep": sweep,
     "certify": certify,
+    "worst-case": worst_case,
 }
 
 EXAMPLES = """\
@@ -27,6 +28,7 @@ examples:
   ironarm arena                                      every policy against every attack, and which to use when
   ironarm sweep sweep.toml                           every combination that a file lists, in parallel
   ironarm certify --means 1,2,4 --rho 0.2            what theory promises: regret, parameters, how much corruption
+  ironarm worst-case --policy UCB --rho 0.05         the attack that hurts a policy most
 """
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .engine.normal import inverse_normal
 from .marks import cold, hot
 
 _11 = np.uint64(11)
@@ -46,6 +47,12 @@ def uniform(g):
 def open_uniform(g):
     """Return a uniform number in (0, 1), never 0 or 1: fit for an inverse distribution function."""
     return ((next_word(g) >> _12) + 0.5) * _2_TO_MINUS_52
+
+
+@hot
+def normal(g):
+    """Return a standard normal number: the inverse distribution function of one uniform number, so it takes one word, compiled or not."""
+    return inverse_normal(open_uniform(g))
 
 
 @hot

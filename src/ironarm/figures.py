@@ -1,6 +1,6 @@
 """How figures look: one colour and one line style for each policy, the same in every figure of the project.
 
-Colours are Okabe and Ito's, which colour-blind readers can tell apart; dashes tell them apart in print.
+Colours are Okabe and Ito's and Tol's muted ones, which colour-blind readers can tell apart; dashes tell them apart in print, and relatives that share a colour.
 """
 
 from __future__ import annotations
@@ -25,11 +25,19 @@ STYLES: dict[str, tuple[str, str]] = {
     "CatoniUCB": (BLACK, DASH_DOT),
     "TrimmedUCB": ("#8C564B", SOLID),
     "TrimmedEpsilonGreedy": ("#999933", DASHED),
+    "CRUCB": ("#CC6677", DASHED),
+    "HuberUCB": ("#88CCEE", DASH_DOT),
+    "MedianOfMeansUCB": ("#DDCC77", DASH_DOT),
+    "TruncatedMeanUCB": ("#AA4499", DOTTED),
     "IMED": ("#882255", SOLID),
     "CRIMED": ("#44AA99", DASHED),
     "CRIMEDStar": ("#44AA99", SOLID),
     "CountIMED": ("#117733", SOLID),
     "AdaptiveCountIMED": ("#332288", DASH_DOT),
+    "ThompsonGaussian": ("#CC6677", DASH_DOT),
+    "TsallisINF": ("#AA4499", DASHED),
+    "EXP3PlusPlus": (PURPLE, DASH_DOT),
+    "BARBAR": ("#DDCC77", DOTTED),
 }
 _SPARE = [("#7F7F7F", SOLID), ("#7F7F7F", DASHED), ("#7F7F7F", DOTTED), ("#7F7F7F", DASH_DOT)]
 

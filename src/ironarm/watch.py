@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .estimators import LowerMedian
-from .policies import EXP3, UCB, CatoniUCB, Policy
+from .policies import UCB, CatoniUCB, MedianOfMeansUCB, Policy, ThompsonGaussian
 
 LOOK_AT = (60, 250, 1000)
 ENOUGH = 20
@@ -63,11 +63,11 @@ class Watch:
                     f"{100 * tied:.0f} % of an arm's rewards have the same value, and {name} compares medians, which ties make blunt. "
                     "Use TrimmedUCB or UCB, or feed sums of many rewards at a time."
                 )
-        if isinstance(self._policy, EXP3):
+        if hasattr(self._policy, "reward_range"):
             low, high = self._policy.reward_range
             outside = np.mean([not low <= x <= high for rewards in arms for x in rewards])
             if outside > OUTSIDE_SHARE:
-                return f"{100 * outside:.0f} % of the rewards lie outside reward_range=({low:g}, {high:g}) and are clipped. Give EXP3 the range of your clean rewards."
+                return f"{100 * outside:.0f} % of the rewards lie outside reward_range=({low:g}, {high:g}) and are clipped. Give {name} the range of your clean rewards."
         expected = self._policy.expected_spread
         if expected is not None:
             # 1.4826 MAD is the standard deviation of normal rewards, and outliers hardly move it
@@ -91,10 +91,14 @@ def warn(message: str) -> None:
 def _better(policy: Policy, spread: float) -> str:
     """Return the parameter that would fit, as code."""
     name = type(policy).__name__
-    if isinstance(policy, UCB):
+    if isinstance(policy, (UCB, ThompsonGaussian)):
         return f"{name}(sigma={_two_digits(spread)})"
     if isinstance(policy, CatoniUCB):
         return f"{name}(variance={_two_digits(spread**2)})"
+    if isinstance(policy, MedianOfMeansUCB):
+        return f"{name}(v={_two_digits(spread ** (1 + policy.epsilon))}, epsilon={policy.epsilon:g})"
+    if hasattr(policy, "sigma"):
+        return f"{name} with sigma={_two_digits(spread)}"
     return f"{name} with omega={_two_digits(4 * spread**2)}" if hasattr(policy, "omega") else "parameters that fit"
 
 

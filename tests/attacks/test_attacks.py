@@ -17,7 +17,7 @@ BANDIT = ia.GaussianBandit(means=[1.0, 5.0, 3.0])
 def ask(attack, arm, x, u=0.25, v=0.75, t=1, pulls=(1, 1, 1), estimate=(1.0, 5.0, 3.0)):
     """Return what the compiled attack shows."""
     adversary = Adversary(attack, BANDIT)
-    attack_at, scene, _kept = adversary.handles(np.array(pulls, np.int64), np.array(estimate, float), np.zeros(adversary.cells))
+    attack_at, scene, _kept = adversary.handles(np.array(pulls, np.int64), np.array(estimate, float), adversary.start.copy())
     return call(attack_at, scene, arm, x, t, u, v)
 
 

@@ -7,7 +7,19 @@ from ironarm.engine.state import State
 from tests.estimators.feed import SMALL, Fed
 
 HOLDERS = pytest.mark.parametrize(
-    "policy", [ia.RUCB(), ia.RUCB(median="upper"), ia.TrimmedUCB(alpha=0.125), ia.TrimmedUCB(alpha=0.45), ia.CatoniUCB()], ids=lambda policy: policy.label
+    "policy",
+    [
+        ia.RUCB(),
+        ia.RUCB(median="upper"),
+        ia.TrimmedUCB(alpha=0.125),
+        ia.TrimmedUCB(alpha=0.45),
+        ia.CatoniUCB(),
+        ia.CRUCB(alpha=0.2, mean="shorth"),
+        ia.HuberUCB(epsilon=0),
+        ia.MedianOfMeansUCB(),
+        ia.TruncatedMeanUCB(u=1),
+    ],
+    ids=lambda policy: policy.label,
 )
 REWARDS = 2_000 if SMALL else 200_000
 FIXED = 4_096  # bytes for one arm that do not depend on its rewards: windows, sums, models
@@ -39,7 +51,9 @@ def test_nothing_is_held_for_the_horizon(policy, live):
     assert held(states[0]) <= 5 * FIXED
 
 
-@pytest.mark.parametrize("policy", [ia.UCB(), ia.EpsilonGreedy(), ia.EXP3(gamma=0.1)], ids=lambda policy: policy.label)
+@pytest.mark.parametrize(
+    "policy", [ia.UCB(), ia.EpsilonGreedy(), ia.EXP3(gamma=0.1), ia.ThompsonGaussian(), ia.TsallisINF(), ia.EXP3PlusPlus(), ia.BARBAR(horizon=100)], ids=lambda policy: policy.label
+)
 def test_mean_policies_hold_no_rewards(policy):
     """Policies that need only sums or weights do not grow at all."""
     fed = Fed(policy)

@@ -1,5 +1,6 @@
 """The trimmed mean against sorting and exact fractions."""
 
+import math
 from bisect import insort
 
 import pytest
@@ -11,11 +12,16 @@ from tests.estimators.feed import INF, SMALL, Fed, few, finite_long_runs, long_r
 from tests.estimators.test_exact_sum import near
 
 ALPHAS = st.sampled_from([0.0, 0.05, 0.125, 0.25, 0.3, 1 / 3, 0.45, 0.49999])
+KINDS = st.sampled_from([ia.TrimmedUCB, ia.CRUCB])
 
 
-def is_trimmed_mean(ordered, alpha, actual):
+def cut_of(policy, n):
+    """How many rewards are dropped at each end: floor(alpha n); for crUCB ceil(alpha n), if that leaves something."""
+    return min(math.ceil(policy.alpha * n), (n - 1) // 2) if isinstance(policy, ia.CRUCB) else int(policy.alpha * n)
+
+
+def is_trimmed_mean(ordered, cut, actual):
     """Say whether this is the trimmed mean: exactly if it is infinite, else to the precision of the exact sum, see `near`."""
-    cut = int(alpha * len(ordered))
     kept = ordered[cut : len(ordered) - cut]
     if kept[0] == -INF:
         return actual == -INF  # with +inf too there is no mean, which counts as -inf
@@ -24,29 +30,29 @@ def is_trimmed_mean(ordered, alpha, actual):
     return near(kept, len(kept), actual)
 
 
-def check(alpha, values, every):
-    fed = Fed(ia.TrimmedUCB(alpha=alpha))
+def check(policy, values, every):
+    fed = Fed(policy)
     ordered = []
     for n, x in enumerate(values, start=1):
         insort(ordered, x)
         actual = fed.add(x)
         if n % every == 0 or n == len(values):
-            assert is_trimmed_mean(ordered, alpha, actual), (n, alpha, actual)
+            assert is_trimmed_mean(ordered, cut_of(policy, n), actual), (n, policy, actual)
     assert ordered == sorted(fed.held())
 
 
 @many
-@given(alpha=ALPHAS, values=st.lists(rewards, min_size=1, max_size=120))
-def test_trimmed_mean_of_any_values(alpha, values):
+@given(policy=KINDS, alpha=ALPHAS, values=st.lists(rewards, min_size=1, max_size=120))
+def test_trimmed_mean_of_any_values(policy, alpha, values):
     """After every reward the estimate is the mean of what is kept, and every reward is held."""
-    check(alpha, values, every=1)
+    check(policy(alpha=alpha), values, every=1)
 
 
 @few
-@given(alpha=ALPHAS, values=long_runs | finite_long_runs)
-def test_trimmed_mean_of_long_runs(alpha, values):
+@given(policy=KINDS, alpha=ALPHAS, values=long_runs | finite_long_runs)
+def test_trimmed_mean_of_long_runs(policy, alpha, values):
     """The same holds for thousands of rewards in hostile orders."""
-    check(alpha, values, every=97)
+    check(policy(alpha=alpha), values, every=97)
 
 
 @pytest.mark.parametrize("huge", [1e15, 1e300, 1.7976931348623157e308])
@@ -59,7 +65,7 @@ def test_huge_values_that_pass_through_leave_nothing_behind(huge, sign):
     passed_through = [fed.add(x) for x in attacked]
     assert all(abs(estimate) > huge / 4 for estimate in passed_through)
     actual = [fed.add(x) for x in clean][-1]
-    assert is_trimmed_mean(sorted(attacked + clean), 0.25, actual)
+    assert is_trimmed_mean(sorted(attacked + clean), 120, actual)
     assert 0.1 < actual < 0.6
 
 
@@ -79,5 +85,5 @@ def test_arms_share_the_pool(values):
     ordered = [[], [], []]
     for arm, x in values:
         insort(ordered[arm], x)
-        assert is_trimmed_mean(ordered[arm], 0.2, fed.add(x, arm))
+        assert is_trimmed_mean(ordered[arm], int(0.2 * len(ordered[arm])), fed.add(x, arm))
     assert ordered == [sorted(fed.held(arm)) for arm in range(3)]

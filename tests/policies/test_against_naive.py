@@ -5,9 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import ironarm as ia
-from ironarm.engine.state import State
+from ironarm.engine.state import RECOUNT, State
 from ironarm.engine.streams import streams
 from ironarm.simulation import trial
 from tests.naive import play, twin_of
@@ -44,6 +45,10 @@ POLICIES = [
     ia.TrimmedUCB(alpha=0),
     ia.TrimmedUCB(alpha=0.125),
     ia.TrimmedUCB(alpha=0.3, omega=1),
+    ia.CRUCB(alpha=0.125),
+    ia.CRUCB(alpha=0.3, sigma=0.2),
+    ia.CRUCB(alpha=0.125, mean="shorth"),
+    ia.CRUCB(alpha=0.4, sigma=0.1, mean="shorth"),
     ia.MedEUCB(),
     ia.MedEUCB(b=1, block=40),
     ia.MedEUCB(b=0.5, omega=0.5, block=30),
@@ -56,6 +61,14 @@ POLICIES = [
     ia.EXP3(),
     ia.EXP3(horizon=200, reward_range=(-1, 22)),
     ia.EXP3(gamma=0.3, reward_range=(0, 2)),
+    ia.ThompsonGaussian(),
+    ia.ThompsonGaussian(sigma=0.3),
+    ia.TsallisINF(),
+    ia.TsallisINF(reward_range=(-1, 22)),
+    ia.EXP3PlusPlus(),
+    ia.EXP3PlusPlus(reward_range=(2, 20), beta=0.01),  # small enough for the largest gap to count within 800 rounds
+    ia.BARBAR(),
+    ia.BARBAR(scale=0.2, delta=0.5, reward_range=(-1, 22)),  # four or five epochs
 ]
 IMED = [
     ia.IMED(),
@@ -68,6 +81,16 @@ IMED = [
     ia.AdaptiveCountIMED(),
 ]
 POLICIES += IMED
+HEAVY_TAILED = [
+    ia.TruncatedMeanUCB(u=5),
+    ia.TruncatedMeanUCB(u=0.02, epsilon=0.5),
+    ia.MedianOfMeansUCB(v=0.01),
+    ia.MedianOfMeansUCB(v=1e-4, epsilon=0.3),
+    ia.HuberUCB(epsilon=0, sigma=0.1, beta=1.345, p=0.9),
+    ia.HuberUCB(epsilon=0.02, sigma=0.3),
+    ia.HuberUCB(epsilon=0.01, beta=0.3, p=1),
+]
+POLICIES += HEAVY_TAILED
 SETTINGS = [(bandit, attack) for bandit in ("paper", "hard", "ties") for attack in ("none", "uniform", "infinite", "chaser")]
 SETTINGS += [("bernoulli", "constant"), ("ties", "often infinite"), ("paper", "mimic")]
 MANY = [
@@ -79,6 +102,9 @@ MANY = [
     ia.EpsilonGreedy(c=0.01),
     ia.CountIMED(epsilon=0.2),
     ia.AdaptiveCountIMED(),
+    ia.TruncatedMeanUCB(u=0.1, epsilon=0.8),
+    ia.MedianOfMeansUCB(v=1e-3),
+    ia.HuberUCB(epsilon=0, sigma=0.1),
 ]
 MANY_SETTINGS = [("hundred", "none"), ("hundred", "often infinite"), ("three hundred", "none"), ("three hundred", "chaser"), ("many ties", "none"), ("many ties", "constant")]
 CATONI = [ia.CatoniUCB(), ia.CatoniUCB(variance=4), ia.CatoniUCB(variance=0.1)]
@@ -176,15 +202,51 @@ def test_simulation_of_catoni(bandit, attack, short_tapes):
     check_simulation(CATONI, bandit, attack)
 
 
-def test_catoni_with_arms_that_are_nearly_equal():
-    """Where a forced pull often changes which arm leads, ten trials have the regret of the exact root of every arm in every round."""
-    policy, bandit, trials, horizon = ia.CatoniUCB(variance=0.02), ia.GaussianBandit([0.0, 0.001, 0.002, 0.003]), 1 if SMALL else 10, 200 if SMALL else 800
+@pytest.mark.parametrize("policy", [ia.CatoniUCB(variance=0.02), ia.HuberUCB(epsilon=0, sigma=0.02)], ids=lambda policy: policy.label)
+def test_arms_that_are_nearly_equal(policy):
+    """Where a forced pull often changes which arm leads, ten trials have the regret of the naive policy, which computes every index in every round."""
+    bandit, trials, horizon = ia.GaussianBandit([0.0, 0.001, 0.002, 0.003]), 1 if SMALL else 10, 200 if SMALL else 800
     result = ia.simulate(policy, bandit, horizon=horizon, trials=trials, seed=SEED, workers=1, checkpoints=range(1, horizon + 1), progress=False)
     for i in range(trials):
         choices, _ = play(policy, bandit, ia.NoAttack(), horizon, SEED, i)
         pulls = np.cumsum(np.eye(bandit.arms, dtype=int)[choices], axis=0)
         expected = np.cumsum(bandit.gaps * pulls, axis=1)[:, -1]
         assert expected.tolist() == result.regret[0, i].tolist()
+
+
+@pytest.mark.parametrize(("t", "beta"), [(1, 256), (2, 256), (4000, 256), (4000, 0.01), (10**12, 256)])
+def test_chances_of_exp3_plus_plus(t, beta):
+    """A decision's probability is that of the naive policy, also where a gap is known so well that the arm is hardly explored, which takes 1e8 rounds with the paper's beta."""
+    policy, losses = ia.EXP3PlusPlus(beta=beta), [[0.25] * 3000, [0.75] * 2000, [0.5] * 10, []]
+    twin = twin_of(policy, 4, None, np.zeros(4, np.uint64))
+    twin.losses, twin.weighted = losses, [3.0, 2.5, 1e9, 7.0]
+    state = State(policy, 4)
+    state.view.rewards[:] = state.view.n[:] = [len(own) for own in losses]
+    state.view.loss[:] = [sum(own) for own in losses]
+    state.view.estimate[:] = -np.array(twin.weighted)
+    state.ints[1] = t - 1
+    state.adjust(RECOUNT)
+    g = streams(SEED, TRIAL)[2]
+    chosen = {}
+    for _ in range(200):
+        arm = int(state.machine.call("select")(state.ints, state.floats, state.pool, g))
+        chosen[arm] = state.view.chance[0] / twin.chances(int(state.ints[1]))[arm]
+        state.ints[1] = t - 1
+        state.view.n[arm] -= 1
+    assert len(chosen) >= 2
+    np.testing.assert_allclose(list(chosen.values()), 1, rtol=1e-9)
+
+
+@pytest.mark.parametrize("losses", [[0.0], [0, 0, 0], [3, 0.5, 7], [0, 1e3, 1e9], [50, 50.1, 49, 50, 400]], ids=str)
+def test_naive_tsallis_inf_has_the_weights_of_its_definition(losses):
+    """w_a = (L_a - x)^-2 t sums to 1, with the x of a root finder, from whichever side Newton's method comes."""
+    for start, t in [(0, 1), (1e6, 1), (0, 1000), (40, 1000), (1e6, 1000)]:
+        twin = twin_of(ia.TsallisINF(), len(losses), None, np.zeros(4, np.uint64))
+        twin.weighted, twin.y = losses, start
+        ends = min(losses) - 2 * np.sqrt(t * len(losses)), min(losses) - np.sqrt(t) / 2
+        x = brentq(lambda x, t=t: (t * (np.array(losses) - x) ** -2.0).sum() - 1, *ends, xtol=1e-14, rtol=1e-15)
+        np.testing.assert_allclose(twin.chances(t), t * (np.array(losses) - x) ** -2.0, rtol=1e-12)
+        assert sum(twin.chances(t)) == pytest.approx(1, abs=1e-14)
 
 
 def test_naive_exp3_draws_with_its_chances():

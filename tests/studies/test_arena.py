@@ -209,7 +209,7 @@ def test_the_default_arena_can_be_read_and_printed(capsys):
     assert {setting.name for setting in arena.settings} >= {"paper", "radio", "small-gaps", "hundred-arms", "student-t", "skewed"}
     kinds = {text.split("(")[0].split(".")[0] for text in arena.policies.values()}
     assert kinds == set(ia.policies.POLICIES)
-    assert {text.split("(")[0] for text in arena.attacks.values()} == set(ia.attacks.ATTACKS)
+    assert {text.split("(")[0] for text in arena.attacks.values()} == set(ia.attacks.ATTACKS) - {"Shaped", "Jammer"}  # a family to search in, and one for radio channels alone
     assert main(["arena", "--print"]) == 0
     assert capsys.readouterr().out.startswith("# What the arena runs")
 

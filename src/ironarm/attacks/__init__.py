@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from ..by_name import make_by_name
+from .ace import ACE
 from .base import Attack
+from .bursts import Bursts
+from .cauchy import Cauchy
 from .constant import Constant
 from .custom import CustomAttack
 from .front_loaded import FrontLoaded
 from .infinite import Infinite
 from .jammer import Jammer
+from .jun import Jun
+from .least_favourable import LeastFavourable
 from .median_chaser import MedianChaser
 from .mimic import Mimic
 from .none import NoAttack
 from .opposite_uniform import OppositeUniform
+from .shaped import Shaped
 
 ATTACKS: dict[str, type[Attack]] = {
     attack.__name__: attack
@@ -26,6 +32,12 @@ ATTACKS: dict[str, type[Attack]] = {
         FrontLoaded,
         MedianChaser,
         Jammer,
+        LeastFavourable,
+        Cauchy,
+        ACE,
+        Jun,
+        Shaped,
+        Bursts,
         NoAttack,
     )
 }

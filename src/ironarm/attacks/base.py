@@ -7,6 +7,9 @@ then it may replace the reward by anything, infinities included, knowing everyth
   A NaN counts as -inf.
 * `shows(bandit)` may name, for each arm, the arm whose law the attacked reward `x` is drawn from, or one of the bandit's further laws. Optional: its own.
 * `memory` is how many numbers `e.memory` holds between rounds, zero at the start of each trial. Optional: none.
+* `start(bandit)` may return what `e.memory` holds at the start of each trial, tables that depend on the bandit included. Optional: zeros.
+* `burst` is the mean length of the coin's runs of attacked rounds. Optional: 0, for a coin that is independent from round to round.
+* `within_model` says whether the coin is independent, as the paper's model and every guarantee ask. True but for attacks with bursts.
 
 What `e` holds: every number that `constants` returns (`e.scale`), and
 
@@ -35,6 +38,8 @@ class Attack:
 
     rho: float
     memory: ClassVar[int] = 0
+    burst: ClassVar[float] = 0.0
+    within_model: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", number("rho", self.rho, at_least=0, below=1))
@@ -46,6 +51,10 @@ class Attack:
     def shows(self, bandit: Bandit) -> np.ndarray:
         """Return, for each arm, the number of the law that an attacked reward is drawn from."""
         return np.arange(bandit.arms)
+
+    def start(self, bandit: Bandit) -> np.ndarray:
+        """Return what `e.memory` holds at the start of each trial."""
+        return np.zeros(self.memory)
 
     @staticmethod
     @hot

@@ -30,9 +30,7 @@ def make(data: Mapping[str, Any]) -> Bandit:
     parameters = {key: _value(key, value) for key, value in data.items() if key != "name"}
     if name in BANDITS and not parameters:
         raise InvalidInput(f"{name} needs its arms, for example {NEEDED[name]}.")
-    # the testbed is loaded only if a file names it; for all others its name alone matters, as one that may have been meant
-    kinds = {**BANDITS, "RadioBandit": _radio_bandit() if name == "RadioBandit" else Bandit}
-    return make_by_name("bandit", kinds, str(name), parameters)
+    return make_by_name("bandit", BANDITS if name in BANDITS else {**BANDITS, **_radio()}, str(name), parameters)
 
 
 def _value(key: str, value: Any) -> Any:
@@ -45,10 +43,11 @@ def _value(key: str, value: Any) -> Any:
     return numbers_from_text(value) if isinstance(value, str) and key != "tier" else value
 
 
-def _radio_bandit() -> type[Bandit]:
+def _radio() -> dict[str, type[Bandit]]:
+    """Return RadioBandit by its name, loaded only when a name is not that of a bandit here."""
     from ..radio.bandit import RadioBandit
 
-    return RadioBandit
+    return {"RadioBandit": RadioBandit}
 
 
 __all__ = ["BANDITS", "Bandit", "BernoulliBandit", "GaussianBandit", "ReplayBandit", "ScipyBandit", "make"]

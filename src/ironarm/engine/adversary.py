@@ -31,7 +31,8 @@ class Adversary:
             raise PolicyFault(f"the attack's number {sorted(taken)[0]!r} has a name that the scene already uses; rename it.")
         _check_arguments(attack.corrupt)
         self.rho = attack.rho
-        self.cells = attack.memory
+        self.burst = attack.burst
+        self.start = np.array(attack.start(bandit), dtype=float).ravel()  # one row of numbers, whatever shape a table has
         self.settings = np.array([bandit.best, bandit.runner_up, *constants.values()], dtype=float)
         self.shows = np.array(attack.shows(bandit), dtype=np.int64)
         if self.shows.shape != (bandit.arms,) or self.shows.min() < 0 or self.shows.max() >= bandit.law_count:

@@ -7,8 +7,10 @@ looking up its types. Each of the three is probed once; where a Numba release la
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -34,8 +36,20 @@ def known(**options: Any) -> dict[str, Any]:
     return {} if PUBLIC_ONLY else {name: value for name, value in options.items() if hasattr(cpu_target.options, name)}
 
 
+def _compilers() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options that choose the compilers of `compiler.py` for helpers and for entry points; none where this Numba is built differently."""
+    if DISABLED or len(known(_nrt=False, no_cpython_wrapper=True)) < 2:
+        return {}, {}
+    try:
+        from .compiler import EntryCompiler, HelperCompiler
+    except (ImportError, AttributeError):
+        return {}, {}
+    return {"pipeline_class": HelperCompiler}, {"pipeline_class": EntryCompiler}
+
+
 _COMMON: dict[str, Any] = {"error_model": "numpy", **known(_nrt=False)}
-_HELPER: dict[str, Any] = {**_COMMON, **known(no_cpython_wrapper=True, no_cfunc_wrapper=True)}
+_FOR_HELPERS, _FOR_ENTRIES = _compilers()
+_HELPER: dict[str, Any] = {**_COMMON, **_FOR_HELPERS, **known(no_cpython_wrapper=True, no_cfunc_wrapper=True)}
 
 
 @intrinsic  # type: ignore[misc]
@@ -100,8 +114,9 @@ stay_out_of_line = _plain if DISABLED else _stay_out_of_line
 
 
 def hot(function: Callable[..., Any]) -> Any:
-    """Compile into the caller. A function on the state is merged before typing: passing a state of thirty arrays through each layer would triple the compile time."""
-    takes_state = function.__code__.co_varnames[:1] == ("s",)
+    """Compile into the caller. A function on the state is merged before typing: passing a state of thirty arrays through each layer would triple the compile time. So is `bind`,
+    which makes it, where the state is then taken apart (`compiler.py`)."""
+    takes_state = function.__code__.co_varnames[:1] == ("s",) or (function.__name__ == "bind" and bool(_FOR_ENTRIES))
     return njit(inline="always", **_HELPER)(function) if takes_state else njit(forceinline=True, **_HELPER)(function)
 
 
@@ -110,16 +125,57 @@ def cold(function: Callable[..., Any]) -> Any:
     return njit(forceinline=False, fastmath=False, **_HELPER)(function)
 
 
+def _machine_code_cache() -> Any:
+    """Return Numba's cache without what it does before it looks: import everything that could be compiled, scipy's linear algebra included, which takes longer than loading all
+    policies. Finished machine code refers to Numba's runtime, C's math functions and Python only; the runtime is set up here, the others by importing Numba."""
+    if "_nrt" not in _COMMON:
+        return None
+    try:
+        from numba.core.caching import FunctionCache
+        from numba.core.runtime.nrt import rtsys
+    except ImportError:
+        return None
+    if not hasattr(FunctionCache, "_load_overload") or not hasattr(rtsys, "initialize"):
+        return None
+
+    class MachineCodeCache(FunctionCache):  # type: ignore[misc]
+        def load_overload(self, signature: Any, target_context: Any) -> Any:
+            rtsys.initialize(target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(signature, target_context)
+
+    return MachineCodeCache
+
+
+_MachineCodeCache = None if DISABLED else _machine_code_cache()
+
+
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls, keep it on disk, and let other threads run meanwhile."""
-    return njit(cache=True, nogil=True, fastmath=False, **_COMMON, **known(no_cfunc_wrapper=True))(function)
+    dispatcher = njit(cache=_MachineCodeCache is None, nogil=True, fastmath=False, **_COMMON, **_FOR_ENTRIES, **known(no_cfunc_wrapper=True))(function)
+    if _MachineCodeCache is not None:
+        dispatcher._cache = _MachineCodeCache(function)
+    return dispatcher
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Leave Python's garbage where it is: a compiler makes hundreds of thousands of objects and few cycles, and searching for them takes a twentieth of its time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def bare_call(dispatcher: Any, signature: Any) -> Callable[..., Any]:
     """Return a callable without type look-up (about 0.1 us instead of 2): arguments must have exactly the types of the signature."""
     if DISABLED:
         return dispatcher
-    dispatcher.compile(signature)
+    with _no_collection():
+        dispatcher.compile(signature)
     try:
         call = dispatcher.overloads[signature].entry_point
     except (AttributeError, KeyError):
@@ -177,7 +233,16 @@ carray = numba.carray
 
 def attack_pointer(function: Callable[..., Any]) -> Any:
     """Compile an attack to something the loop can call by address, so that attacks and policies need no compilation for each pair."""
-    return function if DISABLED else numba.cfunc(ATTACK, cache=True, nopython=True, error_model="numpy")(function)
+    if DISABLED:
+        return function
+    if _MachineCodeCache is None:
+        return numba.cfunc(ATTACK, cache=True, error_model="numpy", **_FOR_ENTRIES)(function)
+    from numba.core.ccallback import CFunc
+
+    pointer: Any = CFunc(function, (ATTACK.args, ATTACK.return_type), {}, {"error_model": "numpy"}, **_FOR_ENTRIES)
+    pointer._cache = _MachineCodeCache(function)
+    pointer.compile()
+    return pointer
 
 
 def fingerprint() -> str:

@@ -40,7 +40,7 @@ ARGUMENTS = {
 }
 STEPS = ("choose", "update", "recount", "owed", "welcome", "settle")
 SCAN_UP_TO = 64  # arms; beyond, a kinetic tree finds the highest index
-MANY_ARMS = units.StandIns({highest_index.highest_line: kinetic_tree.highest_line, highest_index.index_moved: kinetic_tree.index_moved})
+MANY_ARMS = units.StandIns({highest_index.highest_line: kinetic_tree.highest_line, highest_index.line_moved: kinetic_tree.line_moved})
 LOOP = Path(__file__).with_name("loop.py")
 
 

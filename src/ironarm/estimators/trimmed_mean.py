@@ -35,6 +35,18 @@ def advance(pool, window, inside, slot_start, slot_size, slot_sifted, sums, coun
         cut[a] = wanted
 
 
+@hot
+def trimmed_with(s, a, x, wanted):
+    """Add x to the rewards of arm a and return their mean without the `wanted` smallest and largest, at most one more at each end than before."""
+    n = s.rewards[a]
+    advance(s.pool, s.window, s.inside, s.slot_start, s.slot_size, s.slot_sifted, s.bin_sums, s.bin_counts, s.bin_range, s.infinite, s.cut, a, x, n, wanted)
+    if s.infinite[2 * a] > 0:
+        return math.nan if s.infinite[2 * a + 1] > 0 else -math.inf
+    if s.infinite[2 * a + 1] > 0:
+        return math.inf
+    return exact_mean(s.bin_sums, s.bin_range, a, n - 2 * wanted)
+
+
 class TrimmedMean(Estimator):
     """The mean of the rewards without the floor(alpha n) smallest and the floor(alpha n) largest; `s.alpha` is in [0, 1/2), so something is always left.
 
@@ -49,14 +61,7 @@ class TrimmedMean(Estimator):
     @staticmethod
     @hot
     def add(s, a, x):
-        n = s.rewards[a]
-        wanted = int(s.alpha * n)
-        advance(s.pool, s.window, s.inside, s.slot_start, s.slot_size, s.slot_sifted, s.bin_sums, s.bin_counts, s.bin_range, s.infinite, s.cut, a, x, n, wanted)
-        if s.infinite[2 * a] > 0:
-            return math.nan if s.infinite[2 * a + 1] > 0 else -math.inf
-        if s.infinite[2 * a + 1] > 0:
-            return math.inf
-        return exact_mean(s.bin_sums, s.bin_range, a, n - 2 * wanted)
+        return trimmed_with(s, a, x, int(s.alpha * s.rewards[a]))
 
     @staticmethod
     @hot
@@ -69,3 +74,13 @@ class TrimmedMean(Estimator):
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:
         return held(s, a)
+
+
+class AmplyTrimmedMean(TrimmedMean):
+    """The same with ceil(alpha n) dropped at each end, but always so few that the middle one or two rewards are left."""
+
+    @staticmethod
+    @hot
+    def add(s, a, x):
+        n = s.rewards[a]
+        return trimmed_with(s, a, x, min(math.ceil(s.alpha * n), (n - 1) // 2))

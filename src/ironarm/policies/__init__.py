@@ -6,18 +6,26 @@ from typing import Any
 
 from ..by_name import make_by_name
 from .adaptive_count_imed import AdaptiveCountIMED
+from .barbar import BARBAR
 from .base import Policy
 from .catoni_ucb import CatoniUCB
 from .count_imed import CountIMED
 from .crimed import CRIMED, CRIMEDStar
+from .crucb import CRUCB
 from .epsilon_greedy import EpsilonGreedy
 from .exp3 import EXP3
+from .exp3_plus_plus import EXP3PlusPlus
+from .huber_ucb import HuberUCB
 from .imed import IMED
 from .med_e_ucb import MedEUCB
 from .med_epsilon_greedy import MedEpsilonGreedy
+from .median_of_means_ucb import MedianOfMeansUCB
 from .rucb import RUCB
+from .thompson_gaussian import ThompsonGaussian
 from .trimmed_epsilon_greedy import TrimmedEpsilonGreedy
 from .trimmed_ucb import TrimmedUCB
+from .truncated_mean_ucb import TruncatedMeanUCB
+from .tsallis_inf import TsallisINF
 from .ucb import UCB
 
 POLICIES: dict[str, type[Policy]] = {
@@ -32,11 +40,19 @@ POLICIES: dict[str, type[Policy]] = {
         CatoniUCB,
         TrimmedUCB,
         TrimmedEpsilonGreedy,
+        CRUCB,
+        HuberUCB,
+        MedianOfMeansUCB,
+        TruncatedMeanUCB,
         IMED,
         CRIMED,
         CRIMEDStar,
         CountIMED,
         AdaptiveCountIMED,
+        ThompsonGaussian,
+        TsallisINF,
+        EXP3PlusPlus,
+        BARBAR,
     )
 }
 

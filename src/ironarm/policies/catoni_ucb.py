@@ -10,6 +10,7 @@ from ..estimators.catoni import COEFFICIENTS, ROUNDING, anchor, distance, exact_
 from ..marks import cold, hot
 from ..validation import number
 from .base import Policy
+from .enough_rewards import too_few
 
 TIE = 1e-9  # indices this close, relative to 1 + their size, are equal and the lowest arm wins: far above rounding, far below anything that matters
 REACH = 0.3  # how far from its anchor a model is asked
@@ -29,26 +30,6 @@ def catoni_scale(n, t, variance):
 def catoni_bonus(n, t, variance):
     """Return sqrt(8 v log t / n)."""
     return math.sqrt(8.0 * variance * math.log(t) / n)
-
-
-@cold
-def too_few(n, rewards, enough_until, t):
-    """Return the arm to pull because it has fewer than 8 log t rewards, or -1 if there is none."""
-    need = 8.0 * math.log(t)
-    waiting = -1
-    fewest = rewards[0]
-    for a in range(len(n)):
-        if n[a] == 0 or n[a] < need:
-            return a
-        # live use: enough decisions, but their rewards are not all in. No reward at all comes first, then the fewest decisions
-        lacks = rewards[a] == 0 or rewards[a] < need
-        if lacks and (waiting < 0 or (rewards[a] > 0, n[a]) < (rewards[waiting] > 0, n[waiting])):
-            waiting = a
-        fewest = min(fewest, rewards[a])
-    if waiting < 0:
-        # a hair early: rounds in between are simply checked again
-        enough_until[0] = int(min(math.exp(fewest / 8.0 * (1.0 - 1e-12)), 1e18))
-    return waiting
 
 
 @hot
@@ -235,7 +216,7 @@ class CatoniUCB(Policy):
     def choose(s, t, g):
         t = max(t, 2)  # an agent that was fed before its first decision has estimates at t = 1, where log t is 0
         if t > s.enough_until[0]:
-            forced = too_few(s.n, s.rewards, s.enough_until, t)
+            forced = too_few(s.n, s.rewards, s.enough_until, t, 8.0)
             if forced >= 0:
                 return forced
         leader = s.leader[0]

@@ -10,6 +10,7 @@ from ..errors import InvalidInput
 from ..marks import cold, hot
 from ..validation import number, whole
 from .base import Policy
+from .reward_range import checked_range, mirrored_range, range_constants, share_of_range
 
 REBASE_AT = 500.0
 REBASE_EVERY = 65_536  # rounds, so that the rounding errors of the updates stay below 1e-11
@@ -126,12 +127,7 @@ class EXP3(Policy):
             self._set(horizon=whole("horizon", self.horizon, at_least=1))
         if self.gamma is not None:
             self._set(gamma=number("gamma", self.gamma, above=0, at_most=1))
-        try:
-            low, high = self.reward_range
-        except (TypeError, ValueError):
-            raise InvalidInput(f"reward_range must be a pair (low, high), got {self.reward_range!r}.") from None
-        low = number("reward_range's low end", low)
-        self._set(reward_range=(low, number("reward_range's high end", high, above=low)))
+        self._set(reward_range=checked_range(self.reward_range))
 
     @property
     def estimator(self) -> None:
@@ -149,13 +145,11 @@ class EXP3(Policy):
             "floor": gamma / arms,
             "odds": (1 - gamma) * arms / gamma if gamma > 0 else math.inf,
             "stretch": 1 / (1 - gamma) if gamma < 1 else 0.0,
-            "low": self.reward_range[0],
-            "per_width": 1 / (self.reward_range[1] - self.reward_range[0]),
+            **range_constants(self.reward_range),
         }
 
     def mirrored(self) -> EXP3:
-        low, high = self.reward_range
-        return replace(self, reward_range=(-high, -low))
+        return replace(self, reward_range=mirrored_range(self.reward_range))
 
     @staticmethod
     @hot
@@ -167,14 +161,15 @@ class EXP3(Policy):
             arm = min(int(u / s.gamma * s.arms), s.arms - 1)
         else:
             arm = arm_at(s, (u - s.gamma) * s.stretch)
-        s.chance[0] = chance_of(s, arm)
+        if s.live != 0:
+            s.chance[0] = chance_of(s, arm)
         return arm
 
     @staticmethod
     @hot
     def update(s, a, x):
-        y = min(max((x - s.low) * s.per_width, 0.0), 1.0)
-        if s.chance[0] == chance_of(s, a):
+        y = share_of_range(s, x)
+        if s.live == 0 or s.chance[0] == chance_of(s, a):  # a simulation's reward follows its decision at once, so the chance is still that of the weights
             step = y * s.total[0] / (s.total[0] + s.odds * s.weight[a])  # the same number as below, with one division instead of two to wait for
         else:
             if s.total[0] == 0.0:

@@ -4,7 +4,7 @@ Between two pulls of an arm its index is a line in c = sqrt(coefficient log t), 
 
 * **Lazy leader**, here. `threat` is the largest index the other arms can reach until round `threat_until`; while the leader's index exceeds it, the leader is the answer. The
   c of an earlier round, `leader_scale`, is enough to know that, because c only grows: one comparison, no logarithm. Otherwise all indices are computed.
-* **Kinetic tree**, in `kinetic_tree.py`. From 65 arms on the engine puts it in the place of `highest_line` and `index_moved`.
+* **Kinetic tree**, in `kinetic_tree.py`. From 65 arms on the engine puts it in the place of `highest_line` and `line_moved`.
 """
 
 from __future__ import annotations
@@ -49,6 +49,12 @@ def highest_line(s, t, coefficient):
 def index_moved(s, a):
     """Take note that the estimate or the count of arm a has changed."""
     s.spread[a] = 1.0 / math.sqrt(s.n[a]) if s.n[a] > 0 else 0.0
+    line_moved(s, a)
+
+
+@hot
+def line_moved(s, a):
+    """Take note that the estimate or the spread of arm a has changed, for policies whose spread is not 1 / sqrt(n)."""
     if a != s.leader[0]:
         s.threat[0] = max(s.threat[0], s.estimate[a] + s.threat_scale[0] * s.spread[a])
 

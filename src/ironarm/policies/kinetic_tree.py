@@ -110,8 +110,7 @@ def highest_line(s, t, coefficient):
 
 
 @hot
-def index_moved(s, a):
-    """Take note that the estimate or the count of arm a has changed."""
-    s.spread[a] = 1.0 / math.sqrt(s.n[a]) if s.n[a] > 0 else 0.0
+def line_moved(s, a):
+    """Take note that the estimate or the spread of arm a has changed."""
     if s.tree_ready[0]:
         tree_touch(s.estimate, s.spread, s.tree_winner, s.tree_until, s.tree_at, a)

@@ -1,6 +1,6 @@
 """The cognitive-radio testbed: packets, a medium with five channels, a receiver that turns a packet into a reward.
 
-Nothing outside this package imports it; `ia.RadioBandit` loads it when it is first asked for.
+Nothing outside this package imports it at the start: `ia.RadioBandit`, or a study file that names it, loads it when it is first asked for.
 
 * `waveform`   the packet: QPSK symbols, pulse shaping
 * `receiver`   from samples to a `PacketReport`
@@ -8,5 +8,7 @@ Nothing outside this package imports it; `ia.RadioBandit` loads it when it is fi
 * `randomness` random numbers by key, so that a packet is the same in a batch of one and of a million
 * `calibrate`  noise settings that put the channels at wanted SINRs
 * `link`       many packets at once through the compiled chain of `kernels`
+* `wide`       the same for the wideband view
+* `law`        the law of a measured SINR
 * `bandit`     all of it as a bandit
 """

@@ -30,7 +30,7 @@ class RadioBandit(Bandit):
     Each reward is one packet of 392 symbols. Three tiers agree in their means to 0.05 dB:
 
     * "iq": the packet is shaped, sent over a path with delay, carrier offset, phase and noise, found again, synchronised and measured; about 30 microseconds;
-    * "symbol": only noise on the known symbols, and the fit of the gain; about 6 microseconds;
+    * "symbol": only noise on the known symbols, and the fit of the gain; about 3 microseconds;
     * "analytic": the law of the measurement itself, through its inverse distribution function.
 
     A packet's level wanders by a normal number of decibels, so that the clean rewards have the standard deviation `spread`. `ia.Jammer` jams packets in the medium: noise is added

@@ -181,7 +181,10 @@ class Medium:
         return path_of(key(self.seed, trial, round_number), self.wander_db)
 
     def narrowband(self, channel: int, emissions: Sequence[Emission], *, sps: int = 2, symbols: int | None = None, trial: int = 0, round_number: int = 0) -> np.ndarray:
-        """Return what a receiver hears that is tuned to a channel: `symbols` long (None: a packet's window), `sps` samples each."""
+        """Return what a receiver hears that is tuned to a channel: `symbols` long (None: a packet's window), `sps` samples each.
+
+        The first emission gets the round's own path (`path`), so let it be the packet; each of the others has its own, by its place in the list.
+        """
         count = (window_symbols(self.format) if symbols is None else symbols) * sps
         packet = key(self.seed, trial, round_number)
         heard = math.sqrt(self.n0(channel)) * complex_normals(fold(packet, NOISE), count)

@@ -89,7 +89,7 @@ def run_trial(setting: Setting, trial: int, output: Output, stop: Callable[[], b
     noise_stream, attack_stream, policy_stream = streams(setting.seed, trial)
     adversary, bandit = setting.adversary, setting.bandit
     if spare.tape is None or spare.columns is None:
-        spare.tape = Tape(setting.stretch, adversary.rho, bandit.location_scale is not None)
+        spare.tape = Tape(setting.stretch, adversary.rho, bandit.location_scale is not None, adversary.burst)
         spare.columns = Columns(bandit, setting.stretch)
     tape, columns = spare.tape, spare.columns
     tape.rewind(noise_stream, attack_stream)
@@ -119,7 +119,7 @@ class Player:
         self._stream = stream.copy()
         self._loop = np.zeros(6, np.int64)
         self._loop[5] = setting.adversary.in_python
-        self._memory = np.zeros(setting.adversary.cells)
+        self._memory = setting.adversary.start.copy()
         self._reply = np.zeros(1)
         self._gaps = np.ascontiguousarray(setting.bandit.gaps)
         self._checkpoints = setting.checkpoints

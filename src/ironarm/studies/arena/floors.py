@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from ...attacks import Attack, Constant, FrontLoaded, Infinite, MedianChaser, Mimic, NoAttack, OppositeUniform
+from ...attacks import Attack, Cauchy, Constant, FrontLoaded, Infinite, LeastFavourable, MedianChaser, Mimic, NoAttack, OppositeUniform
 from ...bandits import Bandit, GaussianBandit, ScipyBandit
 from ...theory.location_floor import observed_shifted_kl, shifted_kl
 
@@ -39,6 +39,8 @@ def attack_floor(bandit: Bandit, attack: Attack, rho: float, horizon: int) -> fl
     >>> round(attack_floor(ia.GaussianBandit(range(2, 21, 2)), ia.Infinite(rho=0.125), 0.125, 100_000))
     514
     """
+    if isinstance(attack, LeastFavourable):
+        return worst_floor(bandit, rho, horizon)
     try:
         return _floor(bandit, horizon, lambda law, gap, best: _kept(observed_shifted_kl, _text(law), gap, rho, _text(attacked_law(attack, law, best))))
     except NotFixed:
@@ -57,6 +59,10 @@ def attacked_law(attack: Attack, law: Any, best: Any) -> Any:
         return None
     if isinstance(attack, Mimic):
         return best
+    if isinstance(attack, Cauchy):
+        from scipy.stats import cauchy
+
+        return cauchy(attack.up, attack.scale)
     raise NotFixed
 
 

@@ -87,7 +87,7 @@ def _groups(arena: Arena, findings: Findings) -> dict[GROUP, dict[str, Cell]]:
                 findings.refused[setting.name, rho, name] = str(error)
         for name in arena.attacks:
             attack = arena.attack(name, setting, rho)
-            findings.within_model[name] = getattr(attack, "within_model", True)
+            findings.within_model[name] = attack.within_model
             groups[setting.name, rho, name] = {policy: _cell(arena, setting, attack, made) for policy, made in playing.items()}
     return groups
 

@@ -1,0 +1,46 @@
+"""What a policy sees in the compiled loop, round by round; and what an independent coin allows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import ironarm as ia
+from ironarm.engine.adversary import Adversary
+from ironarm.engine.streams import streams
+from ironarm.simulation.trial import Output, Setting, Spare, run_trial
+from tests.test_draws import taken
+
+ROUNDS, SEED = 20_000, 9  # two stretches of tape
+BANDIT = ia.GaussianBandit([1.0, 5.0, 3.0])
+
+
+@dataclass(frozen=True)
+class Recorder(ia.Policy):
+    """Pulls all arms in turn, whatever they pay, and keeps what it sees."""
+
+    fields = {"seen": f"float[{ROUNDS}]", "count": "int[1]"}
+
+    @staticmethod
+    @ia.hot
+    def choose(s, t, g):
+        return (t - 1) % s.arms
+
+    @staticmethod
+    @ia.hot
+    def update(s, a, x):
+        s.seen[s.count[0]] = x
+        s.count[0] += 1
+
+
+def seen(attack, bandit=BANDIT):
+    """What a policy sees in the compiled loop, round by round."""
+    setting = Setting((Recorder(),), bandit, Adversary(attack, bandit), ROUNDS, SEED, np.array([ROUNDS, 0]))
+    spare = Spare()
+    run_trial(setting, 0, Output(np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((1, bandit.arms), np.int64)), lambda: False, spare)
+    return spare.states[0].view.seen.copy()
+
+
+def coin_rounds(rho):
+    """The rounds of an independent coin: every third number of the attack's stream, below rho."""
+    words = taken(streams(SEED, 0)[1].tolist(), 3 * ROUNDS)[::3]
+    return np.array([((word >> 12) + 0.5) * 2.0**-52 < rho for word in words])
