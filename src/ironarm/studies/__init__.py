@@ -2,4 +2,5 @@
 
 STUDIES = {
     "synthetic": "the paper's synthetic experiment (section 5.1), its tuning, tails and growth",
+    "radio": "the paper's experiment over a radio testbed (section 5.2), at signal level, with its figures",
 }

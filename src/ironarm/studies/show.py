@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from .study import Run, Study, known_policies
 from .tables import TABLES
 from .typed import distinct, fields, file_name, tables, text
 
+if TYPE_CHECKING:
+    from ..radio.bandit import RadioBandit
+
 BLOCKS = 10
 SIZE = (6.4, 4.9)
 
@@ -26,7 +29,7 @@ SIZE = (6.4, 4.9)
 def check_show(study: Study) -> None:
     """Refuse figures and tables that name what the study does not have."""
     parts: list[tuple[str, Mapping[str, Any], list[str], list[str]]] = [
-        ("figures", KINDS, ["name", "kind", "title", "run", "policies", "caption"], ["trials"]),
+        ("figures", {**KINDS, **PICTURES}, ["name", "kind", "title", "run", "caption"], ["policies", "trials"]),
         ("tables", TABLES, ["name", "kind", "title"], ["run", "from"]),
     ]
     for part, kinds, required, optional in parts:
@@ -41,6 +44,10 @@ def check_show(study: Study) -> None:
             choice(f"{what}: kind", item["kind"], kinds)
             if "run" in item or item["kind"] in ("tails", "growth"):
                 choice(f"{what}: run", item.get("run"), [run.name for run in study.runs])
+            if part == "figures" and ("policies" in item) == (item["kind"] in PICTURES):
+                raise InvalidInput(f"{what}: a figure of the kind {item['kind']!r} {'shows no policies; leave them out' if 'policies' in item else 'needs policies'}.")
+            if item["kind"] in PICTURES and study.run(item["run"]).bandit.to_dict()["bandit"] != "RadioBandit":
+                raise InvalidInput(f"{what}: a {item['kind']} is drawn of a RadioBandit, got {study.run(item['run']).bandit!r}.")
             if "policies" in item:
                 known_policies(what, item["policies"], study.run(item["run"]).policies)
             if "trials" in item:
@@ -57,6 +64,8 @@ def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]
     run = findings.study.run(figure["run"])
     if figure["kind"] == "schedule":
         return [(figure["name"], schedule(findings.study, run, figure["policies"][0]))]
+    if figure["kind"] in PICTURES:
+        return [(figure["name"], PICTURES[figure["kind"]](run))]
     trials = findings.study.paper_trials if figure.get("trials") == "paper" else run.trials
     panels = []
     for rho in run.rho:
@@ -197,5 +206,36 @@ def _with_legend(figure: Any, axes: Any) -> Any:
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     return figure
 
+
+def setup(run: Run) -> Any:
+    """The nodes and channels of the radio testbed."""
+    from ..radio import pictures
+
+    return pictures.setup(_testbed(run), run.attack_at(run.rho[-1]), run.rho)
+
+
+def spectrogram(run: Run) -> Any:
+    """Power over time and frequency on the radio testbed, at the run's last rho."""
+    from ..radio import pictures
+
+    return pictures.spectrogram(_testbed(run), run.attack_at(run.rho[-1]))
+
+
+def constellation(run: Run) -> Any:
+    """A packet's symbols, clean and jammed."""
+    from ..radio import pictures
+
+    return pictures.constellation(_testbed(run))
+
+
+def _testbed(run: Run) -> RadioBandit:
+    from ..radio.bandit import RadioBandit
+
+    assert isinstance(run.bandit, RadioBandit)
+    return run.bandit
+
+
+PICTURES: dict[str, Callable[[Run], Any]] = {"setup": setup, "spectrogram": spectrogram, "constellation": constellation}
+"""Kinds of figures that show what a run is played on, not what came out; they are loaded only when they are drawn."""
 
 KINDS: dict[str, Callable[..., Any]] = {"schedule": schedule, "regret": regret, "optimal": optimal, "tails": tails, "growth": growth}
