@@ -13,6 +13,7 @@ examples:
   ironarm reproduce                                  the paper's synthetic study, in a few minutes
   ironarm reproduce --quick --out quick              a smaller one, in half a minute once compiled
   ironarm reproduce --trials 5000 --workers 2
+  ironarm reproduce --study radio                    the paper's radio testbed, at signal level, in a few minutes
   ironarm reproduce --study my-study                 a study of your own, from a folder
 
 An interrupted run goes on where it stopped; what was run before is not run again.
@@ -34,23 +35,27 @@ def add(verbs: Any) -> None:
     reproduce.add_argument("--study", default="synthetic", metavar="NAME", help=f"the study, or a folder that holds one (default: synthetic). {listed}")
     reproduce.add_argument("--trials", type=int, metavar="N", help="trials in every run, instead of the study's own number")
     reproduce.add_argument("--quick", action="store_true", help="the study's quick sizes: fewer trials, to look at")
-    reproduce.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="folder for the report and the finished cells (default: results)")
+    reproduce.add_argument("--out", type=Path, metavar="DIR", help="folder for the report and the finished cells (default: results; for another of our studies results/NAME)")
     reproduce.add_argument("--workers", type=int, metavar="N", help="threads (default: one for each processor)")
     reproduce.add_argument("--force", action="store_true", help="run everything again, also what is there")
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the study, write the report, print the claims."""
-    from ..studies.page import require_extras
+    from ..studies import STUDIES
+    from ..studies.page import link_reports, require_extras
     from ..studies.report import report
     from ..studies.run import Runner
     from ..studies.study import read_study
 
     study = read_study(options.study, trials=options.trials, quick=options.quick)
     require_extras()  # now, not after the simulations
+    if options.out is None:
+        options.out = Path("results", options.study) if options.study in STUDIES and options.study != "synthetic" else Path("results")
     try:
         findings = Runner(study, options.out, workers=options.workers, force=options.force).run()
         found, written = report(findings, options.out, shlex.join(["ironarm", *sys.argv[1:]]), options.force)
+        link_reports(options.out, STUDIES)
     except KeyboardInterrupt:
         print(f"what is finished is kept in {options.out / 'cells'}; the same command goes on from there", file=sys.stderr)
         raise

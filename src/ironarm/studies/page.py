@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
+import os
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,6 +19,9 @@ from ..errors import missing_extra
 from ..files import write_whole
 
 FOLDER = Path(__file__).parent
+OTHERS = "<!-- other reports -->"
+"""After this, on its line, stand a page's links to other reports."""
+
 PACKAGES = ("ironarm", "numpy", "numba", "scipy", "matplotlib")
 
 
@@ -73,6 +79,31 @@ def kept_report(out: Path, state: str) -> dict[str, Any] | None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
     return None
+
+
+def link_reports(out: Path, names: Iterable[str]) -> None:
+    """Let the report in a folder and those of studies in folders of their own name inside it link each other; `out` may be either folder. Nothing else is changed."""
+    home = out.parent if out.name in names and (out.parent / "report.html").is_file() else out
+    titles = {}
+    for folder in (home, *(home / name for name in names)):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            titles[folder] = str(json.loads((folder / "report.json").read_text(encoding="utf-8"))["title"])
+    for folder in titles:
+        others = {other: os.path.relpath(other / "report.html", folder).replace(os.sep, "/") for other in titles if other != folder}
+        links = "; ".join(f'<a href="{html.escape(link)}">{html.escape(titles[other])}</a>' for other, link in others.items())
+        with suppress(OSError, ValueError, KeyError):
+            _put_links(folder, f'<p id="others">See also: {links}</p>' if links else "")
+
+
+def _put_links(folder: Path, links: str) -> None:
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    before, mark, after = page.partition(OTHERS)
+    linked = f"{before}{mark}{links}\n" + after[after.index("\n") + 1 :] if mark else page
+    if linked != page:
+        run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        write_whole(folder / "report.html", linked.encode())
+        run["files"]["report.html"] = digest(folder / "report.html")
+        write_json(folder / "run.json", run)
 
 
 def write_json(path: Path, data: Any) -> None:

@@ -230,7 +230,7 @@ def _run(data: object, study: Mapping[str, Any], entries: Mapping[str, Entry], t
         policies=chosen,
         bandit=bandits.make(bandit),
         attack=attack,
-        tuned_on=bandits.make({**bandit, **(tuning.bandit if tuning else {})}),
+        tuned_on=bandits.make({**bandit, **tuning.bandit} if tuning and any(entries[name].tune for name in chosen) else bandit),
     )
 
 
