@@ -26,15 +26,15 @@ addEventListener("load", () => {
 </script>"""
 
 
-@pytest.fixture(scope="module", params=["small", "synthetic", "arena"])
+@pytest.fixture(scope="module", params=["small", "small_radio", "synthetic", "arena"])
 def out(request, tmp_path_factory):
-    """The report of a small study, of the paper's with very few trials, and of a small arena."""
+    """The report of a small study, of a small radio study with its pictures, of the paper's with very few trials, and of a small arena."""
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == "arena":
         assert main(["arena", str(Path(__file__).parent / "small_arena.toml"), "--quick", "--out", str(folder)]) == 0
         return folder
-    study = str(Path(__file__).parent / "small") if request.param == "small" else "synthetic"
-    trials = ["--quick"] if request.param == "small" else ["--quick", "--trials", "2"]
+    study = "synthetic" if request.param == "synthetic" else str(Path(__file__).parent / request.param)
+    trials = {"small": ["--quick"], "small_radio": [], "synthetic": ["--quick", "--trials", "2"]}[request.param]
     assert main(["reproduce", "--study", study, *trials, "--out", str(folder)]) == 0
     return folder
 
