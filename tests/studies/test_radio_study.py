@@ -162,10 +162,9 @@ def test_reports_link_each_other(out, tmp_path):
     assert 'href="../report.html"' in (tmp_path / "radio" / "report.html").read_text()
     before = (tmp_path / "report.html").stat().st_mtime_ns
     link_reports(tmp_path, ["synthetic", "radio"])
+    # with its links the page still counts as whole: the same command finds it and leaves it
+    assert main(["reproduce", "--study", str(SMALL), "--out", str(tmp_path)]) == 0
     assert (tmp_path / "report.html").stat().st_mtime_ns == before
     shutil.rmtree(tmp_path / "radio")
     link_reports(tmp_path, ["synthetic", "radio"])
-    assert (tmp_path / "report.html").read_bytes() == (out / "report.html").read_bytes()
-    # the page counts as whole: the same command finds it and leaves it
-    assert main(["reproduce", "--study", str(SMALL), "--out", str(tmp_path)]) == 0
     assert (tmp_path / "report.html").read_bytes() == (out / "report.html").read_bytes()

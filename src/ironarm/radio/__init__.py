@@ -11,4 +11,7 @@ Nothing outside this package imports it at the start: `ia.RadioBandit`, or a stu
 * `wide`       the same for the wideband view
 * `law`        the law of a measured SINR
 * `bandit`     all of it as a bandit
+* `scene`      rounds of a policy as the wideband view hears them
+* `record`     such rounds as a SigMF recording
+* `pictures`   the setup, spectrogram and constellations as figures
 """

@@ -66,7 +66,7 @@ def medium_of(bandit: RadioBandit, seed: int) -> Medium:
 
 def jam_of(bandit: RadioBandit, channel: int, symbols: int, start: float) -> Emission:
     """Return the jammer's noise that brings a channel to its jammed mean."""
-    return Emission(Noise(symbols), channel, emitter="jammer", power_db=10 * math.log10(bandit.jam[channel]), start=start, moving=False)
+    return Emission(Noise(symbols), channel, emitter="jammer", power_db=10 * math.log10(max(float(bandit.jam[channel]), 1e-30)), start=start, moving=False)
 
 
 def bursts(bandit: RadioBandit, attack: Attack, policy: Policy, *, rounds: int, seed: int = 0, milliseconds: float = 4.0) -> Iterator[Burst]:
