@@ -105,6 +105,11 @@ class CRIMED(CRIMEDStar):
         self.first_pulls = math.ceil(2 * L * math.log(1 + math.log(1 + L)) ** 2 * s**2 / math.log(1 + L**0.99))
 
 
+def share_bound(far, n, nats):
+    """The share u with n kl(far/n, u) = nats."""
+    return 1.0 if far == n else brentq(lambda u: n * kl_plus(far / n, u) - nats, far / n, 1 - 1e-15)
+
+
 class CountIMED(Naive):
     """C4."""
 
@@ -115,17 +120,21 @@ class CountIMED(Naive):
         self.location = lower_median
         self.evidence, self.at = [None] * arms, [None] * arms
 
+    def share(self, arm):
+        """What share of an arm's rewards may be corrupt."""
+        return self.epsilon
+
     def against(self, arm, x):
         """E_a(x)."""
         values = np.array(self.rewards[arm])
-        n, found = len(values), []
+        n, found, clean = len(values), [], 1 - self.share(arm)
         for d in (0.5, 1, 1.5, 2, 2.5, 3):
-            found.append(n * kl_plus(np.count_nonzero(values >= x - d * self.sigma) / n, (1 - self.epsilon) * PHI.cdf(d)))
+            found.append(n * kl_plus(np.count_nonzero(values >= x - d * self.sigma) / n, clean * PHI.cdf(d)))
         finite = values[np.isfinite(values)]
         for d in (2, 3):
             inside = np.searchsorted(finite, finite + 2 * d * self.sigma, side="right") - np.arange(len(finite))
             most = max(inside[finite >= x - d * self.sigma], default=0)
-            found.append(n * kl_plus(most / n, (1 - self.epsilon) * (2 * PHI.cdf(d) - 1)))
+            found.append(n * kl_plus(most / n, clean * (2 * PHI.cdf(d) - 1)))
         return max(found)
 
     def update(self, arm, x):
@@ -146,7 +155,7 @@ class CountIMED(Naive):
 
 
 class AdaptiveCountIMED(CountIMED):
-    """C4 with sigma and epsilon from the leader's rewards, at 32 of them and at every doubling; until then the leader is pulled."""
+    """C4 with sigma and epsilon from the leader's rewards, at 32 of them and at every doubling; until then the leader is pulled. An arm is judged by its own share, if larger."""
 
     def __init__(self, arms, horizon, g):
         super().__init__(arms, horizon, g, epsilon=0.4, sigma=0.0, shift=True)
@@ -167,11 +176,15 @@ class AdaptiveCountIMED(CountIMED):
         m = len(near)
         if m:
             self.sigma = min(max((near[m - 1 - m // 8] - near[m // 8]) / (2 * PHI.inv_cdf(0.875)) * (1 + 1 / math.sqrt(m)), least), 1e300)
-        p = (n - m) / n
-        bound = 1.0 if p == 1 else brentq(lambda u: n * kl_plus(p, u) - math.log(n), p, 1 - 1e-15)
-        self.epsilon = min(0.4, bound + 0.05)
+        self.epsilon = min(0.4, share_bound(n - m, n, math.log(n)) + 0.05)
         self.beta = self.sigma * PHI.inv_cdf(1 / (2 * (1 - self.epsilon)))
         self.at = [None] * self.arms
+
+    def share(self, arm):
+        values = np.array(self.rewards[arm])
+        finite = values[np.isfinite(values)]
+        most = max(np.searchsorted(finite, finite + 6 * self.sigma, side="right") - np.arange(len(finite)), default=0)
+        return max(self.epsilon, min(0.4, share_bound(len(values) - most, len(values), 1.0)))
 
     def select(self, t):
         if [] not in self.rewards:
