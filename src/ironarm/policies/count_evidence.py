@@ -16,6 +16,7 @@ from .leader import highest_estimate, rewards_until
 THRESHOLDS = 6  # x - d for d = 0.5, 1, ..., 3 sigma
 WINDOWS = 2  # of half-width 2 and 3 sigma
 MOVED = 0.01  # sigma: evidence against an arm without a new reward is kept until x has moved by more
+OWN_NATS = 1.0  # of the bound on an arm's own share of corrupt rewards
 LARGEST = 1.7976931348623157e308  # the largest finite number
 
 FIELDS = {
@@ -43,12 +44,12 @@ def kl_plus(p, q):
 
 
 @cold
-def set_levels(levels, epsilon):
-    """Write the smallest chances that a clean share 1 - epsilon allows: of a reward above each threshold, then within each window."""
+def set_levels(levels):
+    """Write the chances of a clean reward at the mean: to lie above each threshold, then within each window."""
     for k in range(THRESHOLDS):
-        levels[k] = (1.0 - epsilon) * cdf(0.5 * (k + 1))
+        levels[k] = cdf(0.5 * (k + 1))
     for k in range(WINDOWS):
-        levels[THRESHOLDS + k] = (1.0 - epsilon) * (2.0 * cdf(2.0 + k) - 1.0)
+        levels[THRESHOLDS + k] = 2.0 * cdf(2.0 + k) - 1.0
 
 
 @cold
@@ -67,12 +68,12 @@ def fullest_window(pool, window, inside, slot_start, slot_size, a, first, finite
 
 
 @cold
-def evidence_against(pool, window, inside, slot_start, slot_size, levels, a, n, x, sigma):
-    """Return the evidence of the n rewards of arm a, which are in order, against a mean of at least x."""
+def evidence_against(pool, window, inside, slot_start, slot_size, levels, a, n, x, sigma, clean):
+    """Return the evidence of the n rewards of arm a, which are in order, against a mean of at least x, if a share of at least `clean` of all rewards is clean."""
     strongest = 0.0
     for k in range(THRESHOLDS):
         above = n - rewards_below(pool, window, inside, slot_start, slot_size, a, n, x - 0.5 * (k + 1) * sigma)
-        strongest = max(strongest, n * kl_plus(above / n, levels[k]))
+        strongest = max(strongest, n * kl_plus(above / n, clean * levels[k]))
     finite = n  # an infinite reward is in no window
     if n > 0 and nth_reward(pool, window, inside, slot_start, slot_size, a, n - 1) > LARGEST:
         finite = rewards_below(pool, window, inside, slot_start, slot_size, a, n, math.inf)
@@ -81,10 +82,33 @@ def evidence_against(pool, window, inside, slot_start, slot_size, levels, a, n, 
         first = rewards_below(pool, window, inside, slot_start, slot_size, a, n, max(x - d, -LARGEST))
         # the window around x alone is often full enough to leave the maximum to the others
         near = min(finite, rewards_below(pool, window, inside, slot_start, slot_size, a, n, x + d)) - first
-        if n * kl_plus(max(near, 0) / n, levels[THRESHOLDS + k]) > strongest:
+        if n * kl_plus(max(near, 0) / n, clean * levels[THRESHOLDS + k]) > strongest:
             most = fullest_window(pool, window, inside, slot_start, slot_size, a, first, finite, 2.0 * d)
-            strongest = max(strongest, n * kl_plus(most / n, levels[THRESHOLDS + k]))
+            strongest = max(strongest, n * kl_plus(most / n, clean * levels[THRESHOLDS + k]))
     return strongest
+
+
+@cold
+def upper_bound(far, n, nats):
+    """Return the share of which `far` or fewer among n have a chance of about exp(-nats): n kl(far/n, share) = nats."""
+    low = far / n
+    high = 1.0
+    for _ in range(40):
+        share = 0.5 * (low + high)
+        if n * kl_plus(far / n, share) < nats:
+            low = share
+        else:
+            high = share
+    return high
+
+
+@cold
+def own_share(pool, window, inside, slot_start, slot_size, a, n, sigma):
+    """Return how large a share of arm a's rewards, which are in order, may be corrupt: an upper bound on what lies outside the window of half-width 3 sigma that holds most."""
+    first = rewards_below(pool, window, inside, slot_start, slot_size, a, n, -LARGEST)
+    finite = rewards_below(pool, window, inside, slot_start, slot_size, a, n, math.inf)
+    far = n - fullest_window(pool, window, inside, slot_start, slot_size, a, first, finite, 6.0 * sigma)
+    return upper_bound(far, n, OWN_NATS)
 
 
 @cold
@@ -111,8 +135,13 @@ def least_evidence(
     highest_at,
     shift,
     sigma,
+    epsilon,
+    most,
 ):
-    """Return the arm with the smallest index evidence + log n, computing evidence as the rule asks; and write down how long the leader will certainly be it."""
+    """Return the arm with the smallest index evidence + log n, computing evidence as the rule asks; and write down how long the leader will certainly be it.
+
+    An arm is judged by the share `epsilon` of corrupt rewards; if `most` is larger, by what its own rewards cannot rule out, between the two.
+    """
     if unrewarded[0] > 0:
         return first_unrewarded(n, rewards, fresh)
     lead = highest_estimate(estimate)
@@ -136,7 +165,10 @@ def least_evidence(
                 if in_order[a] == 0:
                     sort_rewards(pool, slot_start, slot_size, a)
                     in_order[a] = 1
-                evidence[a] = evidence_against(pool, window, inside, slot_start, slot_size, levels, a, rewards[a], at[a], sigma)
+                share = epsilon
+                if most > epsilon:
+                    share = max(epsilon, min(most, own_share(pool, window, inside, slot_start, slot_size, a, rewards[a], sigma)))
+                evidence[a] = evidence_against(pool, window, inside, slot_start, slot_size, levels, a, rewards[a], at[a], sigma, 1.0 - share)
                 stage[a] = 2
             index = evidence[a] + index
             if index < smallest or (index == smallest and a < best):

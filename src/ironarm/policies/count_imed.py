@@ -138,7 +138,7 @@ class CountIMED(Policy):
         if s.n[lead] < s.until[0] and s.estimate[lead] > s.rival[0] and x - s.lowest_at[0] <= s.step and s.highest_at[0] - x <= s.step:
             return lead
         if s.levels[0] == 0.0:
-            set_levels(s.levels, s.epsilon)
+            set_levels(s.levels)
         return least_evidence(
             s.estimate,
             s.n,
@@ -162,6 +162,8 @@ class CountIMED(Policy):
             s.highest_at,
             s.beta,
             s.sigma,
+            s.epsilon,
+            s.epsilon,
         )
 
     @staticmethod

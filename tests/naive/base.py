@@ -1,0 +1,76 @@
+"""What naive policies have in common."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+
+from ironarm import draws
+
+INF = math.inf
+
+
+PHI = NormalDist()
+
+
+LARGEST = 1.7976931348623157e308
+
+
+def lower_median(values):
+    """The order statistic ceil(n/2) of a sorted list."""
+    return values[math.ceil(len(values) / 2) - 1]
+
+
+def upper_median(values):
+    """The order statistic floor(n/2) + 1 of a sorted list."""
+    return values[len(values) // 2]
+
+
+def mean(values):
+    """The mean of a sorted list; -inf and +inf together have none, which counts as -inf."""
+    if values[0] == -INF and values[-1] == INF:
+        return -INF
+    return math.fsum(values) / len(values)
+
+
+def first_of_the_highest(scores):
+    """The lowest number among the arms with the highest score."""
+    return scores.index(max(scores))
+
+
+class Naive:
+    """What they have in common: a sorted list of rewards and an estimate for each arm, -inf without rewards."""
+
+    def __init__(self, arms, horizon, g):
+        self.arms, self.g = arms, g
+        self.rewards = [[] for _ in range(arms)]
+        self.estimates = [-INF] * arms
+
+    def update(self, arm, x):
+        self.rewards[arm] = sorted([*self.rewards[arm], x])
+        self.estimates[arm] = self.location(self.rewards[arm])
+
+    def uniform(self):
+        with np.errstate(over="ignore"):
+            return float(draws.uniform(self.g))
+
+    def integer(self, below):
+        with np.errstate(over="ignore"):
+            return int(draws.integer(self.g, below))
+
+    def highest_index(self, t, bonus):
+        """Each arm once, then the highest estimate + bonus(t, n)."""
+        for arm in range(self.arms):
+            if not self.rewards[arm]:
+                return arm
+        return first_of_the_highest([self.estimates[arm] + bonus(t, len(self.rewards[arm])) for arm in range(self.arms)])
+
+    def epsilon_greedy(self, t, c, first_pulls):
+        """Each arm first_pulls times, then a uniform arm with probability min(1, c K / t), else the highest estimate."""
+        if t <= self.arms * first_pulls:
+            return (t - 1) // first_pulls
+        if self.uniform() < min(1, c * self.arms / t):
+            return self.integer(self.arms)
+        return first_of_the_highest(self.estimates)

@@ -1,0 +1,44 @@
+"""Naive policies that explore with a decaying probability."""
+
+from __future__ import annotations
+
+import math
+
+from .base import Naive, lower_median, mean
+from .upper_confidence import trimmed_mean
+
+
+class MedEpsilonGreedy(Naive):
+    """A2."""
+
+    def __init__(self, arms, horizon, g, c):
+        super().__init__(arms, horizon, g)
+        self.c = c
+        self.location = lower_median
+
+    def select(self, t):
+        return self.epsilon_greedy(t, self.c, math.ceil(self.c))
+
+
+class EpsilonGreedy(Naive):
+    """A4; an arm without rewards counts as -inf."""
+
+    def __init__(self, arms, horizon, g, c):
+        super().__init__(arms, horizon, g)
+        self.c = c
+        self.location = mean
+
+    def select(self, t):
+        return self.epsilon_greedy(t, self.c, 0)
+
+
+class TrimmedEpsilonGreedy(Naive):
+    """A8, starting and exploring as A2."""
+
+    def __init__(self, arms, horizon, g, alpha, c):
+        super().__init__(arms, horizon, g)
+        self.c = c
+        self.location = lambda values: trimmed_mean(values, alpha)
+
+    def select(self, t):
+        return self.epsilon_greedy(t, self.c, math.ceil(self.c))
