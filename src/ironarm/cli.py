@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from .commands import certify, reproduce, simulate, sweep
+from .commands import certify, radio, reproduce, simulate, sweep
 from .errors import IronarmError
 
 VERBS = {
@@ -16,6 +16,7 @@ VERBS = {
     "reproduce": reproduce,
     "sweep": sweep,
     "certify": certify,
+    "radio": radio,
 }
 
 EXAMPLES = """\
@@ -25,6 +26,7 @@ examples:
   ironarm reproduce --out results                    the paper's synthetic experiment: tables and figures
   ironarm sweep sweep.toml                           every combination that a file lists, in parallel
   ironarm certify --means 1,2,4 --rho 0.2            what theory promises: regret, parameters, how much corruption
+  ironarm radio run                                  the radio testbed at signal level: five channels, a jammer, a policy
 """
 
 

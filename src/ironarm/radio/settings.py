@@ -200,6 +200,7 @@ class Settings:
         whole("rounds", self.rounds, at_least=1, below=2**32)
         whole("seed", self.seed, below=2**63)
         number("round_seconds", self.round_seconds, at_least=0)
+        self.policy.constants(CHANNELS, self.rounds)  # refuses what does not fit
         if self.hardware is not None and not isinstance(self.hardware, dict):
             raise InvalidInput(f"[hardware] must be a table, got {self.hardware!r}.")
 

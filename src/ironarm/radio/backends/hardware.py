@@ -1,0 +1,62 @@
+"""Opens the radio that a configuration names for a node; only with a permit if the node transmits.
+
+[hardware]
+bands_mhz = [[1199.5, 1202.5]]
+max_gain_db = 30
+setup = "conducted"                      # and --acknowledge-transmitting conducted on the command line
+frequency_translation_hz = 0.0           # what the devices are tuned to, less what that is on the air
+capture_seconds = 0.2                    # how long the receiver listens for a packet
+[hardware.devices]                       # as `ironarm radio probe` lists them
+tx = "driver=uhd,serial=30F4A7B"
+[hardware.gains_db]
+tx = 20
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import InvalidInput
+from ...validation import number
+from ..medium import MIDDLE_HZ, WIDE_RATE
+from ..safety import GuardedRadio, TransmitRules
+from ..settings import Settings
+from ..waveform import SYMBOL_RATE
+
+SPS = 3
+TRANSMITTING = {"tx": "transmitter", "jammer": "jammer", "noise": "noise source"}
+
+
+def has_hardware(settings: Settings, role: str) -> bool:
+    """Return whether the configuration names a device for a node; if not it is simulated."""
+    return role in _devices(settings)
+
+
+def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
+    """Return the node's radio, a `GuardedRadio`; refuses before any device is touched."""
+    table = settings.hardware or {}
+    permit = TransmitRules.from_table(table).permit(acknowledged, TRANSMITTING[role]) if role in TRANSMITTING else None
+    gains = table.get("gains_db", {})
+    if not isinstance(gains, dict):
+        raise InvalidInput(f"[hardware.gains_db] must be a table with a gain for each node, got {gains!r}.")
+    gain = number(f"the gain of {role}", gains[role]) if role in gains else None
+    if permit and gain is not None:
+        permit.check_gain(gain)
+    from .soapy import SoapyRadio  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+    radio = SoapyRadio(
+        _devices(settings)[role],
+        frequency_hz=MIDDLE_HZ,
+        rate_hz=WIDE_RATE if role == "noise" else SPS * SYMBOL_RATE,
+        gain_db=gain,
+        permit=permit,
+        frequency_translation_hz=number("frequency_translation_hz", table.get("frequency_translation_hz", 0.0)),
+    )
+    return GuardedRadio(radio, permit, WIDE_RATE / 2 if role == "noise" else 500e3)
+
+
+def _devices(settings: Settings) -> dict[str, Any]:
+    devices = (settings.hardware or {}).get("devices", {})
+    if not isinstance(devices, dict):
+        raise InvalidInput(f"[hardware.devices] must be a table with a device for each node, got {devices!r}.")
+    return devices
