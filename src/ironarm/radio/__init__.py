@@ -9,4 +9,14 @@ Nothing outside this package imports it; `ia.RadioBandit` loads it when it is fi
 * `calibrate`  noise settings that put the channels at wanted SINRs
 * `link`       many packets at once through the compiled chain of `kernels`
 * `bandit`     all of it as a bandit
+
+The testbed itself:
+
+* `settings`    the configuration file
+* `nodes`       transmitter, jammer and noise source; `rx_agent` the receiver that decides; `jamming` which packets are hit
+* `ack`         the link from the receiver to the transmitter
+* `closed_loop` all of it in one process; `records` what it leaves, `live_view` what it shows
+* `hub`         the medium as a process; `hub_client`, `messages`, `node_process`, `processes` for the others
+* `radio`       what a node asks of a radio; `backends` has them
+* `safety`      what must be said before hardware transmits
 """

@@ -194,11 +194,11 @@ class Hub:
                 self.records[number] = {**record, "jammed": self.truth.get(number)}
                 self._tell("observer", {"op": "rounds", "rounds": [self.records[number]]})
 
-    def _history(self) -> list[tuple[int, float]]:
-        """Return channel and reward of the rounds from the first on, without the jammer's truth."""
-        history: list[tuple[int, float]] = []
+    def _history(self) -> list[dict[str, Any]]:
+        """Return the records from the first round on, without the jammer's truth, which no receiver sees."""
+        history: list[dict[str, Any]] = []
         while (record := self.records.get(len(history))) is not None:
-            history.append((record["channel"], record["reward"]))
+            history.append({name: value for name, value in record.items() if name != "jammed"})
         return history
 
     def _report(self, role: str, what: str, text: str) -> None:

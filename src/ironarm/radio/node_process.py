@@ -129,8 +129,8 @@ def _receiver(settings: Settings, client: HubClient, radio: Any, hardware: bool)
     address = f"tcp://{settings.processes.host}:{settings.processes.ack_port}"
     link = AckClient(address, timeout_seconds=settings.ack.timeout_seconds, retries=settings.ack.retries, meanwhile=client.beat)
     history = client.request({"op": "history"})
-    agent.replay(history.fields["history"] if history else [])
-    records: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = history.fields["history"] if history else []
+    agent.replay((record["channel"], record["reward"]) for record in records)
     hub, attempt = client.hub, 0
     while agent.round < settings.rounds:
         until = monotonic() + settings.round_seconds
@@ -165,9 +165,9 @@ def _receiver(settings: Settings, client: HubClient, radio: Any, hardware: bool)
         hub, attempt = client.hub, 0
         while (left := until - monotonic()) > 0:
             client.next(min(50, math.ceil(1000 * left)))
-    client.tell({"op": "finish"})
-    while True:
-        client.next(50)  # until the medium says that the run is over
+    while True:  # until the medium says that the run is over
+        client.tell({"op": "finish"})
+        client.next(500)
 
 
 def _compile(settings: Settings) -> None:

@@ -1,0 +1,72 @@
+"""The ACK link loses, repeats, and never sends twice."""
+
+import threading
+import time
+
+import numpy as np
+
+from ironarm.radio.ack import AckClient, AckServer, InProcessAck
+from ironarm.radio.backends.simulated import Air, SimulatedRadio
+from ironarm.radio.medium import Medium
+from ironarm.radio.messages import dealer, decoded, encoded
+from ironarm.radio.nodes import TxNode
+from ironarm.radio.processes import free_port
+
+
+def test_the_same_ack_twice_is_one_packet():
+    """A lost answer makes the receiver ask again; the transmitter sends once."""
+    air = Air(Medium(noise=[1e-3] * 5))
+    node = TxNode(SimulatedRadio(air))
+    link = InProcessAck(node.send, loss=0.6, retries=20, seed=1)
+    for number in range(20):
+        assert link.request(number, 0, 1).arrived
+    assert node.packets == len(air.emissions) == 20
+    node.send(19, 1, 2)
+    assert node.packets == 21
+
+
+def test_acks_over_zeromq():
+    """Latency is told; an answer that is lost is asked for again, one to an older request is passed over; nonsense is not answered; without a server the ACK is lost."""
+    address = f"tcp://127.0.0.1:{free_port()}"
+    heard, ended, silent = [], threading.Event(), {(1, 0): 1}
+
+    def send(number, attempt, channel):
+        heard.append((number, attempt, channel))
+        silent[number, attempt] = silent.get((number, attempt), 0) - 1
+        return silent[number, attempt] < 0
+
+    server = AckServer(address, send)
+    thread = threading.Thread(target=lambda: [server.serve(20) for _ in iter(ended.is_set, True)])
+    thread.start()
+    client = AckClient(address, timeout_seconds=0.5, retries=2)
+    stranger = dealer()
+    stranger.connect(address)
+    try:
+        for nonsense in ([b"x"], [b"\xff", b""], [b"[1]", b""], encoded({"round": "1"}), encoded({"round": -1, "attempt": 0, "channel": 0})):
+            stranger.send_multipart(nonsense)
+        first = client.request(0, 0, 3)
+        assert (first.arrived, first.tries) == (True, 1)
+        assert 0 < first.seconds < 0.5
+        second = client.request(1, 0, 4)
+        assert (second.arrived, second.tries) == (True, 2)
+        assert second.seconds >= 0.5
+        assert heard == [(0, 0, 3), (1, 0, 4), (1, 0, 4)]
+        assert not stranger.poll(0)
+    finally:
+        ended.set()
+        thread.join()
+        server.close()
+        stranger.close(0)
+    beats = []
+    lost = AckClient(address, timeout_seconds=0.1, retries=1, meanwhile=lambda: beats.append(time.monotonic()))
+    assert lost.request(2, 0, 0)[::2] == (False, 2)
+    assert len(beats) >= 4
+    lost.close()
+    client.close()
+
+
+def test_messages_are_data():
+    """Samples survive as 32-bit parts; what is no message is None."""
+    message = decoded(encoded({"op": "x"}, np.array([1 + 2j])))
+    assert (message.op, message.payload) == ("x", np.array([1 + 2j], "<c8").tobytes())
+    assert [decoded(parts) for parts in ([], [b"{}"], [b"{", b""], [b"[]", b""], [b"[" * 100_000, b""])] == [None] * 5
