@@ -1,6 +1,8 @@
 """A configuration is data; what is wrong in it is named, with its table and what was meant."""
 
 import json
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +13,10 @@ from ironarm.radio.calibrate import SimulatedBench, calibrate
 from ironarm.radio.settings import Settings
 
 
-def test_the_documented_file_is_the_default(tmp_path):
-    """Each line of the module's docstring is what holds without it; TOML and JSON say the same."""
+def test_the_documented_files_are_the_default(tmp_path):
+    """Each line in docs/radio.md and in the module's docstring is what holds without it; TOML and JSON say the same."""
+    page = (Path(__file__).parents[2] / "docs" / "radio.md").read_text()
+    assert Settings.of(tomllib.loads(page.split("```toml\n")[1].split("```")[0])) == Settings()
     text = module.__doc__.split("defaults:\n")[1]
     path = tmp_path / "bench.toml"
     path.write_text("\n".join(line.strip() for line in text.splitlines()))

@@ -54,7 +54,7 @@ class InProcessAck:
     >>> link = InProcessAck(lambda *request: heard.append(request), loss=0.5, retries=1, seed=2)
     >>> acks = [link.request(round, 0, 3) for round in range(1000)]
     >>> sum(ack.arrived for ack in acks)
-    747
+    761
     """
 
     def __init__(self, send: Callable[[int, int, int], None], *, loss: float = 0.0, retries: int = 3, seed: int = 0) -> None:

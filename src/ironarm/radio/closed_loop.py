@@ -131,7 +131,7 @@ def run(settings: Settings | None = None, testbed: Testbed | None = None, on_rou
     --------
     >>> result = run(Settings.of({"rounds": 300, "seed": 3, "agent": {"policy": "MedEUCB(block=90)"}}))
     >>> result.rounds[0].channel, result.summary()["pulls"]
-    (0, [220, 20, 20, 20, 20])
+    (0, [204, 24, 24, 24, 24])
     """
     settings = settings or Settings()
     agent = RxAgent(settings.policy, settings.channels.means, settings.seed)

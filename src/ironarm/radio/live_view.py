@@ -91,12 +91,13 @@ def line(record: Round, pulls: list[int]) -> str:
 
 def table(record: Round, pulls: list[int], last: list[float], settings: Settings) -> Any:
     """Return what the terminal shows: a row for each channel."""
+    from rich import box
     from rich.table import Table
 
-    shown = Table(title=f"round {record.round + 1} of {settings.rounds}   regret {record.regret:.0f} dB   {settings.agent.policy}", title_justify="left")
+    shown = Table(box=box.SIMPLE, title=f"round {record.round + 1} of {settings.rounds}   regret {record.regret:.0f} dB   {settings.agent.policy}", title_justify="left")
     for name in ("channel", "MHz", "clean dB", "last dB", "pulls"):
         shown.add_column(name, justify="right")
-    shown.add_column("", min_width=30)
+    shown.add_column("", min_width=29)
     for channel, centre in enumerate(CENTRES_HZ):
         here = channel == record.channel
         note = f"<- {outcome(record) or 'now'}" if here else ""
