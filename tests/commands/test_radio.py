@@ -47,9 +47,17 @@ def test_calibrate_then_run(tmp_path, capsys):
     assert measured == pytest.approx([41, 37, 35, 31, 28], abs=1.2)  # 18 packets each with a spread of 1 dB: four standard errors, and 0.2 dB
 
 
-HARDWARE = (
-    "[hardware]\nbands_mhz = [[1199.5, 1202.5]]\nmax_gain_db = 30\nsetup = 'conducted'\n[hardware.devices]\ntx = 'driver=null'\njammer = 'driver=null'\nnoise = 'driver=null'\n"
-)
+HARDWARE = """
+[hardware]
+bands_mhz = [[1199.5, 1202.5]]
+max_gain_db = 30
+setup = "conducted"
+[hardware.devices]
+tx = "driver=null"
+rx = "driver=null"
+jammer = "driver=null"
+noise = "driver=null"
+"""
 
 
 @pytest.mark.parametrize(
@@ -64,6 +72,10 @@ HARDWARE = (
         (["run"], "roundz = 5", "Did you mean 'rounds'"),
         (["calibrate"], "[channels]\nmeans = [60, 37, 35, 31, 28]", "channel 0 cannot reach 60 dB"),
         (["node", "txx"], None, "Did you mean 'tx'"),
+        (["run"], HARDWARE, "add --processes"),
+        (["run", "--processes"], HARDWARE, "did not start: ironarm: the"),
+        (["node", "rx"], HARDWARE.replace("jammer =", "noise_ ="), "Did you mean 'noise'"),
+        (["node", "rx"], HARDWARE.replace('jammer = "driver=null"', ""), "but none for jammer"),
         (["node", "tx"], HARDWARE, "add --acknowledge-transmitting conducted"),
         (["node", "jammer"], HARDWARE, "the jammer transmits on hardware"),
         (["node", "noise"], HARDWARE, "the noise source transmits on hardware"),
@@ -81,7 +93,7 @@ def test_mistakes_get_a_sentence_and_exit_code_2(arguments, config, message, tmp
     assert main(["radio", *arguments]) == 2
     captured = capsys.readouterr()
     assert message in captured.err
-    assert captured.err.startswith("ironarm: ")
+    assert captured.err.splitlines()[-1].startswith("ironarm: ")
 
 
 def test_help_shows_examples_without_the_compiler():

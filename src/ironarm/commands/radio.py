@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..errors import InvalidInput
+
 if TYPE_CHECKING:
     from ..radio.records import Run
     from ..radio.settings import Settings
@@ -71,6 +73,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from ..radio.backends.hardware import check_devices
     from ..radio.live_view import LiveView
 
     settings = _settings(options)
@@ -82,6 +85,8 @@ def _run(options: argparse.Namespace) -> int:
         else:
             from ..radio.closed_loop import run
 
+            if check_devices(settings):
+                raise InvalidInput("the configuration names devices; on hardware each node is a process: add --processes, or leave out [hardware.devices] to simulate.")
             result = run(settings, on_round=view.show)
     if options.save:
         result.save(options.save)

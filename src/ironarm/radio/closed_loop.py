@@ -30,7 +30,7 @@ MOST_REPEATS = 1000
 """After so many lost ACKs in a row nobody is there."""
 
 
-class Testbed(Protocol):
+class AnyTestbed(Protocol):
     """What the loop needs of a transmitter, a jammer and a receiver."""
 
     jammer: JammerNode
@@ -118,7 +118,7 @@ class RadioTestbed:
         return judged(self.receiver, self.radio.receive(self.count, self._at), round_number)
 
 
-def run(settings: Settings | None = None, testbed: Testbed | None = None, on_round: Callable[[Round], None] = lambda _: None) -> Run:
+def run(settings: Settings | None = None, testbed: AnyTestbed | None = None, on_round: Callable[[Round], None] = lambda _: None) -> Run:
     """Run the closed loop in this process.
 
     Parameters

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from ..errors import NodeLost
 from ..validation import choice, number
 from .ack import AckClient, AckServer
-from .backends.hardware import SPS, has_hardware, open_radio
+from .backends.hardware import SPS, check_devices, open_radio
 from .backends.remote import NothingSent, RemoteRadio
 from .hub import Hub
 from .hub_client import HubClient, RunEnded
@@ -51,7 +51,7 @@ def run_node(role: str, settings: Settings, *, acknowledged: str | None = None, 
         Hub(settings).serve()
         return
     with ExitStack() as stack:
-        hardware = has_hardware(settings, role)
+        hardware = check_devices(settings)
         radio: Any = stack.enter_context(open_radio(settings, role, acknowledged)) if hardware else None
         client = HubClient(settings.processes, role)
         stack.callback(client.close)

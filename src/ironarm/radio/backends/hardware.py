@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import InvalidInput
-from ...validation import number
+from ...validation import did_you_mean, number
 from ..medium import MIDDLE_HZ, WIDE_RATE
 from ..safety import GuardedRadio, TransmitRules
 from ..settings import Settings
@@ -27,9 +27,18 @@ SPS = 3
 TRANSMITTING = {"tx": "transmitter", "jammer": "jammer", "noise": "noise source"}
 
 
-def has_hardware(settings: Settings, role: str) -> bool:
-    """Return whether the configuration names a device for a node; if not it is simulated."""
-    return role in _devices(settings)
+def check_devices(settings: Settings) -> bool:
+    """Return whether the testbed is on hardware. It must be so as a whole: a packet from a simulated transmitter never reaches a real receiver."""
+    devices = _devices(settings)
+    needed = ["tx", "rx", "jammer", *(["noise"] if settings.processes.noise_node else [])]
+    for role in devices:
+        if role not in needed:
+            raise InvalidInput(f"[hardware.devices] names a device for {role!r}; the nodes are {', '.join(needed)}.{did_you_mean(role, needed)}")
+    for role in needed:
+        if devices and role not in devices:
+            without = " set noise_node = false in [processes]," if role == "noise" else ""
+            raise InvalidInput(f"[hardware.devices] names a device for {', '.join(devices)}, but none for {role}. Name one,{without} or leave all of them out to simulate.")
+    return bool(devices)
 
 
 def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
