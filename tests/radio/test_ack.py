@@ -4,6 +4,7 @@ import threading
 import time
 
 import numpy as np
+import pytest
 
 from ironarm.radio.ack import AckClient, AckServer, InProcessAck
 from ironarm.radio.backends.simulated import Air, SimulatedRadio
@@ -23,6 +24,38 @@ def test_the_same_ack_twice_is_one_packet():
     assert node.packets == len(air.emissions) == 20
     node.send(19, 1, 2)
     assert node.packets == 21
+
+
+def test_requests_and_answers_are_lost_alike():
+    """Of 1,000 tries half arrive, and half of the others were heard all the same: each within four standard errors."""
+    heard = []
+    link = InProcessAck(lambda *request: heard.append(request), loss=0.5, retries=0, seed=1)
+    assert sum(link.request(number, 0, 1).arrived for number in range(1000)) == pytest.approx(500, abs=63)
+    assert len(heard) == pytest.approx(750, abs=55)
+
+
+def test_a_late_answer_is_not_taken_for_the_next():
+    """The answer to round 2 comes while round 3 is asked for: passed over."""
+    address, ended, heard = f"tcp://127.0.0.1:{free_port()}", threading.Event(), []
+
+    def send(number, attempt, channel):
+        time.sleep(0.4 if number == 2 else 0.1)
+        heard.append(number)
+        return True
+
+    server = AckServer(address, send)
+    thread = threading.Thread(target=lambda: [server.serve(20) for _ in iter(ended.is_set, True)])
+    thread.start()
+    client = AckClient(address, timeout_seconds=0.3, retries=0)
+    try:
+        assert not client.request(2, 0, 0).arrived
+        assert client.request(3, 0, 0).arrived
+        assert heard == [2, 3]
+    finally:
+        ended.set()
+        thread.join()
+        server.close()
+        client.close()
 
 
 def test_acks_over_zeromq():
