@@ -16,9 +16,9 @@ from time import monotonic
 from typing import Any, NoReturn
 
 from ..errors import NodeLost
-from ..validation import choice, number
+from ..validation import choice
 from .ack import AckClient, AckServer
-from .backends.hardware import SPS, check_devices, open_radio
+from .backends.hardware import SPS, check_devices, jammer_gains, open_radio, seconds
 from .backends.remote import NothingSent, RemoteRadio
 from .hub import Hub
 from .hub_client import HubClient, RunEnded
@@ -94,12 +94,10 @@ def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bo
 
 
 def _jammer(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
-    channels = range(len(CENTRES_HZ))
     if hardware:
-        gain = radio.info().gain_db
-        node = JammerNode(strategy_of(settings), settings.seed, [gain or 0.0 for _ in channels], radio, SPS, round(_capture_seconds(settings) * SYMBOL_RATE))
+        node = JammerNode(strategy_of(settings), settings.seed, jammer_gains(settings, radio), radio, SPS, round(seconds(settings, "jam_seconds") * SYMBOL_RATE))
     else:
-        node = JammerNode(strategy_of(settings), settings.seed, [settings.jam_power_db(channel) for channel in channels], radio)
+        node = JammerNode(strategy_of(settings), settings.seed, [settings.jam_power_db(channel) for channel in range(len(CENTRES_HZ))], radio)
     while True:
         message = client.next(50)
         if message and message.op == "packet":
@@ -125,7 +123,6 @@ def _receiver(settings: Settings, client: HubClient, radio: Any, hardware: bool)
     agent = RxAgent(settings.policy, settings.channels.means, settings.seed)
     _compile(settings)
     receiver = Receiver(sps=SPS if hardware else 2, floor_db=settings.channels.missed)
-    count = round(_capture_seconds(settings) * SYMBOL_RATE) * SPS if hardware else window_symbols(STANDARD) * receiver.sps
     address = f"tcp://{settings.processes.host}:{settings.processes.ack_port}"
     link = AckClient(address, timeout_seconds=settings.ack.timeout_seconds, retries=settings.ack.retries, meanwhile=client.beat)
     history = client.request({"op": "history"})
@@ -137,10 +134,13 @@ def _receiver(settings: Settings, client: HubClient, radio: Any, hardware: bool)
         number, channel = agent.decide()
         radio.round_number, radio.attempt = number, attempt
         radio.tune(CENTRES_HZ[channel])
-        at = radio.radio.now() if hardware else None
+        at = radio.radio.now() if hardware else 0
         ack = link.request(number, attempt, channel)
         try:
-            sinr, missed = judged(receiver, radio.receive(count, at), number) if ack.arrived else (0.0, False)
+            if ack.arrived and hardware:
+                sinr, missed = _waited_for(settings, radio, receiver, number, at)
+            elif ack.arrived:
+                sinr, missed = judged(receiver, radio.receive(window_symbols(STANDARD) * receiver.sps), number)
         except NothingSent:
             ack = ack._replace(arrived=False)
         if not ack.arrived:  # no reward: the round is repeated
@@ -179,8 +179,12 @@ def _compile(settings: Settings) -> None:
     spare.learn(0.0)
 
 
-def _capture_seconds(settings: Settings) -> float:
-    return number("capture_seconds", (settings.hardware or {}).get("capture_seconds", 0.2), above=0, at_most=10)
+def _waited_for(settings: Settings, radio: Any, receiver: Receiver, number: int, at: int) -> tuple[float, bool]:
+    """Return the SINR of a packet that comes some time after sample `at`, and whether it was missed."""
+    from .listen import listen  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+    report = listen(radio, receiver, number, at, round(seconds(settings, "listen_seconds") * SYMBOL_RATE) * SPS)
+    return report.sinr_db, not report.detected
 
 
 def _stopped(*_: Any) -> NoReturn:

@@ -1,15 +1,19 @@
 """Opens the radio that a configuration names for a node; only with a permit if the node transmits.
 
-[hardware]
-bands_mhz = [[1199.5, 1202.5]]
-max_gain_db = 30
-setup = "conducted"                      # and --acknowledge-transmitting conducted on the command line
-frequency_translation_hz = 0.0           # what the devices are tuned to, less what that is on the air
-capture_seconds = 0.2                    # how long the receiver listens for a packet
-[hardware.devices]                       # as `ironarm radio probe` lists them
-tx = "driver=uhd,serial=30F4A7B"
-[hardware.gains_db]
-tx = 20
+The table of the configuration:
+
+    [hardware]
+    bands_mhz = [[1199.5, 1202.5]]
+    max_gain_db = 30
+    setup = "conducted"                      # and --acknowledge-transmitting conducted on the command line
+    frequency_translation_hz = 0.0           # what the devices are tuned to, less what that is on the air
+    digital_gain = false                     # for devices without a gain: what is sent is scaled, gains are at most 0 dB
+    listen_seconds = 1.0                     # how long the receiver waits for a packet
+    jam_seconds = 0.1                        # how long a packet is jammed; rounds must last longer (round_seconds)
+    [hardware.devices]                       # as `ironarm radio probe` lists them
+    tx = "driver=uhd,serial=30F4A7B"
+    [hardware.gains_db]                      # the jammer's may be a list, one for each channel
+    tx = 20
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from ...errors import InvalidInput
 from ...validation import did_you_mean, number
 from ..medium import MIDDLE_HZ, WIDE_RATE
 from ..safety import GuardedRadio, TransmitRules
-from ..settings import Settings
+from ..settings import CHANNELS, Settings
 from ..waveform import SYMBOL_RATE
 
 SPS = 3
@@ -48,7 +52,8 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
     gains = table.get("gains_db", {})
     if not isinstance(gains, dict):
         raise InvalidInput(f"[hardware.gains_db] must be a table with a gain for each node, got {gains!r}.")
-    gain = number(f"the gain of {role}", gains[role]) if role in gains else None
+    wanted = gains.get(role)
+    gain = None if wanted is None else max(number(f"the gain of {role}", one) for one in (wanted if isinstance(wanted, list | tuple) and wanted else [wanted]))
     if permit and gain is not None:
         permit.check_gain(gain)
     from .soapy import SoapyRadio  # type: ignore[import-not-found,import-untyped,unused-ignore]
@@ -59,9 +64,25 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
         rate_hz=WIDE_RATE if role == "noise" else SPS * SYMBOL_RATE,
         gain_db=gain,
         permit=permit,
+        digital_gain=permit is not None and bool(table.get("digital_gain", False)),
         frequency_translation_hz=number("frequency_translation_hz", table.get("frequency_translation_hz", 0.0)),
     )
     return GuardedRadio(radio, permit, WIDE_RATE / 2 if role == "noise" else 500e3)
+
+
+def jammer_gains(settings: Settings, radio: Any) -> list[float]:
+    """Return the jammer's gain in each channel: as configured, else what its device is set to."""
+    wanted = (settings.hardware or {}).get("gains_db", {}).get("jammer")
+    if isinstance(wanted, list | tuple):
+        if len(wanted) != CHANNELS:
+            raise InvalidInput(f"the jammer's gains in [hardware.gains_db] must be one number, or one for each of the {CHANNELS} channels, got {list(wanted)!r}.")
+        return [number("a gain of the jammer", gain) for gain in wanted]
+    return [float(wanted if wanted is not None else radio.info().gain_db or 0.0)] * CHANNELS
+
+
+def seconds(settings: Settings, name: str) -> float:
+    """Return a time of `[hardware]`."""
+    return number(name, (settings.hardware or {}).get(name, {"listen_seconds": 1.0, "jam_seconds": 0.1}[name]), above=0, at_most=60)
 
 
 def _devices(settings: Settings) -> dict[str, Any]:
