@@ -4,6 +4,7 @@ import pytest
 
 from ironarm.errors import InvalidInput, NodeLost
 from ironarm.radio.backends.hardware import jammer_gains
+from ironarm.radio.medium import Medium
 from ironarm.radio.processes import run_processes
 from ironarm.radio.settings import Settings
 
@@ -34,16 +35,10 @@ def test_the_jammers_gains_are_one_or_five():
 
 def test_a_run_over_soapysdr():
     """Refused without the acknowledgement; with it every packet arrives, at the SINR of its channel, or at that of a jammed one."""
-    pytest.importorskip("ironarm.radio.virtual")
-    from ironarm.radio.virtual import VirtualRadio
-
-    from ironarm.radio.medium import Medium
-
-    from .soapy_required import require_soapy
-
-    require_soapy()
+    radios = pytest.importorskip("ironarm.radio.virtual")
+    pytest.importorskip("tests.radio.soapy_required").require_soapy()
     medium = Medium(noise=[10 ** (-sinr / 10) for sinr in MEANS], seed=1)
-    with VirtualRadio(medium, ["transmitter", "jammer", "receiver"]) as virtual:
+    with radios.VirtualRadio(medium, ["transmitter", "jammer", "receiver"]) as virtual:
         names = {"tx": "transmitter", "jammer": "jammer", "rx": "receiver"}
         devices = {role: ",".join(f"{key}={value}" for key, value in virtual.arguments(name).items()) for role, name in names.items()}
         with pytest.raises(NodeLost, match=r"did not start: ironarm: the (transmitter|jammer) transmits on hardware, which must be acknowledged"):

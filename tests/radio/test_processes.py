@@ -94,6 +94,7 @@ def test_who_does_not_return_ends_the_run(role, name):
     assert not any(map(is_alive, killer.pids))
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="NOT TESTED: that no process is left; this system does not list them under /proc")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_no_orphans(how, tmp_path):
     """After Ctrl-C, and even when the process that started them is killed."""
