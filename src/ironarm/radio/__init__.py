@@ -11,4 +11,14 @@ Nothing outside this package imports it at the start: `ia.RadioBandit`, or a stu
 * `wide`       the same for the wideband view
 * `law`        the law of a measured SINR
 * `bandit`     all of it as a bandit
+
+The testbed itself:
+
+* `settings`    the configuration file
+* `nodes`       transmitter, jammer and noise source; `rx_agent` the receiver that decides; `jamming` which packets are hit
+* `ack`         the link from the receiver to the transmitter
+* `closed_loop` all of it in one process; `records` what it leaves, `live_view` what it shows
+* `hub`         the medium as a process; `hub_client`, `messages`, `node_process`, `processes` for the others
+* `radio`       what a node asks of a radio; `backends` has them
+* `safety`      what must be said before hardware transmits
 """

@@ -1,0 +1,53 @@
+"""What a node asks of a radio, simulated or real: tune, set, send, receive, switch off.
+
+A radio reads back what it set; what the device ignored or rounded beyond use is an error, never a silent difference. Times are in samples of the receiver's own clock; None is
+"now".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class RadioInfo:
+    """What a radio says of itself after it was set: for logs, calibration files and `ironarm radio probe`."""
+
+    driver: str
+    serial: str
+    frequency_hz: float
+    rate_hz: float
+    gain_db: float | None
+    """None if the device has no gain that can be set."""
+    overflows: int = 0
+    underruns: int = 0
+
+
+class Radio(Protocol):
+    """One device, tuned to one frequency; it may send and receive."""
+
+    def tune(self, frequency_hz: float) -> None:
+        """Go to a carrier frequency, and wait until it is reached."""
+
+    def set_gain(self, gain_db: float) -> None:
+        """Set the gain of whatever is used, sending or receiving."""
+
+    def transmit(self, samples: np.ndarray, at: int | None = None) -> None:
+        """Send a burst of complex samples; returns when all of it is under way."""
+
+    def receive(self, count: int, at: int | None = None) -> np.ndarray:
+        """Return so many complex samples."""
+
+    def info(self) -> RadioInfo:
+        """Return what is set, as read back from the device."""
+
+    def close(self) -> None:
+        """Stop sending at once, and let go of the device; may be called twice."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
