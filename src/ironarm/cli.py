@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from . import __version__
-from .commands import arena, certify, reproduce, simulate, sweep, worst_case
+from .commands import arena, certify, radio, reproduce, simulate, sweep, worst_case
 from .errors import IronarmError
 
 VERBS = {
@@ -18,6 +18,7 @@ VERBS = {
     "sweep": sweep,
     "certify": certify,
     "worst-case": worst_case,
+    "radio": radio,
 }
 
 EXAMPLES = """\
@@ -29,6 +30,7 @@ examples:
   ironarm sweep sweep.toml                           every combination that a file lists, in parallel
   ironarm certify --means 1,2,4 --rho 0.2            what theory promises: regret, parameters, how much corruption
   ironarm worst-case --policy UCB --rho 0.05         the attack that hurts a policy most
+  ironarm radio run                                  the radio testbed at signal level: five channels, a jammer, a policy
 """
 
 

@@ -4,34 +4,19 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
-
-EXAMPLES = """\
-examples:
-  ironarm radio record --out recordings --rounds 20
-  ironarm radio record --out recordings --rounds 50 --rho 0.125 --jammer best --policy 'MedEUCB(block=200)'
-  ironarm radio record --out recordings --name floats --format cf32_le --milliseconds 10
-"""
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    record = verbs.add_parser(
-        "record",
-        help="rounds as a SigMF recording of all five channels",
-        description="Play rounds in simulation, and write what is heard of all five channels at 5 MS/s as a SigMF recording: DIR/NAME.sigmf-data and DIR/NAME.sigmf-meta.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    record.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the recording")
-    record.add_argument("--name", default="testbed", help="name of the recording (default: testbed)")
-    record.add_argument("--rounds", type=int, default=20, metavar="N", help="rounds, one packet each (default: 20)")
-    record.add_argument("--policy", default="EpsilonGreedy(c=10)", metavar="POLICY", help="who chooses the channels (default: EpsilonGreedy(c=10))")
-    record.add_argument("--rho", type=float, default=0.3, help="probability that a packet is jammed (default: 0.3)")
-    record.add_argument("--jammer", choices=["any", "best"], default="any", help="jam any packet, or only those in the best channel (default: any)")
-    record.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same recording (default: 0)")
-    record.add_argument("--milliseconds", type=float, default=4.0, metavar="MS", help="how much of each round is kept, the packet in the middle (default: 4)")
-    record.add_argument("--format", choices=["ci16_le", "cf32_le"], default="ci16_le", help="type of the samples: 16-bit numbers or floats (default: ci16_le)")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the recording")
+    parser.add_argument("--name", default="testbed", help="name of the recording (default: testbed)")
+    parser.add_argument("--rounds", type=int, default=20, metavar="N", help="rounds, one packet each (default: 20)")
+    parser.add_argument("--policy", default="EpsilonGreedy(c=10)", metavar="POLICY", help="who chooses the channels (default: EpsilonGreedy(c=10))")
+    parser.add_argument("--rho", type=float, default=0.3, help="probability that a packet is jammed (default: 0.3)")
+    parser.add_argument("--jammer", choices=["any", "best"], default="any", help="jam any packet, or only those in the best channel (default: any)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same recording (default: 0)")
+    parser.add_argument("--milliseconds", type=float, default=4.0, metavar="MS", help="how much of each round is kept, the packet in the middle (default: 4)")
+    parser.add_argument("--format", choices=["ci16_le", "cf32_le"], default="ci16_le", help="type of the samples: 16-bit numbers or floats (default: ci16_le)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -39,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     from ..attacks import Jammer
     from ..notation import policy_from_text
     from ..radio.bandit import RadioBandit
-    from ..radio.record import record
+    from ..radio.recording import record
     from ..radio.scene import bursts
     from ..studies.typed import file_name
     from ..validation import whole

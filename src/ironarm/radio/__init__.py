@@ -12,6 +12,16 @@ Nothing outside this package imports it at the start: `ia.RadioBandit`, or a stu
 * `law`        the law of a measured SINR
 * `bandit`     all of it as a bandit
 * `scene`      rounds of a policy as the wideband view hears them
-* `record`     such rounds as a SigMF recording
+* `recording`  such rounds as a SigMF recording
 * `pictures`   the setup, spectrogram and constellations as figures
+
+The testbed itself:
+
+* `settings`    the configuration file
+* `nodes`       transmitter, jammer and noise source; `rx_agent` the receiver that decides; `jamming` which packets are hit
+* `ack`         the link from the receiver to the transmitter
+* `closed_loop` all of it in one process; `records` what it leaves, `live_view` what it shows
+* `hub`         the medium as a process; `hub_client`, `messages`, `node_process`, `processes` for the others
+* `radio`       what a node asks of a radio; `backends` has them
+* `safety`      what must be said before hardware transmits
 """

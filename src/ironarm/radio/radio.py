@@ -1,6 +1,7 @@
 """What a node asks of a radio, simulated or real: tune, set, send, receive, switch off.
 
-A radio reads back what it set; what the device ignored or rounded beyond use is an error, never a silent difference. Times are in samples of the receiver's own clock; None is now.
+A radio reads back what it set; what the device ignored or rounded beyond use is an error, never a silent difference. Times are in samples of the receiver's own clock; None is
+"now".
 """
 
 from __future__ import annotations

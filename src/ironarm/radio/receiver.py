@@ -152,6 +152,14 @@ class Receiver:
         return np.correlate(part, pulse_taps(sps, begin - at), "valid")[::sps]
 
 
+def judged(receiver: Receiver, samples: np.ndarray, round_number: int) -> tuple[float, bool]:
+    """Return the SINR of the packet of a round in some samples, and whether it was missed. A header that names another round is another packet."""
+    report = receiver.receive(samples)
+    if not report.detected or (report.round is not None and report.round != round_number % 2**32):
+        return receiver.floor_db, True
+    return report.sinr_db, False
+
+
 @lru_cache(maxsize=4)
 def segment_template(sps: int) -> np.ndarray:
     """Return one segment of the preamble as samples, cut TAIL symbols before its first and after its last symbol."""

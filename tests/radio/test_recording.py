@@ -1,6 +1,5 @@
 """Recordings are SigMF by the judgement of sigmf's own validator, and hold what was heard."""
 
-import argparse
 import json
 import shutil
 import subprocess
@@ -11,10 +10,10 @@ import numpy as np
 import pytest
 
 import ironarm as ia
-from ironarm.commands import radio_record
+from ironarm.cli import main
 from ironarm.radio.medium import CENTRES_HZ, channelise
 from ironarm.radio.receiver import Receiver
-from ironarm.radio.record import record
+from ironarm.radio.recording import record
 from ironarm.radio.scene import bursts
 
 sigmf = pytest.importorskip("sigmf")
@@ -24,9 +23,7 @@ BANDIT, JAMMER, POLICY = ia.RadioBandit(), ia.Jammer(0.4), ia.EpsilonGreedy(c=10
 
 def command(*arguments):
     """The command `ironarm radio record`."""
-    parser = argparse.ArgumentParser()
-    radio_record.add(parser.add_subparsers(dest="verb"))
-    return radio_record.run(parser.parse_args(["record", *arguments]))
+    return main(["radio", "record", *arguments])
 
 
 def validate(meta):
@@ -97,8 +94,8 @@ def test_loud_jamming_is_not_clipped(tmp_path):
     assert json.loads(meta.read_text())["global"]["ironarm:jammed_db"] == [-20] * 5
 
 
-def test_mistakes_are_one_sentence(tmp_path):
+def test_mistakes_are_one_sentence(tmp_path, capsys):
     """Too short a burst, a name with a path, no rounds."""
     for arguments, message in ((["--milliseconds", "1"], "milliseconds"), (["--name", "../up"], "name"), (["--rounds", "0"], "rounds")):
-        with pytest.raises(ia.InvalidInput, match=message):
-            command("--out", str(tmp_path / "recordings"), *arguments)
+        assert command("--out", str(tmp_path / "recordings"), *arguments) == 2
+        assert capsys.readouterr().err.startswith(f"ironarm: {message} must be")

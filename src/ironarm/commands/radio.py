@@ -1,0 +1,207 @@
+"""`ironarm radio`: the cognitive-radio testbed. Each subverb is a function that describes its options and one that does its job; a new one is one line in `SUBVERBS`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import InvalidInput
+from . import radio_record
+
+if TYPE_CHECKING:
+    from ..radio.records import Run
+    from ..radio.settings import Settings
+
+EXAMPLES = """\
+examples:
+  ironarm radio run                                             one closed loop of 2000 rounds on the simulated medium
+  ironarm radio run --policy 'UCB' --jammer best --rho 0.3 --seed 7 --save run.json
+  ironarm radio run --processes --rounds 200                    medium, transmitter, jammer, receiver and noise source as processes
+  ironarm radio calibrate --out calibration.json                find the noise levels, from paths that nobody knows
+  ironarm radio run --calibration calibration.json
+  ironarm radio node jammer --config bench.toml                 one node, for example on another machine
+  ironarm radio record --out recordings --rounds 20             what is heard of all five channels, as SigMF
+"""
+
+
+class Subverb(NamedTuple):
+    """One subverb."""
+
+    help: str
+    add: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def add(verbs: Any) -> None:
+    """Describe the subverbs and their options."""
+    radio = verbs.add_parser(
+        "radio",
+        help="the cognitive-radio testbed",
+        description="Five radio channels, a jammer, and a policy that chooses the channel: simulated at signal level, in one process or several.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    radio.set_defaults(radio_parser=radio)
+    subverbs = radio.add_subparsers(dest="subverb", metavar="SUBVERB")
+    for name, subverb in SUBVERBS.items():
+        parser = subverbs.add_parser(name, help=subverb.help, description=f"{subverb.help.capitalize()}.", epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+        subverb.add(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do the subverb's job."""
+    if options.subverb is None:
+        options.radio_parser.print_help()
+        return 0
+    return SUBVERBS[options.subverb].run(options)
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--policy", metavar="P", help="policy as Name or 'Name(parameter=1)' (default: MedEUCB(block=200))")
+    parser.add_argument("--rho", type=float, help="probability that a packet is jammed (default: 0.125)")
+    parser.add_argument("--jammer", metavar="STRATEGY", help="any, best, trace:FILE, or a probability for each channel as 0.1,0,0,0,0 (default: any)")
+    parser.add_argument("--rounds", type=float, help="rounds (default: 2000)")
+    parser.add_argument("--seed", type=int, help="a whole number (default: 1)")
+    parser.add_argument("--round-seconds", type=float, metavar="S", help="how long a round lasts at least (default: 0)")
+    _add_config(parser)
+    parser.add_argument("--calibration", type=Path, metavar="FILE", help="noise levels from `ironarm radio calibrate` (default: computed from the configured paths)")
+    parser.add_argument("--processes", action="store_true", help="each node a process of its own, over ZeroMQ")
+    _add_acknowledgement(parser)
+    parser.add_argument("--json", action="store_true", help="print settings, summary and all rounds as JSON")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the same to FILE; ironarm.radio.records.Run.load reads it")
+
+
+def _run(options: argparse.Namespace) -> int:
+    from ..radio.backends.hardware import check_devices
+    from ..radio.live_view import LiveView
+
+    settings = _settings(options)
+    with LiveView(settings) as view:
+        if options.processes:
+            from ..radio.processes import run_processes
+
+            result = run_processes(settings, view.show, view.say, acknowledged=options.acknowledge_transmitting)
+        else:
+            from ..radio.closed_loop import run
+
+            if check_devices(settings):
+                raise InvalidInput("the configuration names devices; on hardware each node is a process: add --processes, or leave out [hardware.devices] to simulate.")
+            result = run(settings, on_round=view.show)
+    if options.save:
+        result.save(options.save)
+    print(json.dumps(result.to_dict()) if options.json else _table(result))
+    if options.save and not options.json:
+        print(f"\nwrote {options.save}")
+    return 0
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    """Return the file's settings with the command line's on top."""
+    from ..notation import numbers_from_text
+    from ..radio.settings import Settings
+    from ..validation import whole
+
+    changes: dict[str, Any] = {}
+    if options.rounds is not None:
+        changes["rounds"] = whole("rounds", options.rounds, at_least=1)
+    if options.seed is not None:
+        changes["seed"] = options.seed
+    if options.round_seconds is not None:
+        changes["round_seconds"] = options.round_seconds
+    if options.calibration is not None:
+        changes["calibration"] = str(options.calibration.resolve())
+    if options.policy is not None:
+        changes["agent"] = {"policy": options.policy}
+    if options.rho is not None:
+        changes["jammer"] = {"rho": options.rho}
+    if options.jammer is not None:
+        listed = options.jammer[:1].isdigit() or options.jammer[:1] == "."
+        changes["jammer"] = {**changes.get("jammer", {}), "strategy": numbers_from_text(options.jammer) if listed else options.jammer}
+    if options.processes and options.config is None:
+        changes["processes"] = {"port": 0, "ack_port": 0}
+    return Settings.read(options.config, changes)
+
+
+def _table(result: Run) -> str:
+    """Return a summary as text."""
+    summary = result.summary()
+    means = result.settings.channels.means
+    jammer = result.settings.jammer
+    lines = [
+        f"{summary['rounds']} rounds of {summary['policy']}, jammer {jammer.strategy!r} with rho = {jammer.rho:g}, seed {summary['seed']}, {summary['seconds']:.1f} s",
+        "",
+        "channel     MHz  clean dB  measured dB  pulls",
+    ]
+    for channel, (mean, measured, pulls) in enumerate(zip(means, summary["clean_sinr_db"], summary["pulls"], strict=True)):
+        lines.append(f"{channel:7d}  {1200 + channel / 2:6.1f}  {mean:8g}  {'' if measured is None else format(measured, '.1f'):>11}  {pulls:5d}")
+    lines += [
+        "",
+        f"regret {summary['regret']:.0f} dB, best channel in {summary['optimal']:.1%} of all rounds and {summary['optimal_last_tenth']:.1%} of the last tenth",
+        f"{summary['jammed']} packets jammed, {summary['missed']} missed, {summary['repeats']} rounds repeated; an ACK took {summary['ack_ms']:.2f} ms",
+    ]
+    return "\n".join(lines)
+
+
+def _add_calibrate(parser: argparse.ArgumentParser) -> None:
+    _add_config(parser)
+    parser.add_argument("--out", type=Path, default=Path("calibration.json"), metavar="FILE", help="where to write the calibration (default: calibration.json)")
+    parser.add_argument("--packets", type=int, default=400, help="packets for each measurement (default: 400)")
+    parser.add_argument("--note", default="", help="what to remember in the file, for example devices and cables")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from ..radio.calibrate import SimulatedBench, calibrate
+    from ..radio.settings import Settings
+
+    settings = Settings.read(options.config)
+    bench = SimulatedBench.of(settings.bench())
+    found = calibrate(bench, settings.channels.means, settings.channels.spread, packets=options.packets, note=options.note)
+    found.save(options.out)
+    if options.json:
+        print(json.dumps(asdict(found), indent=2))
+        return 0
+    print("channel     MHz  target dB  floor dB  noise level  measured dB  spread dB")
+    for channel, setting in enumerate(found.channels):
+        print(
+            f"{channel:7d}  {setting.centre_hz / 1e6:6.1f}  {setting.target_db:9g}  {setting.floor_db:8.1f}  {setting.level:11.3e}"
+            f"  {setting.measured_db:11.2f}  {setting.measured_spread_db:9.2f}"
+        )
+    print(f"\nwrote {options.out}")
+    return 0
+
+
+def _add_node(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("role", metavar="ROLE", help="medium, tx, jammer, rx or noise")
+    _add_config(parser)
+    _add_acknowledgement(parser)
+    parser.add_argument("--with-parent", action="store_true", help="end when standard input does")
+
+
+def _node(options: argparse.Namespace) -> int:
+    from ..radio.node_process import run_node
+    from ..radio.settings import Settings
+
+    run_node(options.role, Settings.read(options.config), acknowledged=options.acknowledge_transmitting, with_parent=options.with_parent)
+    return 0
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", type=Path, metavar="FILE", help="the configuration, as TOML; docs/radio.md lists what it may say")
+
+
+def _add_acknowledgement(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--acknowledge-transmitting", metavar="SETUP", help="needed for real radios: the configured setup once more, conducted, shielded or licensed")
+
+
+SUBVERBS = {
+    "run": Subverb("run the closed loop: choose, send, jam, measure, learn", _add_run, _run),
+    "calibrate": Subverb("find the noise levels that put the channels at their means", _add_calibrate, _calibrate),
+    "node": Subverb("run one node as a process", _add_node, _node),
+    "record": Subverb("write rounds as a SigMF recording of all five channels", radio_record.add, radio_record.run),
+}

@@ -1,0 +1,92 @@
+"""Opens the radio that a configuration names for a node; only with a permit if the node transmits.
+
+The table of the configuration:
+
+    [hardware]
+    bands_mhz = [[1199.5, 1202.5]]
+    max_gain_db = 30
+    setup = "conducted"                      # and --acknowledge-transmitting conducted on the command line
+    frequency_translation_hz = 0.0           # what the devices are tuned to, less what that is on the air
+    digital_gain = false                     # for devices without a gain: what is sent is scaled, gains are at most 0 dB
+    listen_seconds = 1.0                     # how long the receiver waits for a packet
+    jam_seconds = 0.1                        # how long a packet is jammed; rounds must last longer (round_seconds)
+    [hardware.devices]                       # as `ironarm radio probe` lists them
+    tx = "driver=uhd,serial=30F4A7B"
+    [hardware.gains_db]                      # the jammer's may be a list, one for each channel
+    tx = 20
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import InvalidInput
+from ...validation import did_you_mean, number
+from ..medium import MIDDLE_HZ, WIDE_RATE
+from ..safety import GuardedRadio, TransmitRules
+from ..settings import CHANNELS, Settings
+from ..waveform import SYMBOL_RATE
+
+SPS = 3
+TRANSMITTING = {"tx": "transmitter", "jammer": "jammer", "noise": "noise source"}
+
+
+def check_devices(settings: Settings) -> bool:
+    """Return whether the testbed is on hardware. It must be so as a whole: a packet from a simulated transmitter never reaches a real receiver."""
+    devices = _devices(settings)
+    needed = ["tx", "rx", "jammer", *(["noise"] if settings.processes.noise_node else [])]
+    for role in devices:
+        if role not in needed:
+            raise InvalidInput(f"[hardware.devices] names a device for {role!r}; the nodes are {', '.join(needed)}.{did_you_mean(role, needed)}")
+    for role in needed:
+        if devices and role not in devices:
+            without = " set noise_node = false in [processes]," if role == "noise" else ""
+            raise InvalidInput(f"[hardware.devices] names a device for {', '.join(devices)}, but none for {role}. Name one,{without} or leave all of them out to simulate.")
+    return bool(devices)
+
+
+def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
+    """Return the node's radio, a `GuardedRadio`; refuses before any device is touched."""
+    table = settings.hardware or {}
+    permit = TransmitRules.from_table(table).permit(acknowledged, TRANSMITTING[role]) if role in TRANSMITTING else None
+    gains = table.get("gains_db", {})
+    if not isinstance(gains, dict):
+        raise InvalidInput(f"[hardware.gains_db] must be a table with a gain for each node, got {gains!r}.")
+    wanted = gains.get(role)
+    gain = None if wanted is None else max(number(f"the gain of {role}", one) for one in (wanted if isinstance(wanted, list | tuple) and wanted else [wanted]))
+    if permit and gain is not None:
+        permit.check_gain(gain)
+    from .soapy import SoapyRadio  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+    radio = SoapyRadio(
+        _devices(settings)[role],
+        frequency_hz=MIDDLE_HZ,
+        rate_hz=WIDE_RATE if role == "noise" else SPS * SYMBOL_RATE,
+        gain_db=gain,
+        permit=permit,
+        digital_gain=permit is not None and bool(table.get("digital_gain", False)),
+        frequency_translation_hz=number("frequency_translation_hz", table.get("frequency_translation_hz", 0.0)),
+    )
+    return GuardedRadio(radio, permit, WIDE_RATE / 2 if role == "noise" else 500e3)
+
+
+def jammer_gains(settings: Settings, radio: Any) -> list[float]:
+    """Return the jammer's gain in each channel: as configured, else what its device is set to."""
+    wanted = (settings.hardware or {}).get("gains_db", {}).get("jammer")
+    if isinstance(wanted, list | tuple):
+        if len(wanted) != CHANNELS:
+            raise InvalidInput(f"the jammer's gains in [hardware.gains_db] must be one number, or one for each of the {CHANNELS} channels, got {list(wanted)!r}.")
+        return [number("a gain of the jammer", gain) for gain in wanted]
+    return [float(wanted if wanted is not None else radio.info().gain_db or 0.0)] * CHANNELS
+
+
+def seconds(settings: Settings, name: str) -> float:
+    """Return a time of `[hardware]`."""
+    return number(name, (settings.hardware or {}).get(name, {"listen_seconds": 1.0, "jam_seconds": 0.1}[name]), above=0, at_most=60)
+
+
+def _devices(settings: Settings) -> dict[str, Any]:
+    devices = (settings.hardware or {}).get("devices", {})
+    if not isinstance(devices, dict):
+        raise InvalidInput(f"[hardware.devices] must be a table with a device for each node, got {devices!r}.")
+    return devices

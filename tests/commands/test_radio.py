@@ -1,0 +1,120 @@
+"""`ironarm radio` runs, calibrates and starts nodes; mistakes get a sentence and exit code 2."""
+
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ironarm.cli import main
+from ironarm.radio.closed_loop import run
+from ironarm.radio.live_view import LiveView
+from ironarm.radio.records import Round, Run
+from ironarm.radio.settings import Settings
+
+SHORT = ["radio", "run", "--rounds", "200", "--seed", "7", "--policy", "MedEUCB(block=90)", "--jammer", "best", "--rho", "0.3"]
+
+
+def test_a_run_prints_lines_and_a_summary(tmp_path, capsys):
+    """Piped: ten lines on standard error while it runs, the summary on standard output; the file has all rounds."""
+    assert main([*SHORT, "--save", str(tmp_path / "run.json")]) == 0
+    captured = capsys.readouterr()
+    result = Run.load(tmp_path / "run.json")
+    assert len(captured.err.splitlines()) == 10
+    assert captured.err.splitlines()[-1].startswith("round   200  ")
+    assert f"regret {result.rounds[-1].regret:.0f} dB" in captured.out
+    assert "200 rounds of MedEUCB(b=4.0, omega=4.0, block=90), jammer 'best' with rho = 0.3, seed 7" in captured.out
+    assert f"wrote {tmp_path / 'run.json'}" in captured.out
+
+
+def test_json_has_the_rounds_of_the_library(capsys):
+    """The same call in Python gives the same rounds."""
+    assert main([*SHORT, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    result = run(Settings.of({"rounds": 200, "seed": 7, "agent": {"policy": "MedEUCB(block=90)"}, "jammer": {"strategy": "best", "rho": 0.3}}))
+    assert data["rounds"]["sinr_db"] == [record.sinr_db for record in result.rounds]
+    assert data["summary"]["regret"] == result.rounds[-1].regret
+
+
+def test_calibrate_then_run(tmp_path, capsys):
+    """The calibration's levels put the channels where they belong."""
+    assert main(["radio", "calibrate", "--out", str(tmp_path / "c.json"), "--note", "bench 1"]) == 0
+    assert "wrote" in capsys.readouterr().out
+    assert json.loads((tmp_path / "c.json").read_text())["note"] == "bench 1"
+    assert main(["radio", "run", "--rounds", "90", "--policy", "MedEUCB(block=90)", "--rho", "0", "--calibration", str(tmp_path / "c.json"), "--json"]) == 0
+    measured = json.loads(capsys.readouterr().out)["summary"]["clean_sinr_db"]
+    assert measured == pytest.approx([41, 37, 35, 31, 28], abs=1.2)  # 18 packets each with a spread of 1 dB: four standard errors, and 0.2 dB
+
+
+HARDWARE = """
+[hardware]
+bands_mhz = [[1199.5, 1202.5]]
+max_gain_db = 30
+setup = "conducted"
+[hardware.devices]
+tx = "driver=null"
+rx = "driver=null"
+jammer = "driver=null"
+noise = "driver=null"
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "config", "message"),
+    [
+        (["run", "--policy", "MedUCB"], None, "Did you mean 'MedEUCB'"),
+        (["run", "--jammer", "bset"], None, "the jammer's strategy must be"),
+        (["run", "--jammer", "0.1,0.2"], None, "one number for each of the 5 channels"),
+        (["run", "--rounds", "0"], None, "rounds must be"),
+        (["run", "--config", "no-such-file.toml"], None, "cannot be read"),
+        (["run", "--calibration", "no-such-file.json"], None, "cannot be read"),
+        (["run"], "roundz = 5", "Did you mean 'rounds'"),
+        (["calibrate"], "[channels]\nmeans = [60, 37, 35, 31, 28]", "channel 0 cannot reach 60 dB"),
+        (["node", "txx"], None, "Did you mean 'tx'"),
+        (["run"], HARDWARE, "add --processes"),
+        (["run", "--processes"], HARDWARE, "did not start: ironarm: the"),
+        (["node", "rx"], HARDWARE.replace("jammer =", "noise_ ="), "Did you mean 'noise'"),
+        (["node", "rx"], HARDWARE.replace('jammer = "driver=null"', ""), "but none for jammer"),
+        (["node", "tx"], HARDWARE, "add --acknowledge-transmitting conducted"),
+        (["node", "jammer"], HARDWARE, "the jammer transmits on hardware"),
+        (["node", "noise"], HARDWARE, "the noise source transmits on hardware"),
+        (["node", "jammer", "--acknowledge-transmitting", "licensed"], HARDWARE, "says 'licensed', but the configuration says setup = 'conducted'"),
+        (["node", "tx", "--acknowledge-transmitting", "conducted"], HARDWARE.replace("max_gain_db = 30\n", ""), "needs max_gain_db"),
+        (["node", "tx", "--acknowledge-transmitting", "conducted"], HARDWARE + "[hardware.gains_db]\ntx = 31\n", "above the configured cap"),
+    ],
+)
+def test_mistakes_get_a_sentence_and_exit_code_2(arguments, config, message, tmp_path, capsys):
+    """On standard error; hardware is refused before any device is touched."""
+    if config is not None:
+        path = tmp_path / "config.toml"
+        path.write_text(config)
+        arguments = [*arguments, "--config", str(path)]
+    assert main(["radio", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.splitlines()[-1].startswith("ironarm: ")
+
+
+def test_help_shows_examples_without_the_compiler():
+    """`ironarm radio`, and each subverb's --help."""
+    code = "import sys\nfrom ironarm.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\nassert 'numba' not in sys.modules"
+    for arguments in (["radio"], ["radio", "run", "--help"], ["radio", "node", "--help"]):
+        output = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True).stdout
+        assert "examples:" in output
+        assert "ironarm radio calibrate" in output
+
+
+def test_the_terminal_shows_a_table():
+    """With the channel in use, its SINR, jammed or missed, pulls and regret."""
+    screen = io.StringIO()
+    with LiveView(Settings.of({"rounds": 3}), terminal=True, stream=screen) as view:
+        view.show(Round(0, 2, 34.8, False, False, 34.8, 6.0))
+        view.say("the jammer is back")
+        view.show(Round(1, 4, 5.2, True, False, 5.2, 19.0))
+        view.show(Round(2, 4, -20.0, True, True, -20.0, 32.0))
+    shown = screen.getvalue()
+    assert "the jammer is back" in shown
+    assert "round 3 of 3   regret 32 dB" in shown
+    assert "<- missed" in shown
+    assert "34.8" in shown

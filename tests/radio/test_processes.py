@@ -1,0 +1,120 @@
+"""The testbed as separate processes over ZeroMQ: who dies is noticed and reported, the run goes on or ends cleanly, and no process is left."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ironarm.errors import NodeLost
+from ironarm.radio.closed_loop import run
+from ironarm.radio.processes import run_processes
+from ironarm.radio.settings import Settings
+
+TIMES = {"port": 0, "ack_port": 0, "lost_seconds": 1.0, "heartbeat_seconds": 0.1, "noise_node": False}
+
+
+def settings(**times):
+    tables = {"agent": {"policy": "MedEUCB(block=90)"}, "jammer": {"rho": 0.3}, "ack": {"timeout_seconds": 0.2, "retries": 1}, "processes": {**TIMES, **times}}
+    return Settings.of({"rounds": 50, "seed": 11, "round_seconds": 0.02, **tables})
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+class Killer:
+    """Kills nodes in the middle of a run, and starts each again when it was reported lost."""
+
+    def __init__(self, kills, start_again=True):
+        self.kills, self.start_again, self.said, self.pids, self.killed = dict(kills), start_again, [], set(), set()
+
+    def on_start(self, crew):
+        self.crew = crew
+        self.pids |= {process.pid for process in crew.running.values()}
+
+    def on_round(self, record):
+        role = self.kills.pop(record.round, None)
+        if role:
+            self.killed.add(role)
+            self.crew.kill(role)
+
+    def say(self, text):
+        print(text)  # for the report, should the test fail
+        self.said.append(text)
+        lost = re.match(r"the (\w+) (has been|is) silent", text)
+        role = {"transmitter": "tx", "receiver": "rx"}.get(lost[1], lost[1]) if lost else None
+        if role in self.killed and self.start_again:  # another one may have been slow only
+            self.killed.remove(role)
+            self.crew.start(role)
+            self.pids.add(self.crew.running[role].pid)
+
+
+def test_every_node_may_be_killed_and_come_back():
+    """Four processes, 50 rounds, each of them killed once: noticed, reported, gone on; no round is lost or counted twice, and the packets are those of a run in one process."""
+    killer = Killer({8: "jammer", 19: "tx", 28: "rx", 39: "medium"})
+    result = run_processes(settings(return_seconds=60), killer.on_round, killer.say, on_start=killer.on_start)
+    alone = run(replace(settings(), round_seconds=0.0))
+    said = "\n".join(killer.said)
+    for name in ("jammer", "transmitter", "receiver", "medium"):
+        assert f"the {name}'s process was ended by signal SIGKILL; to start it again: ironarm radio node" in said
+    for name in ("jammer", "transmitter", "receiver"):
+        assert f"the {name} has been silent for 1 s; waiting 60 s for its return" in said
+        assert f"the {name} is back after" in said
+    assert "the medium is silent" in said
+    assert "the medium is back" in said
+    assert [record.round for record in result.rounds] == list(range(50))
+    assert result.channels.tolist() == alone.channels.tolist()
+    assert [record.jammed for record in result.rounds] == [record.jammed for record in alone.rounds]
+    clean = [record.round for record in result.rounds if not record.jammed]
+    assert 0 < len(clean) < 50
+    assert np.array([result.rounds[i].sinr_db for i in clean]) == pytest.approx(np.array([alone.rounds[i].sinr_db for i in clean]), abs=0.06)
+    assert result.rounds[-1].regret == pytest.approx(alone.rounds[-1].regret)
+    assert result.summary()["repeats"] > 0
+    assert result.summary()["ack_ms"] > 0
+    assert not any(map(is_alive, killer.pids))
+
+
+@pytest.mark.parametrize(("role", "name"), [("medium", "medium"), ("noise", "noise source")])
+def test_who_does_not_return_ends_the_run(role, name):
+    """With a sentence that says who, after the configured time; nobody is left behind."""
+    killer = Killer({10: role}, start_again=False)
+    with pytest.raises(NodeLost, match=f"the {name} did not return within 0.5 s"):
+        run_processes(replace(settings(return_seconds=0.5, noise_node=role == "noise"), round_seconds=0.1), killer.on_round, killer.say, on_start=killer.on_start)
+    assert len(killer.pids) == (5 if role == "noise" else 4)
+    assert not any(map(is_alive, killer.pids))
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="NOT TESTED: that no process is left; this system does not list them under /proc")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_no_orphans(how, tmp_path):
+    """After Ctrl-C, and even when the process that started them is killed."""
+    config = tmp_path / "config.toml"
+    config.write_text("rounds = 100_000\n[agent]\npolicy = 'MedEUCB(block=90)'\n[processes]\nport = 0\nack_port = 0\n")
+    command = [sys.executable, "-m", "ironarm", "radio", "run", "--processes", "--config", str(config)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as parent:
+        assert parent.stderr.readline() == "all nodes are there\n"
+        children = [int(pid) for pid in Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()]
+        assert len(children) == 5
+        os.kill(parent.pid, how)
+        assert parent.wait(20) == (130 if how == signal.SIGINT else -signal.SIGKILL)
+    until = time.monotonic() + 10
+    while any(map(is_alive, children)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(is_alive, children))
+
+
+def test_a_node_that_cannot_start_ends_the_run_at_once():
+    """With its own words."""
+    busy = Settings.of({**settings().to_dict(), "processes": {**TIMES, "host": "192.0.2.1"}})
+    with pytest.raises(NodeLost, match=r"the (medium|transmitter) did not start: ironarm: cannot listen at tcp://192\.0\.2\.1"):
+        run_processes(busy, say=lambda _: None)

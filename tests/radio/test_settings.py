@@ -1,0 +1,86 @@
+"""A configuration is data; what is wrong in it is named, with its table and what was meant."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ironarm.errors import BadFile, InvalidInput
+from ironarm.radio import settings as module
+from ironarm.radio.calibrate import SimulatedBench, calibrate
+from ironarm.radio.settings import Settings
+
+
+def test_the_documented_files_are_the_default(tmp_path):
+    """Each line in docs/radio.md and in the module's docstring is what holds without it; TOML and JSON say the same."""
+    page = (Path(__file__).parents[2] / "docs" / "radio.md").read_text()
+    assert Settings.of(tomllib.loads(page.split("```toml\n")[1].split("```")[0])) == Settings()
+    text = module.__doc__.split("defaults:\n")[1]
+    path = tmp_path / "bench.toml"
+    path.write_text("\n".join(line.strip() for line in text.splitlines()))
+    read = Settings.read(path)
+    assert read.hardware == {"bands_mhz": [[1199.5, 1202.5]], "max_gain_db": 30, "setup": "conducted"}
+    assert Settings.of({**read.to_dict(), "hardware": None}) == Settings()
+    (tmp_path / "bench.json").write_text(json.dumps(read.to_dict()))
+    assert Settings.read(tmp_path / "bench.json") == read
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"round": 5}, "unknown key 'round' in the configuration; .* Did you mean 'rounds'"),
+        ({"rounds": 0}, "rounds must be a whole number of at least 1"),
+        ({"jammer": {"rho": 1.5}}, "rho must be .* at most 1"),
+        ({"jammer": [1]}, r"\[jammer\] must be a table"),
+        ({"jammer": {"strategy": [0.1]}}, "strategy must be a list with one number for each of the 5 channels"),
+        ({"channels": {"means": [1, 2]}}, "means must be a list with one number for each of the 5 channels"),
+        ({"channels": {"means": [1, 2, 3, 4, "x"]}}, "a value of means must be a number"),
+        ({"channels": {"jammed": [50] * 5}}, "jammed must not be above means"),
+        ({"channels": {"spread": 0.1}}, "spread must be at least"),
+        ({"agent": {"policy": "MedUCB"}}, "Did you mean 'MedEUCB'"),
+        ({"agent": {"policy": "MedEUCB(block=20)"}}, "block=20 is too small for 5 arms"),
+        ({"agent": {"policy": 5}}, "policy must be text"),
+        ({"ack": {"timeout_seconds": 0}}, "timeout_seconds must be above 0"),
+        ({"processes": {"lost_seconds": 0.1}}, "lost_seconds must be at least 0.4"),
+        ({"processes": {"noise_node": 1}}, "noise_node must be true or false"),
+        ({"processes": {"port": 70000}}, "port must be"),
+        ({"hardware": 5}, r"\[hardware\] must be a table"),
+    ],
+)
+def test_mistakes_are_named(data, message):
+    """With what is expected."""
+    with pytest.raises(InvalidInput, match=message):
+        Settings.of(data)
+
+
+def test_files_that_are_none(tmp_path):
+    """Missing, not text, not TOML; a mistake in a file names the file."""
+    files = {"a.toml": (b"\xff", "not text"), "b.toml": (b"x = [", "not valid TOML"), "c.json": (b"[1]", "no names and values"), "d.json": (b"{", "not valid JSON")}
+    for name, (content, message) in files.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(BadFile, match=message):
+            Settings.read(tmp_path / name)
+    with pytest.raises(BadFile, match="cannot be read"):
+        Settings.read(tmp_path / "none.toml")
+    (tmp_path / "e.toml").write_text("rounds = -1\n")
+    with pytest.raises(InvalidInput, match=r"e\.toml: rounds must be"):
+        Settings.read(tmp_path / "e.toml")
+
+
+def test_a_mean_above_the_floor_is_named():
+    """With what the channel has without the noise source."""
+    with pytest.raises(InvalidInput, match=r"channel 3 cannot reach 48 dB: without the noise source it has 47\.0 dB"):
+        Settings.of({"channels": {"means": [41, 37, 35, 48, 28]}}).medium()
+
+
+def test_a_calibration_takes_the_place_of_computed_levels(tmp_path):
+    """Both agree to 0.2 dB; one for other means is refused."""
+    path = tmp_path / "calibration.json"
+    calibrate(SimulatedBench.of(Settings().bench())).save(path)
+    measured, computed = Settings.of({"calibration": str(path)}).medium(), Settings().medium()
+    assert 10 * np.log10(np.array(measured.noise) / np.array(computed.noise)) == pytest.approx(0, abs=0.2)
+    assert measured.wander_db == pytest.approx(computed.wander_db, abs=0.02)
+    with pytest.raises(InvalidInput, match="was made for"):
+        Settings.of({"calibration": str(path), "channels": {"means": [40, 37, 35, 31, 28]}}).medium()
