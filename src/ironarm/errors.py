@@ -6,7 +6,8 @@
     │   ├── UnknownDecision (also a LookupError)  no open decision of that id
     │   └── BadFile                           a file that is truncated, foreign or newer
     ├── PolicyFault (also a TypeError)        a policy or attack that cannot be compiled or breaks its contract
-    └── MissingExtra (also an ImportError)    an optional dependency is not installed
+    ├── MissingExtra (also an ImportError)    an optional dependency is not installed
+    └── RadioFault                            a radio fell silent, or takes nothing more to send
 
 Each message is one sentence or two: what, expected, got, what to do.
 """
@@ -40,6 +41,10 @@ class PolicyFault(IronarmError, TypeError):
 
 class MissingExtra(IronarmError, ImportError):
     """An optional dependency is not installed."""
+
+
+class RadioFault(IronarmError):
+    """A radio fell silent, takes nothing more to send, or was closed under somebody's hands."""
 
 
 def missing_extra(what: str, extra: str) -> MissingExtra:
