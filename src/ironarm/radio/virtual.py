@@ -1,7 +1,7 @@
 """The virtual radio: a TCP server that Debian's SoapySDR driver for the Red Pitaya takes for radios, with the simulated medium between them.
 
-So everything that a real radio goes through (SoapySDR, its driver, streams, threads, read-back) runs without a radio. Each device has a port. The driver opens two connections to send
-and two to receive, and says on each first what it is for, as a 32-bit word:
+So everything that a real radio goes through (SoapySDR, its driver, streams, threads, read-back) runs without a radio. Each device has a port. The driver opens two connections
+to send and two to receive, and says on each first what it is for, as a 32-bit word:
 
     0  settings of the receiver       words: a frequency in Hz, or 2^28 + the code of a sample rate
     1  samples to the receiver        pairs of 32-bit floats
@@ -11,8 +11,8 @@ and two to receive, and says on each first what it is for, as a 32-bit word:
 *Time is virtual.* The clock is the count of samples that were delivered. It never runs faster than a real radio's, but it waits for a receiver that is slow: on a busy machine
 everything slows down and nothing is lost. `realtime=True` keeps to the wall clock instead, as radios do, and drops (and counts) what a receiver does not take in time.
 
-The driver reads only when all it was asked for has arrived. Therefore only whole blocks are sent, and only into a window that is open: a window that closes on half of what the driver
-waits for would never open again. A client must not ask for more than about 4000 samples at once, half a socket's smallest window.
+The driver reads only when all it was asked for has arrived. Therefore only whole blocks are sent, and only into a window that is open: a window that closes on half of what the
+driver waits for would never open again. A client should ask for 1024 samples at once, SoapySDR's own default: more than the window holds would never arrive.
 
 The driver's limits: 0 to 60 MHz (hence `TRANSLATION_HZ`), no gain, no time stamps. The medium's limit: 1.25 MS/s, one channel.
 """
@@ -188,6 +188,7 @@ class VirtualRadio:
             now = monotonic()
             if idle:
                 due = now
+                continue
             if now < due:
                 continue
             if self.realtime:
@@ -236,7 +237,7 @@ class VirtualRadio:
         bursts = [(device, self._burst(device.transmit)) for device in self._devices.values() if device.transmit.samples in readable]
         for device in self._devices.values():
             for direction in device.directions:
-                self._settings(device, direction)
+                self._settings(direction)
         for device, samples in bursts:
             self._send(device, samples)
         for device in self._devices.values():
@@ -251,6 +252,7 @@ class VirtualRadio:
         for link, device in list(self._strangers.items()):
             if link in readable:
                 self._introduce(link, device)
+        self._refuse_rates()
         self._hold_back()
 
     def _introduce(self, link: socket.socket, device: Device) -> None:
@@ -272,7 +274,7 @@ class VirtualRadio:
         else:
             direction.settings, direction.words = link, b""
 
-    def _settings(self, device: Device, direction: Direction) -> None:
+    def _settings(self, direction: Direction) -> None:
         """Read all settings that have come."""
         if direction.settings is None:
             return
@@ -284,8 +286,12 @@ class VirtualRadio:
             elif word >> 28 == 1 and word & 0xFFFFFFF < len(RATES_HZ):
                 direction.rate_hz = RATES_HZ[word & 0xFFFFFFF]
         direction.words = direction.words[whole:]
-        if direction.rate_hz not in (None, RATE_HZ) and direction.samples is not None and direction.settings is not None:
-            self._complain(f"the device {device.name} was set to {direction.rate_hz:g} samples a second; the virtual radio knows only {RATE_HZ:g}.", direction.settings)
+
+    def _refuse_rates(self) -> None:
+        for device in self._devices.values():
+            for direction in device.directions:
+                if direction.rate_hz not in (None, RATE_HZ) and direction.samples is not None and direction.settings is not None:
+                    self._complain(f"the device {device.name} was set to {direction.rate_hz:g} samples a second; the virtual radio knows only {RATE_HZ:g}.", direction.settings)
 
     def _burst(self, direction: Direction) -> bytes:
         """Return samples as bytes, all that comes until it is quiet for a moment."""

@@ -1,7 +1,7 @@
 """The medium as a stream: bursts go in as they come, every receiver takes block after block out of it, and the count of samples is the clock.
 
-`Medium` renders one window for one round. Radios know no rounds: they send when they are told to, and hear without end. `Air` puts both together. A burst begins with the next block
-that is rendered, or where the device's last burst ends. The transmitter's bursts each get a path of their own, as packets do in `Medium`; those of other devices arrive as they are.
+`Medium` renders one window for one round. Radios know no rounds: they send when they are told to, and hear without end. `Air` puts both together. A burst begins with the next
+block that is rendered, or where the device's last burst ends. The transmitter's bursts each get a path of their own, as packets do in `Medium`; others arrive as they are.
 """
 
 from __future__ import annotations

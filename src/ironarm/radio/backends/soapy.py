@@ -1,7 +1,7 @@
 """A real radio through SoapySDR, in this process.
 
-What is set is read back, and what the device ignored is an error: a driver may take 1200 MHz without a word and stay where it was. Rates are also compared with the list of what the
-device can do, because drivers have been seen to repeat any rate they were told.
+What is set is read back, and what the device ignored is an error: a driver may take 1200 MHz without a word and stay where it was. Rates are also compared with the list of
+what the device can do, because drivers have been seen to repeat any rate they were told.
 
 Transmitting needs a permit (`radio/safety.py`). The transmitter is switched on by the first burst, and off by `close`, by the end of a `with` block, and when Python ends.
 
@@ -27,7 +27,7 @@ from .soapy_binding import soapy
 from .soapy_reader import OVERFLOW, READ, TIMEOUT, Reader
 
 AMPLITUDE = 0.5
-"""A device's sample for a sample of 1: packets have peaks up to 1.3, and devices are best driven to 0.5 to 0.7 of their full scale, 1. Received samples are multiplied by its inverse."""
+"""A device's sample for a sample of 1: packets have peaks up to 1.3, and devices are best driven to 0.5 to 0.7 of their full scale, 1. Received samples are divided by it."""
 
 FREQUENCY_TOLERANCE_HZ = 500.0
 """A receiver finds carriers up to 13 kHz off; tuners have steps."""

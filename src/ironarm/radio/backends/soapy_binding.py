@@ -1,7 +1,7 @@
 """Finds SoapySDR's Python binding, which pip cannot install.
 
-Debian's package puts two files into the system's Python, `SoapySDR.py` and `_SoapySDR.*.so`. They also work in a virtual environment of the same Python version, with any NumPy. Only
-these two are loaded from there: with the whole folder on the path, the system's NumPy and all else would shadow the environment's own.
+Debian's package puts two files into the system's Python, `SoapySDR.py` and `_SoapySDR.*.so`. They also work in a virtual environment of the same Python version, with any NumPy.
+Only these two are loaded from there: with the whole folder on the path, the system's NumPy and all else could get in the way of the environment's own.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def _load(place: Path, suffix: str) -> ModuleType:
     try:
         for name, file in (("_SoapySDR", f"_SoapySDR{suffix}"), ("SoapySDR", "SoapySDR.py")):
             spec = importlib.util.spec_from_file_location(name, place / file)
-            assert spec is not None and spec.loader is not None
+            assert spec is not None
+            assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
             sys.modules[name] = module
             loaded.append(name)

@@ -1,0 +1,188 @@
+"""The virtual radio speaks the Red Pitaya's protocol; the client here is a plain socket, no package is needed."""
+
+import socket
+import struct
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from ironarm.errors import InvalidInput
+from ironarm.radio.medium import Medium
+from ironarm.radio.receiver import Receiver
+from ironarm.radio.virtual import RX_SAMPLES, RX_SETTINGS, TX_SAMPLES, TX_SETTINGS, VirtualRadio
+from ironarm.radio.virtual_air import BLOCK, FULL_SCALE, Air
+from ironarm.radio.waveform import STANDARD, modulate
+
+TARGETS_DB = (41, 37, 35, 31, 28)
+MEDIUM = Medium(noise=[10 ** (-sinr / 10) for sinr in TARGETS_DB], seed=3)
+RATE_CODE = 5
+
+
+class Client:
+    """One direction of a device, as the driver opens it."""
+
+    def __init__(self, virtual, device, roles, frequency_hz, rate_code=RATE_CODE):
+        self.links = []
+        for role in roles:
+            link = socket.create_connection((virtual.host, int(virtual.arguments(device)["port"])), timeout=5)
+            link.sendall(struct.pack("<I", role))
+            self.links.append(link)
+        self.tune(frequency_hz)
+        self.links[0].sendall(struct.pack("<I", 1 << 28 | rate_code))
+
+    def tune(self, frequency_hz):
+        self.links[0].sendall(struct.pack("<I", int(frequency_hz)))
+
+    def send(self, samples):
+        self.links[1].sendall((samples / FULL_SCALE).astype(np.complex64).tobytes())
+
+    def receive(self, count):
+        data = b""
+        while len(data) < 8 * count:
+            part = self.links[1].recv(8 * count - len(data))
+            if not part:
+                break
+            data += part
+        return np.frombuffer(data, np.complex64)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for link in self.links:
+            link.close()
+
+
+def receiver_client(virtual, frequency_hz=20e6, **more):
+    return Client(virtual, "receiver", (RX_SETTINGS, RX_SAMPLES), frequency_hz, **more)
+
+
+def sender_client(virtual, device="transmitter", frequency_hz=20e6):
+    return Client(virtual, device, (TX_SETTINGS, TX_SAMPLES), frequency_hz)
+
+
+def first_packet(client, packets=20):
+    for _ in range(packets):
+        report = Receiver(sps=3).receive(client.receive(4000))
+        if report.detected:
+            return report
+    return report
+
+
+def expected_stream(blocks, frequency_hz=1200e6):
+    """Return what a receiver hears from the clock's beginning on, when nobody sends."""
+    air, heard = Air(MEDIUM, ["transmitter", "jammer", "receiver"]), []
+    for _ in range(blocks):
+        heard.append(air.hear("receiver", frequency_hz))
+        air.advance()
+    return np.concatenate(heard)
+
+
+@pytest.mark.parametrize("channel", [0, 4])
+def test_a_burst_goes_from_one_device_to_another(channel):
+    with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual, 20e6 + channel * 0.5e6) as ears, sender_client(virtual) as mouth:
+        ears.receive(BLOCK)
+        mouth.tune(20e6 + channel * 0.5e6)  # sent just before the samples, and valid for them
+        mouth.send(modulate(STANDARD.symbols(77), 3))
+        report = first_packet(ears)
+    assert (report.round, report.crc_ok) == (77, True)
+    assert report.sinr_db == pytest.approx(TARGETS_DB[channel], abs=1)
+
+
+def test_other_channels_are_not_heard():
+    """Neither a burst in another channel nor one between the channels; between them there is only the receiver's own floor."""
+    with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual, 20.5e6) as ears, sender_client(virtual) as mouth:
+        for frequency in (20e6, 20.25e6):
+            mouth.tune(frequency)
+            mouth.send(modulate(STANDARD.symbols(1), 3))
+        assert not first_packet(ears, 5).detected
+        ears.tune(20.25e6)
+        ears.receive(20 * BLOCK)
+        assert not ears.receive(BLOCK).any()
+
+
+def test_two_devices_send_at_once():
+    """A jammer's noise, started with the packet and as long, sets the SINR; 3 dB of room because the bursts may begin some blocks apart and the noise is one draw."""
+    noise = np.random.default_rng(5).normal(scale=np.sqrt(0.5 * 10 ** (-0.75)), size=(2, 12_000))
+    with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual) as ears, sender_client(virtual) as mouth, sender_client(virtual, "jammer") as jammer:
+        ears.receive(BLOCK)
+        jammer.send(noise[0] + 1j * noise[1])
+        mouth.send(modulate(STANDARD.symbols(5), 3))
+        assert first_packet(ears).sinr_db == pytest.approx(7.5, abs=3)
+
+
+def test_virtual_time_waits_for_a_slow_receiver():
+    """The clock stands still while nobody reads, and then goes on without a gap: what comes is what the medium says, sample by sample."""
+    with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual) as ears:
+        first = ears.receive(5 * BLOCK)
+        time.sleep(0.3)
+        stood = virtual.air.clock
+        time.sleep(0.3)
+        assert virtual.air.clock == stood < 0.3 * 1.25e6
+        heard = np.concatenate([first, ears.receive(stood + 20 * BLOCK)])
+        assert virtual.overflows("receiver") == 0
+    assert np.array_equal(heard, expected_stream(-(-len(heard) // BLOCK))[: len(heard)])
+
+
+def test_realtime_drops_what_is_not_read_in_time_and_counts_it():
+    with VirtualRadio(MEDIUM, realtime=True) as virtual, receiver_client(virtual) as ears:
+        ears.receive(BLOCK)
+        time.sleep(0.5)
+        dropped = virtual.overflows("receiver")
+        assert dropped > 0.2 * 1.25e6 / BLOCK
+        expected = expected_stream(3)[BLOCK : 3 * BLOCK]
+        assert np.array_equal(ears.receive(2 * BLOCK), expected)  # what was queued is whole; the gap comes after it
+        assert len(ears.receive(100 * BLOCK)) == 100 * BLOCK  # and the stream goes on
+
+
+def test_a_rate_that_the_medium_does_not_have_is_refused():
+    """The protocol has no word for it: the connection is cut, and the reason kept."""
+    with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual, rate_code=4) as ears:
+        assert len(ears.receive(BLOCK)) == 0
+        assert "500000 samples a second" in virtual.complaints[0]
+
+
+def test_a_stranger_is_cut_off():
+    with VirtualRadio(MEDIUM) as virtual:
+        link = socket.create_connection((virtual.host, int(virtual.arguments("jammer")["port"])), timeout=5)
+        with link:
+            link.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            try:
+                assert link.recv(1) == b""
+            except ConnectionResetError:
+                pass
+        assert "jammer" in virtual.complaints[0]
+
+
+def test_a_receiver_that_goes_away_does_not_stop_the_others():
+    with VirtualRadio(MEDIUM, ["transmitter", "receiver", "jammer"]) as virtual, receiver_client(virtual) as ears:
+        with Client(virtual, "jammer", (RX_SETTINGS, RX_SAMPLES), 20e6) as other:
+            other.receive(BLOCK)
+        assert len(ears.receive(50 * BLOCK)) == 50 * BLOCK
+
+
+def test_closing_leaves_nothing_behind():
+    before = set(threading.enumerate())
+    virtual = VirtualRadio(MEDIUM)
+    port = int(virtual.arguments("receiver")["port"])
+    with receiver_client(virtual) as ears:
+        ears.receive(BLOCK)
+        virtual.close()
+        virtual.close()
+        assert len(ears.receive(1 << 20)) < 1 << 20  # the connection ended
+    assert set(threading.enumerate()) == before
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection(("127.0.0.1", port), timeout=1)
+
+
+def test_ports_and_names_are_checked():
+    with VirtualRadio(MEDIUM) as virtual:
+        taken = int(virtual.arguments("receiver")["port"])
+        with pytest.raises(InvalidInput, match=f"port {taken} of 127.0.0.1 cannot be used"):
+            VirtualRadio(MEDIUM, ["receiver"], ports=[taken])
+    with pytest.raises(InvalidInput, match="ports must have one number for each of the 2 devices, got 1"):
+        VirtualRadio(MEDIUM, ["a", "b"], ports=[1])
+    with pytest.raises(InvalidInput, match="a name of its own"):
+        VirtualRadio(MEDIUM, ["a", "a"])
