@@ -1,5 +1,6 @@
 """The virtual radio speaks the Red Pitaya's protocol; the client here is a plain socket, no package is needed."""
 
+import contextlib
 import socket
 import struct
 import threading
@@ -64,8 +65,10 @@ def sender_client(virtual, device="transmitter", frequency_hz=20e6):
 
 
 def first_packet(client, packets=20):
+    window = np.zeros(1400)  # windows overlap by a packet's length
     for _ in range(packets):
-        report = Receiver(sps=3).receive(client.receive(4000))
+        window = np.concatenate([window[-1400:], client.receive(3000)])
+        report = Receiver(sps=3).receive(window)
         if report.detected:
             return report
     return report
@@ -88,7 +91,7 @@ def test_a_burst_goes_from_one_device_to_another(channel):
         mouth.send(modulate(STANDARD.symbols(77), 3))
         report = first_packet(ears)
     assert (report.round, report.crc_ok) == (77, True)
-    assert report.sinr_db == pytest.approx(TARGETS_DB[channel], abs=1)
+    assert report.sinr_db == pytest.approx(TARGETS_DB[channel], abs=1.5)  # the spread is 0.25 dB, and the noise is new in each run: 1e-8 false alarms
 
 
 def test_other_channels_are_not_heard():
@@ -104,13 +107,13 @@ def test_other_channels_are_not_heard():
 
 
 def test_two_devices_send_at_once():
-    """A jammer's noise, started with the packet and as long, sets the SINR; 3 dB of room because the bursts may begin some blocks apart and the noise is one draw."""
-    noise = np.random.default_rng(5).normal(scale=np.sqrt(0.5 * 10 ** (-0.75)), size=(2, 12_000))
+    """A jammer's noise, which begins before the packet and ends after it, sets the SINR; the spread is 0.28 dB."""
+    noise = np.random.default_rng(5).normal(scale=np.sqrt(0.5 * 10 ** (-0.75)), size=(2, 250_000))
     with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual) as ears, sender_client(virtual) as mouth, sender_client(virtual, "jammer") as jammer:
         ears.receive(BLOCK)
         jammer.send(noise[0] + 1j * noise[1])
         mouth.send(modulate(STANDARD.symbols(5), 3))
-        assert first_packet(ears).sinr_db == pytest.approx(7.5, abs=3)
+        assert first_packet(ears).sinr_db == pytest.approx(7.5, abs=1.6)
 
 
 def test_virtual_time_waits_for_a_slow_receiver():
@@ -149,10 +152,8 @@ def test_a_stranger_is_cut_off():
         link = socket.create_connection((virtual.host, int(virtual.arguments("jammer")["port"])), timeout=5)
         with link:
             link.sendall(b"GET / HTTP/1.1\r\n\r\n")
-            try:
+            with contextlib.suppress(ConnectionResetError):
                 assert link.recv(1) == b""
-            except ConnectionResetError:
-                pass
         assert "jammer" in virtual.complaints[0]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Mapping
-from time import monotonic
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -226,6 +226,8 @@ class SoapyRadio:
                 position += wrote
             elif wrote not in (0, TIMEOUT, OVERFLOW, UNDERFLOW) or monotonic() > deadline:
                 raise RadioFault(f"the radio {self.name!r} takes no more samples to send (its driver answered {wrote}). Check its cable or address, and start again.")
+            else:
+                sleep(0.001)  # a driver may answer at once instead of waiting
         with self._sending:
             status = self._open_device().readStreamStatus(self._stream(self._tx), timeoutUs=0).ret
             self.underruns += status == UNDERFLOW

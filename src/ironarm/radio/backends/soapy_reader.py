@@ -86,13 +86,11 @@ class Reader:
 
     def _wait_until(self, count: int) -> None:
         while self.count < count:
-            before = self.count
-            self._changed.wait(self._silent)
             if self._failure is not None:
                 raise RadioFault(f"the radio cannot be read any more: {self._failure}. Check its cable or address, and start again.")
             if self._ended:
                 raise RadioFault("the radio was closed while somebody waited for its samples.")
-            if self.count == before:
+            if not self._changed.wait(self._silent):
                 raise RadioFault(f"the radio gave no samples for {self._silent:g} s. Check its cable or address and that nobody else uses it, and start again.")
 
     def _run(self) -> None:
