@@ -1,7 +1,9 @@
 """Radios through SoapySDR and its own driver, end to end, with the virtual radio where the hardware would be."""
 
 import argparse
+import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -141,6 +143,18 @@ def test_a_gain_that_does_not_exist_is_an_error(virtual):
 
 
 @needs_soapy
+def test_a_digital_gain_scales_what_is_sent(virtual):
+    """For devices without a gain: 13 dB less power are 13 dB less SINR, and more than 0 dB would be clipped."""
+    with opened(virtual, "transmitter", digital_gain=True, gain_db=-13) as transmitter, opened(virtual, "receiver") as receiver:
+        assert transmitter.info().gain_db == -13
+        assert round_of(transmitter, receiver, 0, 3).sinr_db == pytest.approx(41 - 13, abs=1.5)
+        with pytest.raises(InvalidInput, match="gain_db must be at most 0, got 1"):
+            transmitter.set_gain(1)
+    with pytest.raises(InvalidInput, match="only what is sent"):
+        opened(virtual, "receiver", digital_gain=True)
+
+
+@needs_soapy
 def test_an_unknown_device_is_an_error():
     with pytest.raises(InvalidInput, match=r"cannot open the device 'driver=nonesuch' .*ironarm radio probe"):
         SoapyRadio("driver=nonesuch", frequency_hz=20e6)
@@ -188,6 +202,23 @@ def test_realtime_counts_what_a_stalled_reader_loses_and_recovers():
             time.sleep(0.4)
         assert virtual.overflows("receiver") - before > 100
         assert len(receiver.receive(50_000)) == 50_000
+
+
+@needs_soapy
+def test_the_virtual_radio_as_a_process():
+    """It says how SoapySDR finds its devices, serves, and ends when it is told to."""
+    command = "import sys, argparse; from ironarm.commands import radio_virtual as v; p = argparse.ArgumentParser(); v.add(p); sys.exit(v.run(p.parse_args(sys.argv[1:])))"
+    with subprocess.Popen([sys.executable, "-c", command, "--json", "--sinr", "30,30,30,30,30"], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            told = json.loads(server.stdout.readline())
+            more = {"frequency_hz": 1200e6, "frequency_translation_hz": told["frequency_translation_hz"]}
+            with SoapyRadio(told["devices"]["transmitter"], permit=Permit(), **more) as transmitter, SoapyRadio(told["devices"]["receiver"], **more) as receiver:
+                report = round_of(transmitter, receiver, 1, 12)
+            assert (report.round, report.crc_ok) == (12, True)
+            assert report.sinr_db == pytest.approx(30, abs=1.5)
+        finally:
+            server.terminate()
+    assert server.returncode == 0
 
 
 @needs_soapy
@@ -262,8 +293,8 @@ def send_again_and_again(transmitter):
 
 def probe(*arguments):
     parser = argparse.ArgumentParser()
-    radio_probe.add(parser.add_subparsers())
-    return radio_probe.run(parser.parse_args(["probe", *arguments]))
+    radio_probe.add(parser)
+    return radio_probe.run(parser.parse_args(arguments))
 
 
 def sockets():

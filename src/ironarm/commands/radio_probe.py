@@ -9,16 +9,12 @@ from typing import Any
 
 from ..errors import MissingExtra
 
+HELP = "list the radios that SoapySDR finds and what they can do, and say what is missing; nothing is sent and nothing is set"
 MODULES = "apt-cache search soapysdr-module"
 
 
-def add(verbs: Any) -> None:
-    """Add the verb to those of `ironarm radio`."""
-    parser = verbs.add_parser(
-        "probe",
-        help="list radios and what they can do",
-        description="List the radios that SoapySDR finds, with their frequencies, rates and gains, and say what is missing. Nothing is sent and nothing is set.",
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Describe the options."""
     parser.add_argument(
         "--device", metavar="ARGS", help="only this device, for example driver=uhd; needed for drivers that cannot search, such as driver=redpitaya,addr=192.168.1.100"
     )

@@ -63,6 +63,7 @@ class SoapyRadio:
     permit : leave to transmit; without it the radio only receives.
     frequency_translation_hz : what the device is tuned to, less what that is on the air, as behind a transverter; -1180e6 makes 20 MHz of 1200 MHz.
     settle_seconds : how much of what is received is thrown away after tuning, in seconds of samples.
+    digital_gain : scale what is sent, instead of setting the device's gain: `gain_db` is then the power relative to 1, at most 0 dB. For devices that have no gain.
     channel : of a device that has several.
 
     Examples
@@ -82,6 +83,7 @@ class SoapyRadio:
         permit: TransmitPermit | None = None,
         frequency_translation_hz: float = 0.0,
         settle_seconds: float = SETTLE_SECONDS,
+        digital_gain: bool = False,
         channel: int = 0,
     ) -> None:
         module = soapy()
@@ -90,6 +92,9 @@ class SoapyRadio:
         self.name = arguments if isinstance(arguments, str) else ",".join(f"{key}={value}" for key, value in arguments.items())
         self.underruns = self.clipped = 0
         self._rx, self._tx, self._cf32, self._end_burst = module.SOAPY_SDR_RX, module.SOAPY_SDR_TX, module.SOAPY_SDR_CF32, module.SOAPY_SDR_END_BURST
+        self._digital_db = 0.0 if digital_gain else None
+        if digital_gain and permit is None:
+            raise InvalidInput("digital_gain scales only what is sent, and this radio has no permit to transmit; leave it out.")
         self._reader: Reader | None = None
         self._streams: dict[int, Any] = {}
         self._sending = threading.Lock()
@@ -107,7 +112,7 @@ class SoapyRadio:
             self._set_rate(number("rate_hz", rate_hz, above=0))
             if gain_db is not None:
                 self.set_gain(gain_db)
-            elif permit is not None and self._has_gain():
+            elif permit is not None and self._digital_db is None and self._has_gain():
                 self.set_gain(self._device.getGainRange(self._tx, channel).minimum())
             self.tune(frequency_hz)
         except BaseException:
@@ -138,8 +143,11 @@ class SoapyRadio:
         gain_db = number("gain_db", gain_db)
         if self.permit is not None:
             self.permit.check_gain(gain_db)
+        if self._digital_db is not None:
+            self._digital_db = number("gain_db", gain_db, at_most=0)
+            return
         if not self._has_gain():
-            raise InvalidInput(f"the device {self.name!r} has no gain that can be set; leave out gain_db.")
+            raise InvalidInput(f"the device {self.name!r} has no gain that can be set; leave out gain_db, or set digital_gain if it transmits.")
         self._device.setGain(self._main, self.channel, gain_db)
         got = self._device.getGain(self._main, self.channel)
         if abs(got - gain_db) > GAIN_TOLERANCE_DB:
@@ -164,7 +172,7 @@ class SoapyRadio:
         self.permit.check_frequency(info.frequency_hz, WIDTH_HZ)
         if info.gain_db is not None:
             self.permit.check_gain(info.gain_db)
-        scaled = (AMPLITUDE * np.asarray(samples)).astype(np.complex64)
+        scaled = (AMPLITUDE * 10 ** ((self._digital_db or 0.0) / 20) * np.asarray(samples)).astype(np.complex64)
         size = np.abs(scaled)
         if not np.isfinite(size).all():
             raise InvalidInput("the samples of a burst must be finite numbers.")
@@ -182,7 +190,7 @@ class SoapyRadio:
             serial=str(dict(device.getHardwareInfo()).get("serial", self.name)),
             frequency_hz=device.getFrequency(way, self.channel) - self.translation_hz,
             rate_hz=device.getSampleRate(way, self.channel),
-            gain_db=device.getGain(way, self.channel) if self._has_gain() else None,
+            gain_db=self._digital_db if self._digital_db is not None else device.getGain(way, self.channel) if self._has_gain() else None,
             overflows=self._reader.overflows if self._reader is not None else 0,
             underruns=self.underruns,
         )
