@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from ironarm.radio.randomness import complex_normals, key, words
-from ironarm.radio.waveform import ROLL_OFF, SYMBOL_RATE, bits_of, modulate, qpsk
+from ironarm.radio.waveform import bits_of, modulate, qpsk
 
 SYSTEM_PYTHON = "/usr/bin/python3"
 SCRIPT = Path(__file__).parent / "gnuradio" / "receive.py"
@@ -59,9 +59,9 @@ def test_gnuradio_demodulates_our_transmitter(sinr_db, sent_bits, tmp_path):
     """With 1 kHz of carrier offset and a fractional delay, its timing and carrier loops find every symbol: SINR within 0.6 dB, which is their own noise at 41 dB, and symbol errors
     as theory says (10 % more for the loops, and 5 standard deviations: 1e-6 false alarms)."""
     samples = modulate(qpsk(sent_bits), SPS, 0.37)
-    samples = samples * np.exp(2j * np.pi * 1000 / (SPS * SYMBOL_RATE) * np.arange(len(samples))) + 10 ** (-sinr_db / 20) * complex_normals(key(7), len(samples))
+    samples = samples * np.exp(2j * np.pi * 1000 / 1.25e6 * np.arange(len(samples))) + 10 ** (-sinr_db / 20) * complex_normals(key(7), len(samples))
     samples.astype(np.complex64).tofile(tmp_path / "samples")
-    done = system_python(str(SCRIPT), str(tmp_path / "samples"), str(tmp_path / "symbols"), str(SPS), str(ROLL_OFF))
+    done = system_python(str(SCRIPT), str(tmp_path / "samples"), str(tmp_path / "symbols"), str(SPS), "0.2")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     received, sent = received_and_sent(np.fromfile(tmp_path / "symbols", np.complex64).astype(complex), qpsk(sent_bits))

@@ -130,6 +130,17 @@ def test_a_frequency_that_the_driver_ignores_is_an_error(virtual):
 
 
 @needs_soapy
+def test_after_tuning_nothing_of_the_old_frequency_is_left(virtual):
+    """Channels differ by 13 dB in noise; the first 2000 samples have the new channel's, within 20 % (9 standard deviations)."""
+    with opened(virtual, "receiver") as receiver:
+        receiver.now()
+        for channel in (4, 0, 4, 0, 4, 0):
+            receiver.tune(CENTRES_HZ[channel])
+            heard = receiver.receive(2000, at=receiver.now())
+            assert np.mean(np.abs(heard) ** 2) == pytest.approx(10 ** (-TARGETS_DB[channel] / 10), rel=0.2)
+
+
+@needs_soapy
 def test_a_rate_that_the_driver_does_not_have_is_an_error(virtual):
     """The driver repeats any rate it is told; it has six."""
     with pytest.raises(InvalidInput, match=r"cannot receive 833333 samples a second; it can do 20000, 50000, 100000, 250000, 500000, 1.25e[+]06, and is at 100000"):

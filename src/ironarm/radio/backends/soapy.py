@@ -24,7 +24,7 @@ from ...validation import number
 from ..medium import WIDTH_HZ
 from ..radio import RadioInfo
 from .soapy_binding import soapy
-from .soapy_reader import OVERFLOW, READ, TIMEOUT, Reader
+from .soapy_reader import OVERFLOW, TIMEOUT, Reader
 
 AMPLITUDE = 0.5
 """A device's sample for a sample of 1: packets have peaks up to 1.3, and devices are best driven to 0.5 to 0.7 of their full scale, 1. Received samples are divided by it."""
@@ -225,9 +225,9 @@ class SoapyRadio:
             with self._sending:
                 device = self._open_device()
                 stream = self._stream(self._tx)
-                piece = samples[position : position + max(READ, device.getStreamMTU(stream))]
-                last = position + len(piece) == len(samples)
-                wrote = device.writeStream(stream, [piece], len(piece), self._end_burst if last else 0, timeoutUs=100_000).ret
+                # all that is left: the driver takes as much as it can, and a burst that comes in one piece has no gap
+                piece = samples[position:]
+                wrote = device.writeStream(stream, [piece], len(piece), self._end_burst, timeoutUs=100_000).ret
                 if wrote == UNDERFLOW:
                     self.underruns += 1
             if wrote > 0:
