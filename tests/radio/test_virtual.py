@@ -106,6 +106,16 @@ def test_other_channels_are_not_heard():
         assert not ears.receive(BLOCK).any()
 
 
+def test_a_driver_that_opens_sends_and_closes_at_once_is_heard():
+    """UHD does so for each burst."""
+    with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual) as ears:
+        ears.receive(BLOCK)
+        for number in (8, 9):
+            with sender_client(virtual) as mouth:
+                mouth.send(modulate(STANDARD.symbols(number), 3))
+            assert first_packet(ears).round == number
+
+
 def test_two_devices_send_at_once():
     """A jammer's noise, which begins before the packet and ends after it, sets the SINR; the spread is 0.28 dB."""
     noise = np.random.default_rng(5).normal(scale=np.sqrt(0.5 * 10 ** (-0.75)), size=(2, 250_000))

@@ -266,13 +266,15 @@ class VirtualRadio:
             return
         del self._strangers[link]
         direction = device.directions[role // 2]
+        if role == TX_SAMPLES and direction.samples is not None:
+            self._send(device, self._burst(direction))  # a driver that closes after each burst has already opened again
         old = direction.samples if role % 2 else direction.settings
         if old is not None:
             self._drop(old)
         if role % 2:
             direction.samples, direction.unsent = link, b""
         else:
-            direction.settings, direction.words = link, b""
+            direction.settings, direction.words, direction.frequency_hz, direction.rate_hz = link, b"", None, None
 
     def _settings(self, direction: Direction) -> None:
         """Read all settings that have come."""
@@ -358,7 +360,7 @@ class VirtualRadio:
                 if direction.samples is link:
                     direction.samples, direction.unsent = None, b""
                 elif direction.settings is link:
-                    direction.settings = direction.frequency_hz = direction.rate_hz = None
+                    direction.settings = None  # what was set stays: a driver may open, send and close before anything was read here
 
     def _close_sockets(self) -> None:
         links = [link for device in self._devices.values() for direction in device.directions for link in (direction.settings, direction.samples) if link is not None]

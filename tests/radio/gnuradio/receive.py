@@ -3,7 +3,7 @@
 
 SAMPLES is a file of complex 32-bit floats; the symbols that GNU Radio finds are written to the file SYMBOLS, and what it measures on their second half is printed as JSON.
 
-This script uses GNU Radio, which is under the GPL; so this folder is too. It is a program of its own: nothing of ironarm is imported here, and ironarm does not import it.
+This script uses GNU Radio, which is under the GPL; see README.md. It is a program of its own: nothing of ironarm is imported here, and ironarm does not import it.
 """
 
 import json
