@@ -13,10 +13,8 @@ import numpy as np
 import pytest
 
 from ironarm.commands import radio_probe
-from ironarm.errors import InvalidInput, MissingExtra, RadioFault
+from ironarm.errors import InvalidInput, RadioFault
 from ironarm.radio.backends.soapy import SoapyRadio
-from ironarm.radio.backends.soapy_binding import soapy
-from ironarm.radio.backends.soapy_reader import OVERFLOW, TIMEOUT, Reader
 from ironarm.radio.listen import listen
 from ironarm.radio.medium import CENTRES_HZ, Medium
 from ironarm.radio.receiver import Receiver
@@ -24,24 +22,15 @@ from ironarm.radio.virtual import TRANSLATION_HZ, VirtualRadio
 from ironarm.radio.virtual_air import FULL_SCALE
 from ironarm.radio.waveform import STANDARD, modulate
 
+from .soapy_required import require_soapy
+
 TARGETS_DB = (41, 37, 35, 31, 28)
 MEDIUM = Medium(noise=[10 ** (-sinr / 10) for sinr in TARGETS_DB], seed=4)
 RECEIVER = Receiver(sps=3)
 SECOND = 1_250_000
 
 
-def reason_to_skip():
-    try:
-        module = soapy()
-    except MissingExtra as error:
-        return f"NOT TESTED: {error} The tests also need soapysdr-module-redpitaya."
-    if not any("RedPitaya" in path for path in module.listModules()):
-        return "NOT TESTED: SoapySDR has no module for the Red Pitaya; apt-get install --no-install-recommends soapysdr-module-redpitaya (as root)"
-    return None
-
-
-REASON = reason_to_skip()
-needs_soapy = pytest.mark.skipif(REASON is not None, reason=REASON or "")
+require_soapy()
 
 
 class Permit:
@@ -81,7 +70,6 @@ def round_of(transmitter, receiver, channel, number, jam=None, jammer=None):
     return listen(receiver, RECEIVER, number, at=start, samples=SECOND)
 
 
-@needs_soapy
 def test_bursts_through_one_device_are_received_through_another(virtual):
     """Channels change every round; each packet has its number and a right checksum. The mean SINR of four is within 1 dB of the channel's, and each within 1.5 dB.
 
@@ -101,7 +89,6 @@ def test_bursts_through_one_device_are_received_through_another(virtual):
     assert virtual.complaints == []
 
 
-@needs_soapy
 def test_a_jammer_on_a_third_device(virtual):
     """Its noise, which begins before the packet and ends after it, is what the SINR says; the spread is 0.28 dB."""
     noise = np.random.default_rng(1).normal(scale=np.sqrt(0.5 * 10**-0.75), size=(2, 250_000))
@@ -111,14 +98,12 @@ def test_a_jammer_on_a_third_device(virtual):
         assert round_of(transmitter, receiver, 2, 10).sinr_db == pytest.approx(35, abs=1.5)
 
 
-@needs_soapy
 def test_a_packet_that_is_not_sent_is_missed(virtual):
     with opened(virtual, "receiver") as receiver:
         report = listen(receiver, RECEIVER, 1, at=receiver.now(), samples=20_000)
     assert (report.detected, report.sinr_db) == (False, RECEIVER.floor_db)
 
 
-@needs_soapy
 def test_a_frequency_that_the_driver_ignores_is_an_error(virtual):
     """The driver says nothing above 60 MHz, and stays where it was."""
     with pytest.raises(InvalidInput, match=r"told to receive at 1200 MHz and is at 0.6 MHz; it can do 0.625 to 60 MHz"):
@@ -129,7 +114,6 @@ def test_a_frequency_that_the_driver_ignores_is_an_error(virtual):
         assert receiver.info().frequency_hz == 1200e6
 
 
-@needs_soapy
 def test_after_tuning_nothing_of_the_old_frequency_is_left(virtual):
     """Channels differ by 13 dB in noise; the first 2000 samples have the new channel's, within 20 % (9 standard deviations)."""
     with opened(virtual, "receiver") as receiver:
@@ -140,20 +124,17 @@ def test_after_tuning_nothing_of_the_old_frequency_is_left(virtual):
             assert np.mean(np.abs(heard) ** 2) == pytest.approx(10 ** (-TARGETS_DB[channel] / 10), rel=0.2)
 
 
-@needs_soapy
 def test_a_rate_that_the_driver_does_not_have_is_an_error(virtual):
     """The driver repeats any rate it is told; it has six."""
     with pytest.raises(InvalidInput, match=r"cannot receive 833333 samples a second; it can do 20000, 50000, 100000, 250000, 500000, 1.25e[+]06, and is at 100000"):
         opened(virtual, "receiver", rate_hz=5e6 / 6)
 
 
-@needs_soapy
 def test_a_gain_that_does_not_exist_is_an_error(virtual):
     with pytest.raises(InvalidInput, match="has no gain that can be set"):
         opened(virtual, "receiver", gain_db=20)
 
 
-@needs_soapy
 def test_a_digital_gain_scales_what_is_sent(virtual):
     """For devices without a gain: 13 dB less power are 13 dB less SINR, and more than 0 dB would be clipped."""
     with opened(virtual, "transmitter", digital_gain=True, gain_db=-13) as transmitter, opened(virtual, "receiver") as receiver:
@@ -165,13 +146,11 @@ def test_a_digital_gain_scales_what_is_sent(virtual):
         opened(virtual, "receiver", digital_gain=True)
 
 
-@needs_soapy
 def test_an_unknown_device_is_an_error():
     with pytest.raises(InvalidInput, match=r"cannot open the device 'driver=nonesuch' .*ironarm radio probe"):
         SoapyRadio("driver=nonesuch", frequency_hz=20e6)
 
 
-@needs_soapy
 def test_transmitting_needs_a_permit(virtual):
     burst = modulate(STANDARD.symbols(0), 3)
     with opened(virtual, "receiver") as receiver, pytest.raises(InvalidInput, match="has no permit to transmit"):
@@ -188,7 +167,6 @@ def test_transmitting_needs_a_permit(virtual):
             transmitter.transmit(burst)
 
 
-@needs_soapy
 def test_bursts_beyond_full_scale(virtual):
     """A few clipped samples of noise are counted; a signal that is too large, or no number, is refused."""
     with opened(virtual, "jammer") as jammer:
@@ -204,7 +182,6 @@ def test_bursts_beyond_full_scale(virtual):
             jammer.transmit(quiet, at=5)
 
 
-@needs_soapy
 def test_realtime_counts_what_a_stalled_reader_loses_and_recovers():
     with VirtualRadio(MEDIUM, realtime=True) as virtual, opened(virtual, "receiver") as receiver:
         receiver.now()
@@ -215,7 +192,6 @@ def test_realtime_counts_what_a_stalled_reader_loses_and_recovers():
         assert len(receiver.receive(50_000)) == 50_000
 
 
-@needs_soapy
 def test_the_virtual_radio_as_a_process():
     """It says how SoapySDR finds its devices, serves, and ends when it is told to."""
     command = "import sys, argparse; from ironarm.commands import radio_virtual as v; p = argparse.ArgumentParser(); v.add(p); sys.exit(v.run(p.parse_args(sys.argv[1:])))"
@@ -232,7 +208,6 @@ def test_the_virtual_radio_as_a_process():
     assert server.returncode == 0
 
 
-@needs_soapy
 def test_closing_leaves_no_thread_and_no_socket(virtual):
     """Also when an exception ends the block, and when it is closed twice."""
     before = set(threading.enumerate()), sockets()
@@ -256,7 +231,6 @@ def test_closing_leaves_no_thread_and_no_socket(virtual):
             use()
 
 
-@needs_soapy
 def test_closing_from_another_thread_frees_who_waits(virtual):
     with opened(virtual, "receiver") as receiver:
         receiver.now()
@@ -265,7 +239,6 @@ def test_closing_from_another_thread_frees_who_waits(virtual):
             receiver.receive(100 * SECOND)
 
 
-@needs_soapy
 def test_a_radio_that_dies_is_noticed(monkeypatch):
     monkeypatch.setattr("ironarm.radio.backends.soapy.WRITE_SECONDS", 0.2)
     virtual = VirtualRadio(MEDIUM)
@@ -280,14 +253,12 @@ def test_a_radio_that_dies_is_noticed(monkeypatch):
             send_again_and_again(transmitter)  # the first may still seem to go out
 
 
-@needs_soapy
 def test_loading_brings_nothing_else_of_the_system():
     """NumPy is still the environment's own, and the system's folder is not on the path."""
     assert not str(np.__file__).startswith("/usr/lib/python3/dist-packages")
     assert "/usr/lib/python3/dist-packages" not in sys.path
 
 
-@needs_soapy
 def test_probe_shows_what_a_device_can_do(virtual, capsys):
     arguments = ",".join(f"{key}={value}" for key, value in virtual.arguments("receiver").items())
     assert probe("--device", arguments) == 0
@@ -318,70 +289,3 @@ def sockets():
         except FileNotFoundError:  # the folder's own
             continue
     return count
-
-
-# what follows needs no package
-
-
-@pytest.fixture
-def without_soapy(monkeypatch):
-    for name in ("SoapySDR", "_SoapySDR"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.delenv("IRONARM_SOAPYSDR", raising=False)
-    monkeypatch.setattr("ironarm.radio.backends.soapy_binding.FOLDERS", ())
-
-
-@pytest.mark.usefixtures("without_soapy")
-def test_where_soapy_is_missing_the_error_says_what_to_install(tmp_path, capsys):
-    with pytest.raises(MissingExtra, match="apt-get install --no-install-recommends python3-soapysdr"):
-        soapy([str(tmp_path)])
-    assert probe() == 1
-    assert "apt-get install" in capsys.readouterr().err
-    (tmp_path / "SoapySDR.py").write_text("raise AssertionError")
-    (tmp_path / "_SoapySDR.cpython-27-x86_64-linux-gnu.so").write_bytes(b"")
-    with pytest.raises(MissingExtra, match=r"is for another Python .*cpython-27.*/usr/bin/python3 -m venv"):
-        soapy([str(tmp_path)])
-
-
-@pytest.mark.usefixtures("without_soapy")
-def test_a_binding_that_cannot_be_loaded_is_named(tmp_path, monkeypatch):
-    (tmp_path / "SoapySDR.py").write_text("import _SoapySDR")
-    (tmp_path / "_SoapySDR.so").write_bytes(b"not a library")
-    monkeypatch.setattr("ironarm.radio.backends.soapy_binding.EXTENSION_SUFFIXES", [".so"])
-    monkeypatch.setenv("IRONARM_SOAPYSDR", str(tmp_path))
-    with pytest.raises(MissingExtra, match="is there but cannot be loaded"):
-        soapy()
-    assert "_SoapySDR" not in sys.modules
-
-
-def test_the_reader_counts_overflows_and_keeps_the_last_samples():
-    """Samples are numbered; old ones are let go; a time-out is not an error."""
-    codes = iter([None, OVERFLOW, TIMEOUT, None, None, OVERFLOW, None])
-    position = 0
-
-    def read(buffer, timeout_us):
-        nonlocal position
-        code = next(codes, TIMEOUT)
-        if code is not None:
-            time.sleep(0.001)
-            return code
-        buffer[:] = np.arange(position, position + len(buffer))
-        position += len(buffer)
-        return len(buffer)
-
-    reader = Reader(read, keep=2048, silent_seconds=0.1)
-    reader.wait_until(4096)
-    assert np.array_equal(reader.take(1500, at=2100).real, np.arange(2100, 3600))
-    assert (reader.count, reader.overflows) == (4096, 2)
-    with pytest.raises(InvalidInput, match="sample 0 is no longer kept, the oldest is 2048"):
-        reader.take(10, at=0)
-    with pytest.raises(RadioFault, match=r"gave no samples for 0.1 s"):
-        reader.take(10)
-    reader.close()
-
-
-def test_a_driver_that_fails_is_named():
-    reader = Reader(lambda buffer, timeout_us: -2, keep=10)
-    with pytest.raises(RadioFault, match="answered with the error -2"):
-        reader.take(10)
-    reader.close()

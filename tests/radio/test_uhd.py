@@ -11,14 +11,15 @@ from ironarm.radio.virtual import VirtualRadio
 from ironarm.radio.virtual_air import FULL_SCALE
 from ironarm.radio.waveform import STANDARD, modulate
 
+from .soapy_required import require_soapy
 from .test_gnuradio import SYSTEM_PYTHON, system_python
-from .test_soapy import needs_soapy
+
+require_soapy()
 
 SCRIPT = Path(__file__).parent / "gnuradio" / "through_uhd.py"
 BURSTS = 4
 
 
-@needs_soapy
 def test_uhd_sends_and_receives_our_packets(tmp_path):
     """Every burst arrives with its number, each within 1.5 dB of the channel's 28 dB (6 standard deviations)."""
     if not Path(SYSTEM_PYTHON).exists() or system_python("-c", "import uhd; uhd.usrp.MultiUSRP").returncode or not list(Path("/usr/lib").glob("*/uhd/modules/*oapy*")):

@@ -19,11 +19,9 @@ The driver's limits: 0 to 60 MHz (hence `TRANSLATION_HZ`), no gain, no time stam
 
 from __future__ import annotations
 
-import fcntl
 import selectors
 import socket
 import struct
-import termios
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -373,6 +371,9 @@ def _window(link: socket.socket) -> int:
     """Return how many bytes can be sent that the receiver has room for; where the kernel does not tell, there is always room."""
     if not hasattr(socket, "TCP_INFO"):
         return BLOCK_BYTES
+    import fcntl  # not everywhere
+    import termios
+
     info = link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
     if len(info) < 232:  # before Linux 5.4
         return BLOCK_BYTES

@@ -23,7 +23,7 @@ BLOCK = 1020
 """Samples that are rendered at a time: 0.8 ms."""
 
 FULL_SCALE = 2.0
-"""What a device's largest sample, 1, is on the air: the peaks of a packet of unit power are at 1.1 to 1.3, and a device is best not driven beyond 0.5 to 0.7."""
+"""What a device's largest sample, 1, is on the air: the peaks of a packet of unit power are at 1.04, and a device is best not driven beyond 0.5 to 0.7."""
 
 ON_CENTRE_HZ = 1000.0
 """A device is in a channel if it is tuned to its centre within this."""

@@ -27,7 +27,7 @@ from .soapy_binding import soapy
 from .soapy_reader import OVERFLOW, TIMEOUT, Reader
 
 AMPLITUDE = 0.5
-"""A device's sample for a sample of 1: packets have peaks up to 1.3, and devices are best driven to 0.5 to 0.7 of their full scale, 1. Received samples are divided by it."""
+"""A device's sample for a sample of 1: packets have peaks of 1.04, and devices are best driven to 0.5 to 0.7 of their full scale, 1. Received samples are divided by it."""
 
 FREQUENCY_TOLERANCE_HZ = 500.0
 """A receiver finds carriers up to 13 kHz off; tuners have steps."""
