@@ -116,12 +116,25 @@ def test_a_driver_that_opens_sends_and_closes_at_once_is_heard():
             assert first_packet(ears).round == number
 
 
+def test_samples_may_come_in_pieces_of_any_length(monkeypatch):
+    """Also when a piece ends within a sample, and nothing follows for a while."""
+    taken = []
+    monkeypatch.setattr(Air, "send", lambda self, device, frequency_hz, samples: taken.append(samples))
+    sent = np.arange(500) * (1 + 0.5j)
+    with VirtualRadio(MEDIUM) as virtual, sender_client(virtual, "jammer") as mouth:
+        data = sent.astype(np.complex64).tobytes()
+        for begin, end in ((0, 1003), (1003, 1006), (1006, 4000)):
+            mouth.links[1].sendall(data[begin:end])
+            time.sleep(0.02)
+    assert np.array_equal(np.concatenate(taken), sent)
+
+
 def test_two_devices_send_at_once():
     """A jammer's noise, which begins before the packet and ends after it, sets the SINR; the spread is 0.28 dB."""
     noise = np.random.default_rng(5).normal(scale=np.sqrt(0.5 * 10 ** (-0.75)), size=(2, 250_000))
     with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual) as ears, sender_client(virtual) as mouth, sender_client(virtual, "jammer") as jammer:
         ears.receive(BLOCK)
-        jammer.send(noise[0] + 1j * noise[1])
+        jammer.send(noise[0] + 1j * noise[1])  # sent first, by a device that has just connected
         mouth.send(modulate(STANDARD.symbols(5), 3))
         assert first_packet(ears).sinr_db == pytest.approx(7.5, abs=1.6)
 

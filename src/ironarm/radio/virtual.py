@@ -63,6 +63,7 @@ class Direction:
     rate_hz: float | None = None
     words: bytes = b""
     unsent: bytes = b""
+    half_sample: bytes = b""
 
     @property
     def ready(self) -> bool:
@@ -131,6 +132,7 @@ class VirtualRadio:
         self._devices: dict[str, Device] = {}
         self._wake, self._waker = socket.socketpair()
         self._closing = False
+        self._standing_until = 0.0
         try:
             for name, port in zip(devices, ports or [0] * len(devices), strict=True):
                 listener = socket.create_server((host, port))
@@ -187,6 +189,7 @@ class VirtualRadio:
             if idle:
                 due = now
                 continue
+            due = max(due, self._standing_until)
             if now < due:
                 continue
             if self.realtime:
@@ -247,6 +250,7 @@ class VirtualRadio:
                 link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._strangers[link] = device
                 self._selector.register(link, selectors.EVENT_READ)
+                self._stand()
         for link, device in list(self._strangers.items()):
             if link in readable:
                 self._introduce(link, device)
@@ -270,9 +274,15 @@ class VirtualRadio:
         if old is not None:
             self._drop(old)
         if role % 2:
-            direction.samples, direction.unsent = link, b""
+            direction.samples, direction.unsent, direction.half_sample = link, b"", b""
+            self._stand()
         else:
             direction.settings, direction.words, direction.frequency_hz, direction.rate_hz = link, b"", None, None
+
+    def _stand(self) -> None:
+        """Let the clock stand still for a moment: the first burst of a device that is just connecting is not later than others that are sent at the same time."""
+        if not self.realtime:
+            self._standing_until = monotonic() + QUIET_SECONDS
 
     def _settings(self, direction: Direction) -> None:
         """Read all settings that have come."""
@@ -310,9 +320,12 @@ class VirtualRadio:
 
     def _send(self, device: Device, data: bytes) -> None:
         direction = device.transmit
-        if len(data) < 8 or direction.frequency_hz is None or direction.rate_hz != RATE_HZ:
+        data = direction.half_sample + data
+        whole = len(data) // 8 * 8
+        direction.half_sample = data[whole:]  # a long burst may come in pieces of any length
+        if not whole or direction.frequency_hz is None or direction.rate_hz != RATE_HZ:
             return
-        samples = np.frombuffer(data[: len(data) // 8 * 8], np.complex64)
+        samples = np.frombuffer(data[:whole], np.complex64)
         self.air.send(device.name, direction.frequency_hz - self.translation_hz, samples.astype(complex))
 
     def _hold_back(self) -> None:
