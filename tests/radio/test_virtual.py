@@ -1,8 +1,10 @@
 """The virtual radio speaks the Red Pitaya's protocol; the client here is a plain socket, no package is needed."""
 
 import contextlib
+import fcntl
 import socket
 import struct
+import termios
 import threading
 import time
 
@@ -12,8 +14,9 @@ import pytest
 from ironarm.errors import InvalidInput
 from ironarm.radio.medium import Medium
 from ironarm.radio.receiver import Receiver
-from ironarm.radio.virtual import RX_SAMPLES, RX_SETTINGS, TX_SAMPLES, TX_SETTINGS, VirtualRadio
+from ironarm.radio.virtual import VirtualRadio
 from ironarm.radio.virtual_air import BLOCK, FULL_SCALE, Air
+from ironarm.radio.virtual_device import RX_SAMPLES, RX_SETTINGS, TX_SAMPLES, TX_SETTINGS
 from ironarm.radio.waveform import STANDARD, modulate
 
 TARGETS_DB = (41, 37, 35, 31, 28)
@@ -150,6 +153,27 @@ def test_virtual_time_waits_for_a_slow_receiver():
         heard = np.concatenate([first, ears.receive(stood + 20 * BLOCK)])
         assert virtual.overflows("receiver") == 0
     assert np.array_equal(heard, expected_stream(-(-len(heard) // BLOCK))[: len(heard)])
+
+
+@pytest.mark.parametrize("realtime", [False, True])
+def test_a_window_smaller_than_a_block_does_not_stop_the_stream(realtime):
+    """The driver reads when all it wants is there, 8 kB, and not before. Here the window closes with less than that in it, again and again; nobody waits for the other for ever."""
+    with VirtualRadio(MEDIUM, realtime=realtime) as virtual:
+        links = [socket.socket() for _ in range(2)]
+        with links[0], links[1]:
+            for role, link in enumerate(links):
+                link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 12_000)
+                link.connect((virtual.host, int(virtual.arguments("receiver")["port"])))
+                link.sendall(struct.pack("<I", role))
+            links[0].sendall(struct.pack("<II", 20_000_000, 1 << 28 | RATE_CODE))
+            reads, deadline = 0, time.monotonic() + 20
+            while reads < 300 and time.monotonic() < deadline:
+                if struct.unpack("i", fcntl.ioctl(links[1], termios.FIONREAD, b"\0" * 4))[0] >= 8192:
+                    assert len(links[1].recv(8192, socket.MSG_WAITALL)) == 8192
+                    reads += 1
+                else:
+                    time.sleep(0.002)
+        assert reads == 300
 
 
 def test_realtime_drops_what_is_not_read_in_time_and_counts_it():

@@ -11,8 +11,9 @@ to send and two to receive, and says on each first what it is for, as a 32-bit w
 *Time is virtual.* The clock is the count of samples that were delivered. It never runs faster than a real radio's, but it waits for a receiver that is slow: on a busy machine
 everything slows down and nothing is lost. `realtime=True` keeps to the wall clock instead, as radios do, and drops (and counts) what a receiver does not take in time.
 
-The driver reads only when all it was asked for has arrived. Therefore only whole blocks are sent, and only into a window that is open: a window that closes on half of what the
-driver waits for would never open again. A client should ask for 1024 samples at once, SoapySDR's own default: more than the window holds would never arrive.
+The driver reads only when all it was asked for has arrived. If the TCP window closes on a part of that, it may never open again: the kernel keeps the memory of what was read
+until all that came with it is read too. Therefore samples go out in units of 1024, SoapySDR's own default, and only when the window holds a whole one. A client must read 1024
+at once, or parts or multiples of it that the window holds.
 
 The driver's limits: 0 to 60 MHz (hence `TRANSLATION_HZ`), no gain, no time stamps. The medium's limit: 1.25 MS/s, one channel.
 """
@@ -24,7 +25,6 @@ import socket
 import struct
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from time import monotonic
 from types import TracebackType
 from typing import Self
@@ -34,13 +34,12 @@ import numpy as np
 from ..errors import InvalidInput
 from .medium import Medium
 from .virtual_air import BLOCK, RATE_HZ, Air
+from .virtual_device import TX_SAMPLES, UNIT_BYTES, Device, Direction, prepare, window
 
 TRANSLATION_HZ = -1180e6
 """What a device is tuned to, less what that is on the air: 1200 MHz is 20 MHz for the device, as behind a transverter."""
 
-RX_SETTINGS, RX_SAMPLES, TX_SETTINGS, TX_SAMPLES = range(4)
 RATES_HZ = (20e3, 50e3, 100e3, 250e3, 500e3, 1250e3)
-BLOCK_BYTES = 8 * BLOCK
 BLOCK_SECONDS = BLOCK / RATE_HZ
 
 QUIET_SECONDS = 0.002
@@ -51,45 +50,6 @@ AHEAD = 1 << 18
 
 LATE_SECONDS = 0.05
 """How much the clock may lag behind before it gives up catching up."""
-
-
-@dataclass
-class Direction:
-    """One direction of a device: what it is set to, and its two connections."""
-
-    settings: socket.socket | None = None
-    samples: socket.socket | None = None
-    frequency_hz: float | None = None
-    rate_hz: float | None = None
-    words: bytes = b""
-    unsent: bytes = b""
-    half_sample: bytes = b""
-
-    @property
-    def ready(self) -> bool:
-        """Whether samples can flow."""
-        return self.samples is not None and self.frequency_hz is not None and self.rate_hz == RATE_HZ
-
-
-@dataclass
-class Device:
-    """One virtual device."""
-
-    name: str
-    listener: socket.socket
-    receive: Direction = field(default_factory=Direction)
-    transmit: Direction = field(default_factory=Direction)
-    overflows: int = 0
-
-    @property
-    def port(self) -> int:
-        """The port it listens on."""
-        return int(self.listener.getsockname()[1])
-
-    @property
-    def directions(self) -> tuple[Direction, Direction]:
-        """Receive and transmit."""
-        return self.receive, self.transmit
 
 
 class VirtualRadio:
@@ -137,6 +97,7 @@ class VirtualRadio:
             for name, port in zip(devices, ports or [0] * len(devices), strict=True):
                 listener = socket.create_server((host, port))
                 listener.setblocking(False)
+                prepare(listener)
                 self._devices[name] = Device(name, listener)
                 self._selector.register(listener, selectors.EVENT_READ)
         except OSError as error:
@@ -219,18 +180,18 @@ class VirtualRadio:
         self._has_room(direction)
 
     def _has_room(self, direction: Direction) -> bool:
-        """Send what is left over, and say whether a whole block can follow: into the window that the receiver's kernel last announced, less what is under way."""
+        """Send what can be sent, in whole units and into an open window; True if less than a unit is left."""
         link = direction.samples
         assert link is not None
         try:
-            if direction.unsent:
-                direction.unsent = direction.unsent[link.send(direction.unsent) :]
+            while len(direction.unsent) >= UNIT_BYTES and window(link) >= UNIT_BYTES:
+                direction.unsent = direction.unsent[link.send(direction.unsent[:UNIT_BYTES]) :]
         except BlockingIOError:
             return False
         except OSError:
             self._drop(link)
             return False
-        return not direction.unsent and _window(link) >= BLOCK_BYTES
+        return len(direction.unsent) < UNIT_BYTES
 
     def _take_in(self, seconds: float | None) -> None:
         """Wait for whatever comes, at most so long. Samples are taken first and settings after them: a setting that was sent before the samples then counts for them."""
@@ -378,18 +339,3 @@ class VirtualRadio:
         for link in (*links, *self._strangers, *(device.listener for device in self._devices.values()), self._wake, self._waker):
             link.close()
         self._selector.close()
-
-
-def _window(link: socket.socket) -> int:
-    """Return how many bytes can be sent that the receiver has room for; where the kernel does not tell, there is always room."""
-    if not hasattr(socket, "TCP_INFO"):
-        return BLOCK_BYTES
-    import fcntl  # not everywhere
-    import termios
-
-    info = link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
-    if len(info) < 232:  # before Linux 5.4
-        return BLOCK_BYTES
-    window: int = struct.unpack_from("<I", info, 228)[0]
-    under_way: int = struct.unpack("i", fcntl.ioctl(link, termios.TIOCOUTQ, b"\0" * 4))[0]
-    return window - under_way
