@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from ironarm.errors import InvalidInput
+from ironarm.radio.listen import listen
 from ironarm.radio.medium import Medium
 from ironarm.radio.receiver import Receiver
 from ironarm.radio.virtual import VirtualRadio
@@ -67,14 +68,20 @@ def sender_client(virtual, device="transmitter", frequency_hz=20e6):
     return Client(virtual, device, (TX_SETTINGS, TX_SAMPLES), frequency_hz)
 
 
-def first_packet(client, packets=20):
-    window = np.zeros(1400)  # windows overlap by a packet's length
-    for _ in range(packets):
-        window = np.concatenate([window[-1400:], client.receive(3000)])
-        report = Receiver(sps=3).receive(window)
-        if report.detected:
-            return report
-    return report
+class Heard:
+    """Samples by their number, from the first call on."""
+
+    def __init__(self, client):
+        self.client, self.samples = client, np.empty(0)
+
+    def receive(self, count, at):
+        if at + count > len(self.samples):
+            self.samples = np.concatenate([self.samples, self.client.receive(at + count - len(self.samples))])
+        return self.samples[at : at + count]
+
+
+def packet_heard(client, number, samples=100_000):
+    return listen(Heard(client), Receiver(sps=3), number, at=0, samples=samples)
 
 
 def expected_stream(blocks, frequency_hz=1200e6):
@@ -92,7 +99,7 @@ def test_a_burst_goes_from_one_device_to_another(channel):
         ears.receive(BLOCK)
         mouth.tune(20e6 + channel * 0.5e6)  # sent just before the samples, and valid for them
         mouth.send(modulate(STANDARD.symbols(77), 3))
-        report = first_packet(ears)
+        report = packet_heard(ears, 77)
     assert (report.round, report.crc_ok) == (77, True)
     assert report.sinr_db == pytest.approx(TARGETS_DB[channel], abs=1.5)  # the spread is 0.25 dB, and the noise is new in each run: 1e-8 false alarms
 
@@ -103,7 +110,7 @@ def test_other_channels_are_not_heard():
         for frequency in (20e6, 20.25e6):
             mouth.tune(frequency)
             mouth.send(modulate(STANDARD.symbols(1), 3))
-        assert not first_packet(ears, 5).detected
+        assert not packet_heard(ears, 1, 20_000).detected
         ears.tune(20.25e6)
         ears.receive(20 * BLOCK)
         assert not ears.receive(BLOCK).any()
@@ -116,7 +123,7 @@ def test_a_driver_that_opens_sends_and_closes_at_once_is_heard():
         for number in (8, 9):
             with sender_client(virtual) as mouth:
                 mouth.send(modulate(STANDARD.symbols(number), 3))
-            assert first_packet(ears).round == number
+            assert packet_heard(ears, number).round == number
 
 
 def test_samples_may_come_in_pieces_of_any_length(monkeypatch):
@@ -139,7 +146,7 @@ def test_two_devices_send_at_once():
         ears.receive(BLOCK)
         jammer.send(noise[0] + 1j * noise[1])  # sent first, by a device that has just connected
         mouth.send(modulate(STANDARD.symbols(5), 3))
-        assert first_packet(ears).sinr_db == pytest.approx(7.5, abs=1.6)
+        assert packet_heard(ears, 5).sinr_db == pytest.approx(7.5, abs=1.6)
 
 
 def test_virtual_time_waits_for_a_slow_receiver():

@@ -13,6 +13,9 @@ import numpy as np
 from .receiver import PacketReport, Receiver
 from .waveform import HALF_SPAN
 
+ROOM = 8
+"""Symbols on each side of a packet that was found."""
+
 
 class Stream(Protocol):
     """A radio whose samples are numbered."""
@@ -35,13 +38,13 @@ def listen(radio: Stream, receiver: Receiver, round_number: int, at: int, sample
     samples : how many samples to look through.
     """
     packet = (receiver.format.length + 2 * HALF_SPAN) * receiver.sps
-    unread: PacketReport | None = None
     for begin in range(at, at + samples, packet):
         report = receiver.receive(radio.receive(2 * packet, at=begin))
-        if report.detected and report.crc_ok and report.round == round_number % 2**32:
-            return report
-        if unread is not None:  # the window before held a packet that cannot be read, and this one, which overlaps, nothing better
-            return max((one for one in (unread, report) if one.detected and not one.crc_ok), key=lambda one: one.sinr_db)
-        if report.detected and not report.crc_ok:
-            unread = report
-    return unread or receiver.receive(np.empty(0))
+        if report.detected:
+            # again with the packet in the middle: a window that cuts off its last samples reads too little
+            middle = begin + round((report.timing - HALF_SPAN - ROOM) * receiver.sps)
+            again = receiver.receive(radio.receive(packet + 2 * ROOM * receiver.sps, at=max(middle, 0)))
+            report = max(report, again, key=lambda one: one.sinr_db)
+            if not report.crc_ok or report.round == round_number % 2**32:
+                return report
+    return receiver.receive(np.empty(0))
