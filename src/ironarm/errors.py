@@ -7,7 +7,8 @@
     │   └── BadFile                           a file that is truncated, foreign or newer
     ├── PolicyFault (also a TypeError)        a policy or attack that cannot be compiled or breaks its contract
     ├── MissingExtra (also an ImportError)    an optional dependency is not installed
-    └── NodeLost                              a node of the radio testbed died, and did not return in time
+    ├── NodeLost                              a node of the radio testbed died, and did not return in time
+    └── RadioFault                            a radio fell silent, or takes nothing more to send
 
 Each message is one sentence or two: what, expected, got, what to do.
 """
@@ -45,6 +46,10 @@ class MissingExtra(IronarmError, ImportError):
 
 class NodeLost(IronarmError):
     """A node of the radio testbed died or fell silent, and did not return in time."""
+
+
+class RadioFault(IronarmError):
+    """A radio fell silent, takes nothing more to send, or was closed under somebody's hands."""
 
 
 def missing_extra(what: str, extra: str) -> MissingExtra:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import InvalidInput
-from . import radio_record
+from . import radio_probe, radio_record, radio_virtual
 
 if TYPE_CHECKING:
     from ..radio.records import Run
@@ -204,4 +204,6 @@ SUBVERBS = {
     "calibrate": Subverb("find the noise levels that put the channels at their means", _add_calibrate, _calibrate),
     "node": Subverb("run one node as a process", _add_node, _node),
     "record": Subverb("write rounds as a SigMF recording of all five channels", radio_record.add, radio_record.run),
+    "probe": Subverb("list the radios that SoapySDR finds, and what they can do", radio_probe.add, radio_probe.run),
+    "virtual": Subverb("serve virtual radios to SoapySDR, on the simulated medium", radio_virtual.add, radio_virtual.run),
 }

@@ -1,0 +1,47 @@
+"""`ironarm radio virtual`: virtual radios for SoapySDR, on a simulated medium, as a process of their own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import threading
+
+HELP = "serve virtual radios to SoapySDR's Red Pitaya driver, on a simulated medium, until interrupted"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Describe the options."""
+    parser.add_argument("--devices", default="transmitter,jammer,receiver", metavar="A,B", help="names of the devices (default: transmitter,jammer,receiver)")
+    parser.add_argument("--ports", metavar="P,Q", help="a port for each device (default: free ones)")
+    parser.add_argument("--sinr", default="41,37,35,31,28", metavar="DB", help="SINR of each channel in dB, for a packet of unit power (default: 41,37,35,31,28)")
+    parser.add_argument("--wander", type=float, default=0.0, metavar="DB", help="standard deviation of the packets' level in dB (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="a whole number (default: 0)")
+    parser.add_argument("--realtime", action="store_true", help="keep to the wall clock and drop what is not read in time (default: wait for slow receivers)")
+    parser.add_argument("--json", action="store_true", help="print the devices as one line of JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until interrupted or told to end."""
+    from ..notation import numbers_from_text
+    from ..radio.medium import Medium
+    from ..radio.virtual import VirtualRadio
+
+    medium = Medium(noise=[10 ** (-sinr / 10) for sinr in numbers_from_text(options.sinr)], wander_db=options.wander, seed=options.seed)
+    names = options.devices.split(",")
+    ports = None if options.ports is None else [int(port) for port in numbers_from_text(options.ports)]
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    with VirtualRadio(medium, names, ports=ports, realtime=options.realtime) as virtual:
+        devices = {name: ",".join(f"{key}={value}" for key, value in virtual.arguments(name).items()) for name in names}
+        if options.json:
+            print(json.dumps({"devices": devices, "frequency_translation_hz": virtual.translation_hz}), flush=True)
+        else:
+            lines = [f"{name:<12} {arguments}" for name, arguments in devices.items()]
+            print("\n".join([*lines, f"Tune them to the frequency on the air {virtual.translation_hz / 1e6:+g} MHz, at 1.25 MS/s. Ctrl-C ends."]), flush=True)
+        said = 0
+        while not ended.wait(0.2):
+            for complaint in virtual.complaints[said:]:
+                print(complaint, flush=True)
+                said += 1
+    return 0

@@ -1,0 +1,291 @@
+"""A real radio through SoapySDR, in this process.
+
+What is set is read back, and what the device ignored is an error: a driver may take 1200 MHz without a word and stay where it was. Rates are also compared with the list of
+what the device can do, because drivers have been seen to repeat any rate they were told.
+
+Transmitting needs a permit (`radio/safety.py`). The transmitter is switched on by the first burst, and off by `close`, by the end of a `with` block, and when Python ends.
+
+Not tested without hardware: gains, rates other than 1.25 MS/s, devices that can only send or only receive. Not there: bursts at a given time, antenna selection, LO offsets.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections.abc import Mapping
+from time import monotonic, sleep
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from ...errors import InvalidInput, RadioFault
+from ...validation import number
+from ..medium import WIDTH_HZ
+from ..radio import RadioInfo
+from .soapy_binding import soapy
+from .soapy_reader import OVERFLOW, TIMEOUT, Reader
+
+AMPLITUDE = 0.5
+"""A device's sample for a sample of 1: packets have peaks of 1.04, and devices are best driven to 0.5 to 0.7 of their full scale, 1. Received samples are divided by it."""
+
+FREQUENCY_TOLERANCE_HZ = 500.0
+"""A receiver finds carriers up to 13 kHz off; tuners have steps."""
+
+RATE_TOLERANCE = 1e-5
+GAIN_TOLERANCE_DB = 1.0
+SETTLE_SECONDS = 0.02
+KEEP_SECONDS = 2.0
+WRITE_SECONDS = 5.0
+CLIPPED_SHARE = 0.01
+UNDERFLOW, NOT_SUPPORTED = -7, -5
+
+
+class TransmitPermit(Protocol):
+    """What `radio/safety.py` gives to a node that may transmit; both raise an error if not."""
+
+    def check_frequency(self, frequency_hz: float, width_hz: float) -> None:
+        """Refuse a frequency outside of the allowed bands."""
+
+    def check_gain(self, gain_db: float) -> None:
+        """Refuse a gain above the cap."""
+
+
+class SoapyRadio:
+    """One device of SoapySDR; a `Radio`.
+
+    Parameters
+    ----------
+    arguments : which device, as "driver=uhd,serial=30F4A7B" or as a mapping; `ironarm radio probe` lists them.
+    frequency_hz : what it is tuned to first, in Hz on the air.
+    rate_hz : samples a second; 3 a symbol.
+    gain_db : of the transmitter if there is a permit, else of the receiver, in dB. None leaves the receiver's as it is, and sets the transmitter's to its least.
+    permit : leave to transmit; without it the radio only receives.
+    frequency_translation_hz : what the device is tuned to, less what that is on the air, as behind a transverter; -1180e6 makes 20 MHz of 1200 MHz.
+    settle_seconds : how much of what is received is thrown away after tuning, in seconds of samples.
+    digital_gain : scale what is sent, instead of setting the device's gain: `gain_db` is then the power relative to 1, at most 0 dB. For devices that have no gain.
+    channel : of a device that has several.
+
+    Examples
+    --------
+    >>> with SoapyRadio("driver=uhd", frequency_hz=1200e6, gain_db=30) as radio:  # doctest: +SKIP
+    ...     start = radio.now()
+    ...     samples = radio.receive(12_500, at=start)
+    """
+
+    def __init__(
+        self,
+        arguments: str | Mapping[str, str],
+        *,
+        frequency_hz: float,
+        rate_hz: float = 1.25e6,
+        gain_db: float | None = None,
+        permit: TransmitPermit | None = None,
+        frequency_translation_hz: float = 0.0,
+        settle_seconds: float = SETTLE_SECONDS,
+        digital_gain: bool = False,
+        channel: int = 0,
+    ) -> None:
+        module = soapy()
+        self.permit, self.translation_hz = permit, number("frequency_translation_hz", frequency_translation_hz)
+        self.settle_seconds, self.channel = number("settle_seconds", settle_seconds, at_least=0), channel
+        self.name = arguments if isinstance(arguments, str) else ",".join(f"{key}={value}" for key, value in arguments.items())
+        self.underruns = self.clipped = 0
+        self._rx, self._tx, self._cf32, self._end_burst = module.SOAPY_SDR_RX, module.SOAPY_SDR_TX, module.SOAPY_SDR_CF32, module.SOAPY_SDR_END_BURST
+        self._digital_db = 0.0 if digital_gain else None
+        if digital_gain and permit is None:
+            raise InvalidInput("digital_gain scales only what is sent, and this radio has no permit to transmit; leave it out.")
+        self._reader: Reader | None = None
+        self._streams: dict[int, Any] = {}
+        self._sending = threading.Lock()
+        self._closed = False
+        try:
+            self._device = module.Device(self.name)
+        except RuntimeError as error:
+            raise InvalidInput(f"SoapySDR cannot open the device {self.name!r} ({error}); `ironarm radio probe` lists those it finds.") from None
+        atexit.register(self.close)
+        try:
+            self._main = self._tx if permit is not None else self._rx
+            self._directions = [way for way in (self._rx, self._tx) if (way == self._main or way == self._rx) and self._device.getNumChannels(way) > channel]
+            if self._main not in self._directions:
+                raise InvalidInput(f"the device {self.name!r} has no channel {channel} to {self._word(self._main)} with.")
+            self._set_rate(number("rate_hz", rate_hz, above=0))
+            if gain_db is not None:
+                self.set_gain(gain_db)
+            elif permit is not None and self._digital_db is None and self._has_gain():
+                self.set_gain(self._device.getGainRange(self._tx, channel).minimum())
+            self.tune(frequency_hz)
+        except BaseException:
+            self.close()
+            raise
+
+    def tune(self, frequency_hz: float) -> None:
+        """Go to a frequency on the air, and wait until what is received is of that frequency."""
+        frequency_hz = number("frequency_hz", frequency_hz, above=0)
+        if self.permit is not None:
+            self.permit.check_frequency(frequency_hz, WIDTH_HZ)
+        wanted = frequency_hz + self.translation_hz
+        for way in self._directions:
+            ranges = self._device.getFrequencyRange(way, self.channel)
+            self._device.setFrequency(way, self.channel, wanted)
+            got = self._device.getFrequency(way, self.channel)
+            if abs(got - wanted) > FREQUENCY_TOLERANCE_HZ:
+                can = ", ".join(f"{one.minimum() / 1e6:g} to {one.maximum() / 1e6:g}" for one in ranges)
+                raise InvalidInput(
+                    f"the device {self.name!r} was told to {self._word(way)} at {wanted / 1e6:g} MHz and is at {got / 1e6:g} MHz; it can do {can} MHz. "
+                    "Choose a frequency it has, or set frequency_translation_hz if a transverter is behind it."
+                )
+        if self._reader is not None:
+            self._reader.wait_until(self._reader.count + self._settling())
+
+    def set_gain(self, gain_db: float) -> None:
+        """Set the gain: of the transmitter if there is a permit, else of the receiver."""
+        gain_db = number("gain_db", gain_db)
+        if self.permit is not None:
+            self.permit.check_gain(gain_db)
+        if self._digital_db is not None:
+            self._digital_db = number("gain_db", gain_db, at_most=0)
+            return
+        if not self._has_gain():
+            raise InvalidInput(f"the device {self.name!r} has no gain that can be set; leave out gain_db, or set digital_gain if it transmits.")
+        self._device.setGain(self._main, self.channel, gain_db)
+        got = self._device.getGain(self._main, self.channel)
+        if abs(got - gain_db) > GAIN_TOLERANCE_DB:
+            can = self._device.getGainRange(self._main, self.channel)
+            raise InvalidInput(f"the device {self.name!r} was given a gain of {gain_db:g} dB and set {got:g} dB; it can do {can.minimum():g} to {can.maximum():g} dB.")
+
+    def now(self) -> int:
+        """Return the number of the next sample that will be received; a mark for `receive`, taken before the other side is asked to send."""
+        return self._running().count
+
+    def receive(self, count: int, at: int | None = None) -> np.ndarray:
+        """Return so many samples from number `at` on, up to two seconds back; None for those that come next."""
+        return self._running().take(count, at) / np.float32(AMPLITUDE)
+
+    def transmit(self, samples: np.ndarray, at: int | None = None) -> None:
+        """Send a burst now; needs a permit."""
+        if self.permit is None:
+            raise InvalidInput(f"the radio {self.name!r} has no permit to transmit and only receives; see [hardware] in the configuration, and docs/radio-hardware.md.")
+        if at is not None:
+            raise InvalidInput("a radio of SoapySDR sends at once; bursts at a given time are not supported, leave out `at`.")
+        info = self.info()
+        self.permit.check_frequency(info.frequency_hz, WIDTH_HZ)
+        if info.gain_db is not None:
+            self.permit.check_gain(info.gain_db)
+        scaled = (AMPLITUDE * 10 ** ((self._digital_db or 0.0) / 20) * np.asarray(samples)).astype(np.complex64)
+        size = np.abs(scaled)
+        if not np.isfinite(size).all():
+            raise InvalidInput("the samples of a burst must be finite numbers.")
+        over = int((size > 1).sum())
+        if over > CLIPPED_SHARE * len(scaled):
+            raise InvalidInput(f"{over} of {len(scaled)} samples are beyond the radio's full scale, {1 / AMPLITUDE:g}; send with less amplitude, and more gain if need be.")
+        self.clipped += over
+        self._write(np.ascontiguousarray(np.where(size > 1, scaled / np.maximum(size, 1), scaled), np.complex64))
+
+    def info(self) -> RadioInfo:
+        """Return what the device says it is set to."""
+        device, way = self._open_device(), self._main
+        return RadioInfo(
+            driver=f"soapy:{device.getDriverKey()}",
+            serial=str(dict(device.getHardwareInfo()).get("serial", self.name)),
+            frequency_hz=device.getFrequency(way, self.channel) - self.translation_hz,
+            rate_hz=device.getSampleRate(way, self.channel),
+            gain_db=self._digital_db if self._digital_db is not None else device.getGain(way, self.channel) if self._has_gain() else None,
+            overflows=self._reader.overflows if self._reader is not None else 0,
+            underruns=self.underruns,
+        )
+
+    def close(self) -> None:
+        """Switch the transmitter off, then the receiver, and let go of the device; may be called twice, and from another thread."""
+        if self._closed:
+            return
+        self._closed = True
+        atexit.unregister(self.close)
+        # a burst ends at its next piece; one that hangs in the driver is cut off all the same
+        waited = self._sending.acquire(timeout=1.0)
+        try:
+            self._end(self._tx)
+        finally:
+            if waited:
+                self._sending.release()
+        if self._reader is not None:
+            self._reader.close()
+        self._end(self._rx)
+        self._device.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _write(self, samples: np.ndarray) -> None:
+        position, deadline = 0, monotonic() + WRITE_SECONDS
+        while position < len(samples):
+            with self._sending:
+                device = self._open_device()
+                stream = self._stream(self._tx)
+                # all that is left: the driver takes as much as it can, and a burst that comes in one piece has no gap
+                piece = samples[position:]
+                wrote = device.writeStream(stream, [piece], len(piece), self._end_burst, timeoutUs=100_000).ret
+                if wrote == UNDERFLOW:
+                    self.underruns += 1
+            if wrote > 0:
+                position += wrote
+            elif wrote not in (0, TIMEOUT, OVERFLOW, UNDERFLOW) or monotonic() > deadline:
+                raise RadioFault(f"the radio {self.name!r} takes no more samples to send (its driver answered {wrote}). Check its cable or address, and start again.")
+            else:
+                sleep(0.001)  # a driver may answer at once instead of waiting
+        with self._sending:
+            status = self._open_device().readStreamStatus(self._stream(self._tx), timeoutUs=0).ret
+            self.underruns += status == UNDERFLOW
+
+    def _running(self) -> Reader:
+        """Return the reader, which the first call starts."""
+        device = self._open_device()
+        if self._reader is None:
+            stream = self._stream(self._rx)
+            rate = device.getSampleRate(self._rx, self.channel)
+            self._reader = Reader(lambda buffer, timeout: int(device.readStream(stream, [buffer], len(buffer), timeoutUs=timeout).ret), keep=int(KEEP_SECONDS * rate))
+            self._reader.wait_until(self._settling())
+        return self._reader
+
+    def _settling(self) -> int:
+        return int(self.settle_seconds * self._device.getSampleRate(self._rx, self.channel))
+
+    def _stream(self, way: int) -> Any:
+        if way not in self._streams:
+            stream = self._device.setupStream(way, self._cf32, [self.channel])
+            self._streams[way] = stream
+            code = self._device.activateStream(stream)
+            if code:
+                raise RadioFault(f"the device {self.name!r} cannot start to {self._word(way)} (its driver answered {code}).")
+        return self._streams[way]
+
+    def _end(self, way: int) -> None:
+        stream = self._streams.pop(way, None)
+        if stream is not None:
+            self._device.deactivateStream(stream)
+            self._device.closeStream(stream)
+
+    def _set_rate(self, rate_hz: float) -> None:
+        for way in self._directions:
+            ranges = self._device.getSampleRateRange(way, self.channel)
+            within = not len(ranges) or any(one.minimum() * (1 - RATE_TOLERANCE) <= rate_hz <= one.maximum() * (1 + RATE_TOLERANCE) for one in ranges)
+            if within:
+                self._device.setSampleRate(way, self.channel, rate_hz)
+            got = self._device.getSampleRate(way, self.channel)
+            if not within or abs(got / rate_hz - 1) > RATE_TOLERANCE:
+                can = ", ".join(f"{one.minimum():g}" if one.minimum() == one.maximum() else f"{one.minimum():g} to {one.maximum():g}" for one in ranges)
+                raise InvalidInput(f"the device {self.name!r} cannot {self._word(way)} {rate_hz:g} samples a second; it can do {can}, and is at {got:g}.")
+
+    def _has_gain(self) -> bool:
+        return len(self._device.listGains(self._main, self.channel)) > 0
+
+    def _open_device(self) -> Any:
+        if self._closed:
+            raise RadioFault(f"the radio {self.name!r} is closed; open it again.")
+        return self._device
+
+    def _word(self, way: int) -> str:
+        return "transmit" if way == self._tx else "receive"

@@ -1,0 +1,122 @@
+"""A thread that reads a receiver without pause, and keeps the last seconds.
+
+A radio does not wait: what is not read in time is lost, and with some drivers the connection then never recovers. So samples are read whether or not somebody wants them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from ...errors import InvalidInput, RadioFault
+
+READ = 1024
+"""Samples asked for at a time: few, because some drivers wait until all of them have come."""
+
+TIMEOUT_US = 2000
+"""Some drivers sleep this long, whole, whenever too little has come."""
+
+TIMEOUT, OVERFLOW = -1, -4
+"""SoapySDR's codes."""
+
+
+class Reader:
+    """Samples of a receiver by their number, counted from the first that was read.
+
+    Parameters
+    ----------
+    read : called as read(buffer, timeout in microseconds); returns how many samples it put there, or a negative code as SoapySDR's readStream does.
+    keep : so many samples are kept at least.
+    silent_seconds : a radio that gives nothing for so long has failed.
+
+    Examples
+    --------
+    >>> def read(buffer, timeout_us):
+    ...     buffer[:] = 1
+    ...     return len(buffer)
+    >>> reader = Reader(read, keep=1 << 20)
+    >>> reader.take(3000, at=0).sum()
+    np.complex64(3000+0j)
+    >>> reader.close()
+    """
+
+    def __init__(self, read: Callable[[np.ndarray, int], int], keep: int, silent_seconds: float = 5.0) -> None:
+        self._read, self._keep, self._silent = read, keep, silent_seconds
+        self.count = 0
+        """Samples read so far."""
+        self.overflows = 0
+        self._first = 0
+        self._parts: deque[np.ndarray] = deque()
+        self._changed = threading.Condition()
+        self._ended = False
+        self._failure: str | None = None
+        self._thread = threading.Thread(target=self._run, name="radio reader", daemon=True)
+        self._thread.start()
+
+    def take(self, count: int, at: int | None = None) -> np.ndarray:
+        """Return so many samples from number `at` on (None: from the next one), waiting until they have come."""
+        with self._changed:
+            begin = self.count if at is None else at
+            self._wait_until(begin + count)
+            if begin < self._first:
+                raise InvalidInput(f"sample {begin} is no longer kept, the oldest is {self._first}; ask sooner, or keep more seconds.")
+            position, parts = self._first, []
+            for part in self._parts:
+                low, high = max(begin - position, 0), min(begin + count - position, len(part))
+                if low < high:
+                    parts.append(part[low:high])
+                position += len(part)
+        return np.concatenate(parts) if parts else np.empty(0, np.complex64)
+
+    def wait_until(self, count: int) -> None:
+        """Wait until so many samples were read."""
+        with self._changed:
+            self._wait_until(count)
+
+    def close(self) -> None:
+        """Stop reading, and wait until the thread has ended."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _wait_until(self, count: int) -> None:
+        while self.count < count:
+            if self._failure is not None:
+                raise RadioFault(f"the radio cannot be read any more: {self._failure}. Check its cable or address, and start again.")
+            if self._ended:
+                raise RadioFault("the radio was closed while somebody waited for its samples.")
+            if not self._changed.wait(self._silent):
+                raise RadioFault(f"the radio gave no samples for {self._silent:g} s. Check its cable or address and that nobody else uses it, and start again.")
+
+    def _run(self) -> None:
+        buffer = np.empty(READ, np.complex64)
+        try:
+            while not self._ended:
+                got = self._read(buffer, TIMEOUT_US)
+                if got >= 0:
+                    self._put(buffer[:got].copy())
+                elif got == OVERFLOW:
+                    self.overflows += 1
+                elif got != TIMEOUT:
+                    self._fail(f"its driver answered with the error {got}")
+                    return
+        except Exception as error:
+            self._fail(str(error))
+
+    def _put(self, part: np.ndarray) -> None:
+        with self._changed:
+            self._parts.append(part)
+            self.count += len(part)
+            while self.count - self._first - len(self._parts[0]) >= self._keep:
+                self._first += len(self._parts.popleft())
+            self._changed.notify_all()
+
+    def _fail(self, reason: str) -> None:
+        with self._changed:
+            self._failure = reason
+            self._changed.notify_all()

@@ -1,0 +1,47 @@
+"""The packet of a round is found wherever it lies in a recording, and read in full."""
+
+import numpy as np
+import pytest
+
+from ironarm.radio.listen import listen
+from ironarm.radio.randomness import complex_normals, key
+from ironarm.radio.receiver import Receiver
+from ironarm.radio.waveform import HALF_SPAN, STANDARD, modulate
+
+RECEIVER = Receiver(sps=3)
+PACKET = (STANDARD.length + 2 * HALF_SPAN) * 3
+
+
+class Recording:
+    """Packets (number, place) in noise 30 dB below them."""
+
+    def __init__(self, *packets, noise=1e-3):
+        self.samples = np.sqrt(noise) * complex_normals(key(3), 12 * PACKET)
+        for number, place in packets:
+            burst = modulate(STANDARD.symbols(number), 3)
+            self.samples[place : place + len(burst)] += burst
+
+    def receive(self, count, at):
+        return self.samples[at : at + count]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 3, 4, 600, PACKET - 2, PACKET - 1, PACKET, PACKET + 1, PACKET + 2, PACKET + 5])
+def test_a_packet_is_read_in_full_wherever_it_lies(place):
+    """Also where a window ends a few samples before the packet does; 1 dB are 4 standard deviations, and the seed is fixed."""
+    report = listen(Recording((7, PACKET + place)), RECEIVER, 7, at=0, samples=8 * PACKET)
+    assert (report.round, report.crc_ok) == (7, True)
+    assert report.sinr_db == pytest.approx(30, abs=1)
+
+
+def test_packets_of_other_rounds_are_passed_over():
+    recording = Recording((6, 500), (7, 5000))
+    assert listen(recording, RECEIVER, 7, at=0, samples=8 * PACKET).round == 7
+    assert listen(recording, RECEIVER, 6, at=0, samples=8 * PACKET).round == 6
+    assert not listen(recording, RECEIVER, 8, at=0, samples=8 * PACKET).detected
+
+
+def test_a_packet_that_cannot_be_read_is_reported_with_its_sinr():
+    """At 0 dB most headers are lost; the packet is there all the same."""
+    report = listen(Recording((7, 3000), noise=1.0), RECEIVER, 7, at=0, samples=8 * PACKET)
+    assert report.detected
+    assert report.sinr_db == pytest.approx(0, abs=2)

@@ -1,0 +1,42 @@
+"""The thread that reads a radio, with a driver made of a few lines."""
+
+import time
+
+import numpy as np
+import pytest
+
+from ironarm.errors import InvalidInput, RadioFault
+from ironarm.radio.backends.soapy_reader import OVERFLOW, TIMEOUT, Reader
+
+
+def test_the_reader_counts_overflows_and_keeps_the_last_samples():
+    """Samples are numbered; old ones are let go; a time-out is not an error."""
+    codes = iter([None, OVERFLOW, TIMEOUT, None, None, OVERFLOW, None])
+    position = 0
+
+    def read(buffer, timeout_us):
+        nonlocal position
+        code = next(codes, TIMEOUT)
+        if code is not None:
+            time.sleep(0.001)
+            return code
+        buffer[:] = np.arange(position, position + len(buffer))
+        position += len(buffer)
+        return len(buffer)
+
+    reader = Reader(read, keep=2048, silent_seconds=0.1)
+    reader.wait_until(4096)
+    assert np.array_equal(reader.take(1500, at=2100).real, np.arange(2100, 3600))
+    assert (reader.count, reader.overflows) == (4096, 2)
+    with pytest.raises(InvalidInput, match="sample 0 is no longer kept, the oldest is 2048"):
+        reader.take(10, at=0)
+    with pytest.raises(RadioFault, match=r"gave no samples for 0.1 s"):
+        reader.take(10)
+    reader.close()
+
+
+def test_a_driver_that_fails_is_named():
+    reader = Reader(lambda buffer, timeout_us: -2, keep=10)
+    with pytest.raises(RadioFault, match="answered with the error -2"):
+        reader.take(10)
+    reader.close()
