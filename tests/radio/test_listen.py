@@ -18,14 +18,14 @@ class Recording:
     def __init__(self, *packets, noise=1e-3):
         self.samples = np.sqrt(noise) * complex_normals(key(3), 12 * PACKET)
         for number, place in packets:
-            burst = modulate(STANDARD.symbols(number), 3)
-            self.samples[place : place + len(burst)] += burst
+            burst = modulate(STANDARD.symbols(number), 3, place % 1)
+            self.samples[int(place) : int(place) + len(burst)] += burst
 
     def receive(self, count, at):
         return self.samples[at : at + count]
 
 
-@pytest.mark.parametrize("place", [0, 1, 2, 3, 4, 600, PACKET - 2, PACKET - 1, PACKET, PACKET + 1, PACKET + 2, PACKET + 5])
+@pytest.mark.parametrize("place", [0, 1.5, 3, 3.1, 3.2, 3.4, 3.6, 4, 4.5, 5, 600, PACKET - 0.5, PACKET + 3.3])
 def test_a_packet_is_read_in_full_wherever_it_lies(place):
     """Also where a window ends a few samples before the packet does; 1 dB are 4 standard deviations, and the seed is fixed."""
     report = listen(Recording((7, PACKET + place)), RECEIVER, 7, at=0, samples=8 * PACKET)
