@@ -6,7 +6,6 @@ checked when the study is read, before anything runs: an unknown policy, paramet
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -20,7 +19,7 @@ from ..errors import BadFile, InvalidInput
 from ..notation import policy_from_text
 from ..policies import Policy
 from ..validation import did_you_mean, number, whole
-from .typed import distinct, fields, tables, text
+from .typed import distinct, fields, read_toml, tables, text
 
 HOME = Path(__file__).parent
 PER_DECADE = 20
@@ -117,7 +116,7 @@ def make_attack(data: Mapping[str, Any], rho: float) -> Attack:
 def read_study(where: str, *, trials: int | None = None, quick: bool = False) -> Study:
     """Read a study of ours by its name, or a user's by its folder. `trials` takes the place of every run's own; `quick` takes the study's quick sizes."""
     folder = _folder(where)
-    runs, claims, show = (_read(folder / f"{part}.toml") for part in ("runs", "claims", "show"))
+    runs, claims, show = (read_toml(path) if (path := folder / f"{part}.toml").exists() else {} for part in ("runs", "claims", "show"))
     try:
         return _study(folder, runs, claims, show, trials, quick)
     except InvalidInput as error:
@@ -133,17 +132,6 @@ def _folder(where: str) -> Path:
             f"there is no study {where!r}; expected one of {', '.join(STUDIES)}, or a folder with runs.toml, claims.toml and show.toml.{did_you_mean(where, STUDIES)}"
         )
     return folder
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(f"{path} cannot be read: {error}.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise BadFile(f"{path} is not valid TOML: {error}.") from None
 
 
 def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dict[str, Any], trials: int | None, quick: bool) -> Study:

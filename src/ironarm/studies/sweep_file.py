@@ -18,7 +18,6 @@ What is read is data, never run; all of it is checked before anything is run.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
@@ -28,12 +27,13 @@ from typing import Any
 from .. import attacks, policies
 from ..attacks import Attack
 from ..bandits import GaussianBandit
-from ..errors import BadFile, InvalidInput
+from ..errors import InvalidInput
 from ..notation import parse, tidy, value_with
 from ..policies import Policy
 from ..simulation.cells import Cell
 from ..simulation.simulate import checkpoint_rounds
 from ..validation import did_you_mean, number, whole
+from .typed import read_toml
 
 KEYS = {
     "policies": 'policies = ["MedEUCB", "UCB(alpha=[1, 2])"]',
@@ -53,14 +53,7 @@ KEYS = {
 def read_sweep(path: str | Path, trials: int | None = None) -> tuple[Cell, ...]:
     """Return the cells of a sweep file, each once, in the file's order; `trials` in place of the file's own."""
     path = Path(path)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadFile(f"the sweep file {path} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise BadFile(f"{path} is not a sweep file: it is not text.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise BadFile(f"{path} is not valid TOML: {error}. Text is written in quotes, lists like [1, 2].") from None
+    data = read_toml(path)
     try:
         return sweep_cells(data if trials is None else {**data, "trials": trials})
     except InvalidInput as error:

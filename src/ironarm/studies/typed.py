@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidInput
+from ..errors import BadFile, InvalidInput
 from ..validation import did_you_mean
 
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,80}")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file holds, or say why it cannot be read."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise BadFile(f"{path} cannot be read: it is not text.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadFile(f"{path} is not valid TOML: {error}. Text is written in quotes, lists like [1, 2].") from None
 
 
 def fields(what: str, data: object, required: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,11 +12,11 @@ from typing import Any
 from ... import attacks, bandits
 from ...attacks import Attack
 from ...bandits import Bandit
-from ...errors import BadFile, InvalidInput
+from ...errors import InvalidInput
 from ...notation import parse, policy_from_text, value_with
 from ...policies import Policy
 from ...validation import did_you_mean, number, whole
-from ..typed import distinct, fields, file_name, tables, text
+from ..typed import distinct, fields, file_name, read_toml, tables, text
 
 DEFAULT = Path(__file__).with_name("arena.toml")
 TOLD = ("sigma", "low", "high", "gap")
@@ -77,14 +76,7 @@ class Arena:
 def read_arena(path: str | Path | None = None, *, trials: int | None = None, quick: bool = False) -> Arena:
     """Return the arena that a file describes, or the default one; `trials` in place of the settings' own, `quick` for the file's small numbers."""
     path = DEFAULT if path is None else Path(path)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadFile(f"the arena file {path} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise BadFile(f"{path} is not an arena file: it is not text.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise BadFile(f"{path} is not valid TOML: {error}.") from None
+    data = read_toml(path)
     try:
         return _arena(data, trials, quick)
     except InvalidInput as error:
