@@ -595,3 +595,13 @@ def test_the_table_shows_names_counts_and_the_best_arm():
         "  left        1     0         1",
         "* 7           1     1       2.5",
     ]
+
+
+@pytest.mark.parametrize("policy", [ia.MedEUCB(), ia.MedianOfMeansUCB(), ia.CRUCB(alpha=0.2)])
+@pytest.mark.parametrize("scale", [1e160, 1e308])
+def test_rewards_too_large_to_compute_with_get_a_warning_and_no_error(policy, scale):
+    """The reward is learnt; the advice names no parameter that would overflow."""
+    agent = ia.Agent(policy, arms=2, seed=1)
+    with pytest.warns(ia.RewardWarning, match="other units"):
+        for k in range(300):
+            agent.update(agent.select(), scale * math.sin(k))

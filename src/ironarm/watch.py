@@ -18,6 +18,7 @@ ENOUGH = 20
 TIED_SHARE = 0.4
 SPREAD_FACTOR = 3.0
 OUTSIDE_SHARE = 0.25
+TOO_LARGE = 1e100  # its square and its fourth power must be numbers
 
 
 class RewardWarning(UserWarning):
@@ -71,7 +72,10 @@ class Watch:
         expected = self._policy.expected_spread
         if expected is not None:
             # 1.4826 MAD is the standard deviation of normal rewards, and outliers hardly move it
-            spread = float(np.median([1.4826 * np.median(np.abs(np.array(rewards) - np.median(rewards))) for rewards in arms]))
+            with np.errstate(all="ignore"):
+                spread = float(np.median([1.4826 * np.median(np.abs(np.array(rewards) - np.median(rewards))) for rewards in arms]))
+            if not spread < TOO_LARGE:
+                return f"rewards of an arm spread by {spread:.3g}, which is too large to compute with. Give {name} rewards in other units."
             if spread > 0 and not expected / SPREAD_FACTOR <= spread <= expected * SPREAD_FACTOR:
                 return f"rewards of an arm spread by about {spread:.3g}, but {name}'s parameters are made for {expected:.3g}. Use {_better(self._policy, spread)}."
         return None

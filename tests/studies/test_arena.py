@@ -183,6 +183,10 @@ def test_the_worst_attack_has_the_lowest_information():
         ("horizon = 1_000", "horizont = 1_000", "horizont"),
         ('"t(3)"', '"student(3)"', "unknown law"),
         ("gap = 0.5", "gab = 0.5", "unknown field 'gab'"),
+        ("sigma = 1.73, ", "", "uses sigma, which the setting 'close' does not tell"),
+        ('"Infinite" = "Infinite"', '"Infinite" = "Infinite(rho=0.3)"', "rho of its own"),
+        ("rho     = [0.1, 0.3]", "rho     = [0.1, 0.10000001]", "comes twice"),
+        ("means = [4, 2, 0]", "means = [2, 2, 2]", "same mean"),
     ],
 )
 def test_a_bad_file_is_refused_with_what_was_meant(tmp_path, old, new, words):
@@ -192,6 +196,34 @@ def test_a_bad_file_is_refused_with_what_was_meant(tmp_path, old, new, words):
     path.write_text(FILE.read_text().replace(old, new, 1))
     with pytest.raises(InvalidInput, match=words):
         read_arena(path)
+
+
+def test_policies_are_judged_within_the_model(tmp_path):
+    """So one attack must be."""
+    path = tmp_path / "arena.toml"
+    path.write_text(FILE.read_text().replace('"none"     = "NoAttack"\n"Infinite" = "Infinite"\n"Mimic"    = "Mimic"', '"Bursts" = "Bursts"'))
+    with pytest.raises(InvalidInput, match="outside the model"):
+        read_arena(path)
+
+
+def test_a_place_where_nobody_plays_is_refused(tmp_path):
+    """Before anything is run, with the reason."""
+    path = tmp_path / "arena.toml"
+    lines = [line for line in FILE.read_text().splitlines() if not line.startswith(('"UCB"', '"MedEUCB"', '"EXP3"'))]
+    path.write_text("\n".join(lines))
+    with pytest.raises(InvalidInput, match=r"no policy plays in the setting 'close' at rho = 0\.2: .* can hide a gap"):
+        run_arena(read_arena(path), tmp_path)
+    assert not list((tmp_path / "cells").glob("*.npz"))
+
+
+def test_laws_without_densities_have_no_floor(tmp_path):
+    """The page says so, and does not call the arms indistinguishable."""
+    path = tmp_path / "arena.toml"
+    path.write_text(FILE.read_text().replace('"t(3, loc=0.5)", "t(3)"', '"binom(10, 0.7)", "binom(10, 0.3)"'))
+    assert main(["arena", str(path), "--trials", "1", "--out", str(tmp_path)]) == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "No floor is known" in page
+    assert "cannot be told apart" not in page
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):

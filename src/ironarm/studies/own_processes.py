@@ -64,7 +64,7 @@ class _Pools:
                 if killed == ATTEMPTS or self._ended:
                     raise
                 self._mine.pool = None
-                print("a worker was killed; its cell is run again", file=sys.stderr, flush=True)
+                print("a worker was killed; its cell is run again\n", end="", file=sys.stderr, flush=True)  # in one piece: threads may print at once
 
     def _pool(self) -> ProcessPoolExecutor:
         if getattr(self._mine, "pool", None) is None:

@@ -70,7 +70,7 @@ def laws(bandit: Bandit) -> list[Any]:
     """Return the arms' laws, with densities; none if they are not known."""
     from scipy.stats import norm
 
-    if isinstance(bandit, GaussianBandit) and bandit.location_scale is not None:
+    if isinstance(bandit, GaussianBandit) and bandit.location_scale is not None and min(bandit.location_scale[1]) > 0:
         return [norm(mean, sigma) for mean, sigma in zip(*bandit.location_scale, strict=True)]
     if isinstance(bandit, ScipyBandit) and all(callable(getattr(law, "pdf", None)) for law in bandit.laws):
         return list(bandit.laws)

@@ -74,14 +74,21 @@ def rows(findings: Findings, setting: Setting, rho: float) -> list[Row]:
                 worst=worst,
                 stuck=max(scores[name].stuck.value for name in inside),
                 clean=None if clean is None else scores[clean].regret.value,
-                to_worst_floor=worst.regret.value / findings.worst_floor[setting.name, rho],
-                to_attack_floor=worst.regret.value / findings.attack_floor[setting.name, rho, attack],
+                to_worst_floor=_ratio(worst.regret.value, findings.worst_floor[setting.name, rho]),
+                to_attack_floor=_ratio(worst.regret.value, findings.attack_floor[setting.name, rho, attack]),
                 to_best=math.nan,
                 outside=max(((name, scores[name].regret.value) for name in beyond), key=lambda pair: pair[1], default=None),
             )
         )
     best = min(row.worst.regret.value for row in made)
-    return sorted((replace(row, to_best=row.worst.regret.value / best if best > 0 else 1.0) for row in made), key=lambda row: row.worst.regret.value)
+    return sorted((replace(row, to_best=_ratio(row.worst.regret.value, best)) for row in made), key=lambda row: row.worst.regret.value)
+
+
+def _ratio(regret: float, to: float) -> float:
+    """Return a ratio; 1 if both are 0."""
+    if to == 0:
+        return 1.0 if regret == 0 else math.inf
+    return regret / to
 
 
 def standings(findings: Findings) -> list[Standing]:
@@ -98,7 +105,7 @@ def standings(findings: Findings) -> list[Standing]:
         if not by_place:
             continue
         where = max(by_place, key=lambda place: by_place[place])
-        average = math.exp(sum(math.log(ratio) for ratio in by_place.values()) / len(by_place))
+        average = math.exp(sum(math.log(max(ratio, 1e-300)) for ratio in by_place.values()) / len(by_place))
         refused = sum(1 for _, _, policy in findings.refused if policy == name)
         made.append(Standing(name, findings.arena.told(name), by_place[where], where, average, stuck[name], findings.nanoseconds.get(name, math.nan), refused))
     return sorted(made, key=lambda standing: (standing.refused > 0, standing.most))
@@ -112,8 +119,7 @@ def advice(findings: Findings) -> list[Advice]:
         found = next((standing for standing in all_standings if set(standing.told) <= allowed), None)
         if found is not None:
             given.append(Advice(when, found.policy, _reach(findings, found)))
-    for setting in findings.arena.settings:
-        given.append(_in_setting(findings, setting))
+    given += [piece for setting in findings.arena.settings if (piece := _in_setting(findings, setting)) is not None]
     clean = _unattacked(findings)
     return given if clean is None else [*given, clean]
 
@@ -153,20 +159,23 @@ def _reach(findings: Findings, standing: Standing) -> str:
     told = f"told {_listed(standing.told)}" if standing.told else "told nothing"
     stuck = "never stuck" if standing.stuck == 0 else f"stuck in at most {100 * standing.stuck:.3g} % of the trials under any one attack"
     if standing.most <= 1:
-        return f"{told}; the smallest worst case in all {places} places; {stuck}."
+        return f"{told}; the smallest worst case in all places tried; {stuck}."
     return (
         f"{told}; its worst case over the attacks is at most {standing.most:.2g} times the best policy's in the {places} places tried ({standing.where}), "
         f"{standing.average:.2g} times on average; {stuck}."
     )
 
 
-def _in_setting(findings: Findings, setting: Setting) -> Advice:
+def _in_setting(findings: Findings, setting: Setting) -> Advice | None:
     """Return who has the smallest worst case in a setting, over its rho, and who has it without being told rho."""
     by_policy: dict[str, list[Row]] = {}
     for rho in setting.rho:
         for row in rows(findings, setting, rho):
             by_policy.setdefault(row.policy, []).append(row)
     whole = {name: made for name, made in by_policy.items() if len(made) == len(setting.rho)}
+
+    if not whole:
+        return None
 
     def most(names: Collection[str]) -> str:
         return min(names, key=lambda name: max(row.to_best for row in whole[name]))
@@ -200,7 +209,8 @@ def _unattacked(findings: Findings) -> Advice | None:
 
     best = min(everywhere, key=average)
     price = ", ".join(f"{name} {average(name) / average(best):.2g} times" for name in sorted(everywhere, key=average)[1:4])
-    return Advice("Nobody attacks", best, f"the smallest regret without an attack, on average over the settings; the next: {price}. It says nothing of what an attack does to it.")
+    others = f"; the next: {price}" if price else ""
+    return Advice("Nobody attacks", best, f"the smallest regret without an attack, on average over the settings{others}. It says nothing of what an attack does to it.")
 
 
 def _listed(words: Collection[str]) -> str:

@@ -19,7 +19,7 @@ from ...validation import did_you_mean, number, whole
 from ..typed import distinct, fields, file_name, read_toml, tables, text
 
 DEFAULT = Path(__file__).with_name("arena.toml")
-TOLD = ("sigma", "low", "high", "gap")
+TOLD = frozenset({"sigma", "low", "high", "gap"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +61,30 @@ class Arena:
     def attack(self, name: str, setting: Setting, rho: float) -> Attack:
         """Return the attack of that name for a setting."""
         kind, parameters = parse(self.attacks[name], "attack", partial(value_with, names={"rho": rho, **setting.told}))
+        if "rho" in parameters:
+            raise InvalidInput(f"the attack {name!r} has a rho of its own; expected the setting's alone. Leave it out of {self.attacks[name]!r}.")
         return attacks.make(kind, parameters if kind == "NoAttack" else {"rho": rho, **parameters})
 
     def told(self, name: str) -> tuple[str, ...]:
         """Return what a policy is told of a setting: the names that its text uses, and the horizon if its numbers depend on it."""
-        used = {node.id for node in ast.walk(ast.parse(self.policies[name], mode="eval")) if isinstance(node, ast.Name)}
+        used = names_in(self.policies[name])
         known = ["rho"] * ("rho" in used) + ["sigma"] * ("sigma" in used) + ["range"] * bool({"low", "high"} & used) + ["smallest gap"] * ("gap" in used)
         setting = self.settings[0]
         policy = self.policy(name, setting, setting.rho[0])
         arms, horizon = setting.bandit.arms, setting.horizon
         return (*known, *["horizon"] * (policy.constants(arms, horizon) != policy.constants(arms, 2 * horizon)))
+
+
+def names_in(text: str) -> set[str]:
+    """Return the names in the text of a policy or an attack; none if it cannot be read, which is found out elsewhere.
+
+    >>> sorted(names_in("UCB(sigma=2*sigma, alpha=rho)"))
+    ['UCB', 'rho', 'sigma']
+    """
+    try:
+        return {node.id for node in ast.walk(ast.parse(text.strip(), mode="eval")) if isinstance(node, ast.Name)}
+    except (SyntaxError, ValueError):
+        return set()
 
 
 def read_arena(path: str | Path | None = None, *, trials: int | None = None, quick: bool = False) -> Arena:
@@ -91,9 +105,16 @@ def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
     distinct("setting", [setting.name for setting in settings])
     texts = _texts(data, "policies")
     arena = Arena(text("title", data["title"]), whole("seed", data["seed"], below=2**63), texts, _texts(data, "attacks"), settings, _pairs(data.get("compare", []), texts))
-    for setting in settings:  # a name or a parameter that does not exist is refused before anything is run
-        for name in arena.attacks:
-            arena.attack(name, setting, setting.rho[0])
+    for what, entries in (("policy", arena.policies), ("attack", arena.attacks)):
+        for setting in settings:
+            for name, entry in entries.items():
+                for word in sorted((TOLD & names_in(entry)) - setting.told.keys()):
+                    raise InvalidInput(f"the {what} {name!r} uses {word}, which the setting {setting.name!r} does not tell; add {word} to its told.")
+    # a name or a parameter that does not exist is refused before anything is run
+    for setting in settings:
+        made = [arena.attack(name, setting, setting.rho[0]) for name in arena.attacks]
+        if not any(attack.within_model for attack in made):
+            raise InvalidInput("all attacks are outside the model; add one within it, for example NoAttack or OppositeUniform: policies are judged by those.")
     for name in arena.policies:
         arena.policy(name, settings[0], settings[0].rho[0])
     return arena
@@ -119,11 +140,11 @@ def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
     fields("a setting", table, ("name", "title", "bandit", "rho", "horizon", "trials"), ("told", "quick"))
     name = file_name("a setting's name", table["name"])
     told = table.get("told", {})
-    fields(f"told of the setting {name!r}", told, (), TOLD)
+    fields(f"told of the setting {name!r}", told, (), sorted(TOLD))
     rho = table["rho"] if isinstance(table["rho"], list) else [table["rho"]]
     if not rho:
         raise InvalidInput(f"the setting {name!r} needs at least one rho.")
-    distinct(f"in the setting {name!r} rho", rho)
+    distinct(f"in the setting {name!r} rho", [f"{value:g}" if isinstance(value, (int, float)) else value for value in rho])
     if not isinstance(table["bandit"], dict):
         raise InvalidInput(f'the setting {name!r} needs a bandit such as {{ name = "GaussianBandit", means = [0, 1] }}, got {table["bandit"]!r}.')
     setting = Setting(
@@ -135,6 +156,8 @@ def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
         horizon=whole("horizon", table["horizon"], at_least=10, below=2**48),
         trials=whole("trials", table["trials"], at_least=1),
     )
+    if setting.bandit.gaps.max() == 0:
+        raise InvalidInput(f"in the setting {name!r} all arms have the same mean, so there is no regret; expected at least two different means.")
     if quick:
         setting = replace(setting, trials=whole("quick", table.get("quick", 2), at_least=1))
     return setting if trials is None else replace(setting, trials=whole("trials", trials, at_least=1))

@@ -91,7 +91,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     write_json(out / "report.json", found)
     write_whole(out / "report.html", page)
     files = ["report.html", "report.json", *(f"figures/{name}.{form}" for name in figures for form in FORMATS)]
-    write_json(out / "run.json", {**asdict(how), "files": {name: digest(out / name) for name in files}, "state": state})
+    write_json(out / "run.json", {**asdict(how), "nanoseconds_per_round": findings.nanoseconds, "files": {name: digest(out / name) for name in files}, "state": state})
     return found
 
 
@@ -138,7 +138,10 @@ def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
     )
     beyond = ["outside the model"] if made and made[0].outside is not None else []
     head = ("policy", "worst case", "under", "/ best", "/ floor, worst attack", "/ floor, that attack", "stuck, at most", "stuck there", "without attack", *beyond)
-    floors = f"The floor under the worst attack is {short(worst)}. " if math.isfinite(worst) else "Under the worst attack the arms cannot be told apart. "
+    if math.isnan(worst):
+        floors = "No floor is known: not all of these laws have a density. "
+    else:
+        floors = f"The floor under the worst attack is {short(worst)}. " if math.isfinite(worst) else "Under the worst attack the arms cannot be told apart. "
     data = tuple({"setting": setting.name, "rho": rho, **asdict(row)} for row in made)
     return Table(f"ρ = {rho:g}", head, body, data, floors + NOTE)
 
@@ -176,7 +179,8 @@ def _for_machines(findings: Findings) -> dict[str, Any]:
         ],
         "advice": [asdict(piece) for piece in advice(findings)],
         "comparisons": [asdict(one) for one in comparisons(findings)],
-        "standings": [asdict(standing) for standing in standings(findings)],
+        # how long a round took differs from run to run: that is in run.json
+        "standings": [{key: value for key, value in asdict(standing).items() if key != "nanoseconds"} for standing in standings(findings)],
         "worst_cases": [{"setting": setting.name, "rho": rho, **asdict(row)} for setting in arena.settings for rho in setting.rho for row in rows(findings, setting, rho)],
         "scores": [
             {"setting": setting, "rho": rho, "attack": attack, "floor": findings.attack_floor[setting, rho, attack], "policy": policy, **asdict(score)}

@@ -14,6 +14,7 @@ from ...attacks import Attack
 from ...errors import InvalidInput
 from ...simulation.cells import Cell, CellStore, compile_cells, run_together
 from ...simulation.progress import Part, Progress
+from ...validation import whole
 from .. import statistics
 from ..statistics import Estimate
 from .floors import attack_floor, worst_floor
@@ -51,6 +52,8 @@ class Findings:
 
 def run_arena(arena: Arena, out: Path, *, workers: int | None = None, force: bool = False) -> Findings:
     """Run what is not there yet, and return everything."""
+    if workers is not None:
+        whole("workers", workers, at_least=1)
     started = time.monotonic()
     store, findings = CellStore(out / "cells"), Findings(arena)
     groups = _groups(arena, findings)
@@ -85,6 +88,9 @@ def _groups(arena: Arena, findings: Findings) -> dict[GROUP, dict[str, Cell]]:
                 playing[name] = arena.policy(name, setting, rho)
             except InvalidInput as error:
                 findings.refused[setting.name, rho, name] = str(error)
+        if not playing:
+            why = findings.refused[setting.name, rho, next(iter(arena.policies))]
+            raise InvalidInput(f"no policy plays in the setting {setting.name!r} at rho = {rho:g}: {why}")
         for name in arena.attacks:
             attack = arena.attack(name, setting, rho)
             findings.within_model[name] = attack.within_model
