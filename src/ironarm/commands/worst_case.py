@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     """Search, and print what was found."""
     from ..bandits import GaussianBandit
     from ..notation import numbers_from_text, policy_from_text
+    from ..studies.page import finite
     from ..studies.worst_case import worst_case
 
     sigma = numbers_from_text(options.sigma)
@@ -55,5 +56,5 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print(f"what is finished is kept in {options.out / 'cells'}; the same command goes on from there", file=sys.stderr)
         raise
-    print(json.dumps(found.to_dict(), indent=2, allow_nan=False) if options.json else f"{found}\n\nwrote {options.out / 'worst_case.json'}")
+    print(json.dumps(finite(found.to_dict()), indent=2, allow_nan=False) if options.json else f"{found}\n\nwrote {options.out / 'worst_case.json'}")
     return 0

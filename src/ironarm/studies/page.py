@@ -108,15 +108,15 @@ def _put_links(folder: Path, links: str) -> None:
 
 def write_json(path: Path, data: Any) -> None:
     """Write data as JSON, whole or not at all."""
-    write_whole(path, (json.dumps(_finite(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    write_whole(path, (json.dumps(finite(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
-def _finite(data: Any) -> Any:
+def finite(data: Any) -> Any:
     """Put null in place of what JSON has no number for."""
     if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
+        return {key: finite(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
-        return [_finite(value) for value in data]
+        return [finite(value) for value in data]
     return None if isinstance(data, float) and not abs(data) < float("inf") else data
 
 

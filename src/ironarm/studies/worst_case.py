@@ -9,7 +9,6 @@ Every simulation is a cell that is kept, so an interrupted search goes on where 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ import numpy as np
 from ..attacks import Attack
 from ..bandits import Bandit
 from ..errors import InvalidInput
-from ..files import write_whole
 from ..policies import Policy
 from ..policies.base import require_policy
 from ..simulation.cells import Cell, CellStore, compile_cells
@@ -30,6 +28,7 @@ from ..simulation.result import Result
 from ..simulation.summary import bootstrap_interval, resampling_weights, short, text_table
 from ..validation import number, whole
 from .attack_candidates import candidates, named_attacks
+from .page import write_json
 
 KEPT = 4
 """Of so many candidates one goes on to the next rung, with so many times the trials."""
@@ -189,7 +188,7 @@ def worst_case(
     ratio = _ratio(fresh[0].regret[0, :, -1], worst.regret[0, :, -1])
     found, *others = (_measured(attack, result) for attack, result in zip([standing[0], *named], fresh, strict=True))
     outcome = WorstCase(policy, bandit, rho, horizon, trials, seed, found, tuple(sorted(others, key=lambda each: -each.mean)), ratio, tuple(rungs))
-    write_whole(Path(out) / "worst_case.json", (json.dumps(outcome.to_dict(), indent=1, allow_nan=False) + "\n").encode())
+    write_json(Path(out) / "worst_case.json", outcome.to_dict())
     return outcome
 
 
