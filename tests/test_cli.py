@@ -51,7 +51,7 @@ def test_the_default_is_the_papers_nine(capsys):
         (["--policies", "MedUCB"], "Did you mean 'MedEUCB'"),
         (["--policies", "UCB(alfa=1)"], "Did you mean 'alpha'"),
         (["--policies", "UCB(alpha=-1)"], "alpha must be above 0"),
-        (["--policies", "UCB(__import__('os'))"], "cannot read the policy"),
+        (["--policies", "UCB(alpha=__import__('os'))"], "cannot read the policy"),
         (["--policies", "UCB(alpha=open('x'))"], "cannot read the policy"),
         (["--policies", "TrimmedUCB"], "alpha"),
         (["--attack", "Mimik"], "Did you mean 'Mimic'"),

@@ -39,7 +39,9 @@ def attack_from_text(text: str, rho: float | None) -> Attack:
     OppositeUniform(rho=0.2, scale=100.0)
     """
     name, parameters = parse(text, "attack")
-    if rho is not None and ("rho" in parameters or name == "NoAttack"):
+    if rho is not None and name == "NoAttack":
+        raise InvalidInput(f"NoAttack has no rho, got {rho:g} beside it. Leave it out.")
+    if rho is not None and "rho" in parameters:
         raise InvalidInput(f"rho is given twice: {rho:g} beside the attack {text!r}, which has its own. Leave one out.")
     given = {} if name == "NoAttack" else {"rho": 0.125 if rho is None else rho}
     return attacks.make(name, {**given, **parameters})
@@ -60,8 +62,10 @@ def parse(text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_e
         raise problem from None
     if isinstance(node, ast.Name):
         return node.id, {}
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute) or node.args:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
         raise problem
+    if node.args:
+        raise InvalidInput(f"the {what} {text!r} has a value without a name; write parameters with their names, like Name(parameter=1).")
     if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
         raise problem
     parameters: dict[str, Any] = {}
@@ -70,6 +74,8 @@ def parse(text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_e
             raise problem
         try:
             parameters[keyword.arg] = value(keyword.value)
+        except InvalidInput as error:
+            raise InvalidInput(f"cannot read the {what} {text!r}: {error}") from None
         except (ValueError, TypeError):
             raise problem from None
     return ast.unparse(node.func), parameters
@@ -80,7 +86,9 @@ def value_with(node: ast.expr, names: Mapping[str, float]) -> Any:
     if isinstance(node, ast.List | ast.Tuple):
         values = [value_with(part, names) for part in node.elts]
         return values if isinstance(node, ast.List) else tuple(values)
-    if isinstance(node, ast.Name) and node.id in names:
+    if isinstance(node, ast.Name):
+        if node.id not in names:
+            raise InvalidInput(f"unknown name {node.id!r} in a parameter; known here: {', '.join(names) or 'none'}. Text is written in quotes.")
         return names[node.id]
     if isinstance(node, ast.BinOp) and type(node.op) in SUMS:
         left, right = value_with(node.left, names), value_with(node.right, names)

@@ -10,7 +10,7 @@ from typing import Any
 
 EXAMPLES = """\
 examples:
-  ironarm arena                                      every policy, attack and setting, in a quarter of an hour
+  ironarm arena                                      every policy, attack and setting, in about ten minutes
   ironarm arena --quick --out quick                  few trials, to look at
   ironarm arena my-arena.toml --out mine             your own policies, attacks and settings; copy the default with:
   ironarm arena --print > my-arena.toml
@@ -40,6 +40,7 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the arena, write its page, print the standings and the advice."""
     from ..simulation.summary import text_table
+    from ..studies.arena.ranking import ENOUGH_TRIALS
     from ..studies.arena.read import DEFAULT, read_arena
     from ..studies.arena.report import arena_report
 
@@ -58,12 +59,14 @@ def run(options: argparse.Namespace) -> int:
     head = ("policy", "told", "worst case / best, at most", "on average", "stuck, at most")
     body = [(s["policy"], ", ".join(s["told"]) or "nothing", f"{s['most']:.3g}", f"{s['average']:.3g}", f"{100 * s['stuck']:.3g} %") for s in found["standings"]]
     print(f"\n{text_table(head, body)}\n")
+    if min(setting.trials for setting in arena.settings) < ENOUGH_TRIALS:
+        print("Too few trials to go by; what follows is what they would say:\n")
     for piece in found["advice"]:
         print(f"{piece['when']}:\n  {piece['policy']}: {piece['why']}")
     for one in found["comparisons"]:
         where = f"{one['setting']}, rho = {one['rho']:g}, {one['attack']}"
         print(f"\n{one['first']} against {one['second']}: at most {one['most']:.2f} times its regret under any one attack ({where}), where that is never stuck")
     if findings is not None:
-        print(f"\n{findings.computed} cells computed, {findings.kept} already there, {findings.seconds:.0f} s")
+        print(f"\n{findings.computed} cells computed, {findings.kept} already there or shared, {findings.seconds:.0f} s")
     print(f"\n{'already there:' if findings is None else 'wrote'} {options.out / 'report.html'} and what belongs to it")
     return 0

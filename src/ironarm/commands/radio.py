@@ -47,7 +47,9 @@ def add(verbs: Any) -> None:
     radio.set_defaults(radio_parser=radio)
     subverbs = radio.add_subparsers(dest="subverb", metavar="SUBVERB")
     for name, subverb in SUBVERBS.items():
-        parser = subverbs.add_parser(name, help=subverb.help, description=f"{subverb.help.capitalize()}.", epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser = subverbs.add_parser(
+            name, help=subverb.help, description=f"{subverb.help[0].upper()}{subverb.help[1:]}.", epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
         subverb.add(parser)
 
 

@@ -98,7 +98,7 @@ class AdaptiveCountIMED(Policy):
     rho = 0.3 that has a chance of 1 or 2 in 1,000 if a wrong arm leads meanwhile. Corrupt rewards close to the clean ones are not far and make sigma larger instead, which errs on
     the safe side. Nothing is proved. If rho is known, tell `CountIMED`.
 
-    **Not for 0/1 rewards** or heavy ties, skewed rewards, arms of different scales (one sigma serves all), gaps below sigma Dmin(epsilon), or rho near 0.4 and above.
+    **Not for 0/1 rewards** or heavy ties, arms of different skew or scale (one sigma serves all), gaps below sigma Dmin(epsilon), or rho near 0.4 and above.
 
     A look sorts the leader's rewards: O(n log n) at every doubling, O(log n) for each reward in the long run. A round costs four to six times one of `MedEUCB`.
 

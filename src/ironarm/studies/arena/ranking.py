@@ -10,6 +10,7 @@ from ..checks import short
 from .read import Setting
 from .run import Findings, Score
 
+ENOUGH_TRIALS = 20  # fewer in any setting are too few to go by
 KNOWLEDGE = (
     ("You know a bound on the share of corrupt rewards and their clean spread", {"rho", "sigma", "smallest gap", "range", "horizon"}),
     ("You know the clean spread, and not how much is corrupt", {"sigma", "range", "horizon"}),

@@ -18,7 +18,7 @@ from ..checks import interval, percent, short
 from ..page import digest, inline_svg, kept_report, provenance, render, require_extras, state_of, write_json
 from ..tables import Table
 from .draw import in_setting, overview
-from .ranking import advice, comparisons, rows, standings
+from .ranking import ENOUGH_TRIALS, advice, comparisons, rows, standings
 from .read import Arena, Setting
 from .run import Findings, cell_keys, run_arena
 
@@ -62,6 +62,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
             "title": "Policies and attacks over all settings",
             "caption": CAPTION,
             "panels": [panel("overview-map", overview(findings))],
+            "wide": True,
         }
         parts = []
         for setting in arena.settings:
@@ -71,7 +72,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
                 panels.append(panel(f"{setting.name}-{rho:g}", in_setting(findings, setting, rho)))
                 bar.advance()
             caption = "Mean regret; shades count from the smallest worst case. ° more than 1 % of the trials stuck. * outside the model."
-            figure = {"name": f"{setting.name}-map", "title": "Mean regret", "caption": caption, "panels": panels}
+            figure = {"name": f"{setting.name}-map", "title": "Mean regret", "caption": caption, "panels": panels, "wide": True}
             parts.append({"setting": setting, "figure": figure, "tables": [_setting_table(findings, setting, rho) for rho in setting.rho]})
     found = _for_machines(findings)
     how = provenance(command, findings.seconds, findings.computed, findings.kept)
@@ -86,6 +87,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
         attacks=_attacks_table(findings),
         policies=_policies_table(findings),
         trials=sorted({setting.trials for setting in arena.settings}),
+        enough=ENOUGH_TRIALS,
         run=how,
     )
     write_json(out / "report.json", found)
@@ -114,7 +116,10 @@ def _standings_table(findings: Findings) -> Table:
         "For each setting and ρ, a policy's largest mean regret over the attacks, in units of the smallest such of any policy there: the largest ratio, and the geometric mean of "
         "all of them."
     )
-    refusals = "".join(f" {policy} does not play in {setting} at ρ = {rho:g}: {why}" for (setting, rho, policy), why in findings.refused.items())
+    places: dict[str, dict[str, str]] = {}
+    for (setting, rho, policy), why in findings.refused.items():
+        places.setdefault(policy, {})[f"{setting} at ρ = {rho:g}"] = why
+    refusals = "".join(f" {policy} does not play in {', '.join(where)}: {next(iter(where.values()))}" for policy, where in places.items())
     return Table("Standings", head, body, tuple(asdict(standing) for standing in made), note + refusals)
 
 
@@ -129,15 +134,14 @@ def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
             _times(row.to_best),
             _times(row.to_worst_floor) if math.isfinite(worst) else "",
             _times(row.to_attack_floor),
-            f"{100 * row.stuck:.3g} %",
-            percent(row.worst.stuck),
+            percent(row.worst.stuck) if row.worst.stuck.value == row.stuck else f"{100 * row.stuck:.3g} %",
             "" if row.clean is None else short(row.clean),
             *([] if row.outside is None else [f"{short(row.outside[1])} ({row.outside[0]})"]),
         )
         for row in made
     )
     beyond = ["outside the model"] if made and made[0].outside is not None else []
-    head = ("policy", "worst case", "under", "/ best", "/ floor, worst attack", "/ floor, that attack", "stuck, at most", "stuck there", "without attack", *beyond)
+    head = ("policy", "worst case", "under", "/ best", "/ floor, worst attack", "/ floor, that attack", "stuck, at most", "without attack", *beyond)
     if math.isnan(worst):
         floors = "No floor is known: not all of these laws have a density. "
     else:
