@@ -49,6 +49,9 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
     """Return the node's radio, a `GuardedRadio`; refuses before any device is touched."""
     table = settings.hardware or {}
     permit = TransmitRules.from_table(table).permit(acknowledged, TRANSMITTING[role]) if role in TRANSMITTING else None
+    digital = table.get("digital_gain", False)
+    if not isinstance(digital, bool):
+        raise InvalidInput(f"digital_gain in [hardware] must be true or false, got {digital!r}.")
     gains = table.get("gains_db", {})
     if not isinstance(gains, dict):
         raise InvalidInput(f"[hardware.gains_db] must be a table with a gain for each node, got {gains!r}.")
@@ -64,7 +67,7 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
         rate_hz=WIDE_RATE if role == "noise" else SPS * SYMBOL_RATE,
         gain_db=gain,
         permit=permit,
-        digital_gain=permit is not None and bool(table.get("digital_gain", False)),
+        digital_gain=permit is not None and digital,
         frequency_translation_hz=number("frequency_translation_hz", table.get("frequency_translation_hz", 0.0)),
     )
     return GuardedRadio(radio, permit, WIDE_RATE / 2 if role == "noise" else 500e3)
