@@ -67,6 +67,8 @@ def test_files_that_are_none(tmp_path):
     (tmp_path / "e.toml").write_text("rounds = -1\n")
     with pytest.raises(InvalidInput, match=r"e\.toml: rounds must be"):
         Settings.read(tmp_path / "e.toml")
+    with pytest.raises(InvalidInput, match=r"^rounds must be"):  # no file, no name
+        Settings.read(None, {"rounds": -1})
 
 
 def test_a_mean_above_the_floor_is_named():

@@ -219,7 +219,9 @@ class Settings:
         try:
             return cls.of(data)
         except InvalidInput as error:
-            raise InvalidInput(f"{path}: {error}") from None if path is not None else error
+            if path is None:
+                raise
+            raise InvalidInput(f"{path}: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain data, which `of` reads."""
