@@ -1,5 +1,8 @@
 """The gain of a device, with a stand-in for SoapySDR: the virtual radio's driver has no gain."""
 
+# ruff: noqa: N802, N815
+# the names are SoapySDR's
+
 from types import SimpleNamespace
 
 import numpy as np
@@ -124,5 +127,5 @@ def test_a_gain_that_the_device_rounds_up_beyond_the_cap_is_refused(device):
 def test_digital_gain_is_true_or_false():
     """The text "false" is true to Python."""
     table = {"bands_mhz": [[1199.5, 1202.5]], "max_gain_db": 0, "setup": "conducted", "digital_gain": "false", "devices": {"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}}
-    with pytest.raises(InvalidInput, match="digital_gain in .hardware. must be true or false, got 'false'"):
+    with pytest.raises(InvalidInput, match=r"digital_gain in .hardware. must be true or false, got 'false'"):
         open_radio(Settings.of({"hardware": table}), "tx", "conducted")
