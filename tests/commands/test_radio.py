@@ -96,6 +96,19 @@ def test_mistakes_get_a_sentence_and_exit_code_2(arguments, config, message, tmp
     assert captured.err.splitlines()[-1].startswith("ironarm: ")
 
 
+def test_processes_get_free_ports_unless_the_file_names_them(tmp_path, monkeypatch):
+    """Also when there is a file, so that two runs at once do not collide."""
+    seen = []
+    monkeypatch.setattr(
+        "ironarm.radio.processes.run_processes", lambda settings, *_, **__: seen.append(settings.processes) or Run(settings, [Round(0, 0, 1.0, False, False, 1.0, 0.0)], 1.0)
+    )
+    path = tmp_path / "bench.toml"
+    for text in ("rounds = 100", "[processes]\nport = 6000"):
+        path.write_text(text)
+        assert main(["radio", "run", "--processes", "--rounds", "200", "--config", str(path)]) == 0
+    assert [(times.port, times.ack_port) for times in seen] == [(0, 0), (6000, 0)]
+
+
 def test_help_shows_examples_without_the_compiler():
     """`ironarm radio`, and each subverb's --help."""
     code = "import sys\nfrom ironarm.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\nassert 'numba' not in sys.modules"

@@ -86,3 +86,14 @@ def test_a_calibration_takes_the_place_of_computed_levels(tmp_path):
     assert measured.wander_db == pytest.approx(computed.wander_db, abs=0.02)
     with pytest.raises(InvalidInput, match="was made for"):
         Settings.of({"calibration": str(path), "channels": {"means": [40, 37, 35, 31, 28]}}).medium()
+
+
+def test_what_holds_otherwise_is_below_the_file(tmp_path):
+    """As the free ports of a run in several processes are: the file's hold where it names them."""
+    path = tmp_path / "bench.toml"
+    path.write_text("[processes]\nport = 6000\nlost_seconds = 3\n")
+    read = Settings.read(path, {"processes": {"lost_seconds": 4}}, {"processes": {"port": 0, "ack_port": 0}}).processes
+    assert (read.port, read.ack_port, read.lost_seconds) == (6000, 0, 4)
+    path.write_text("processes = 5\n")
+    with pytest.raises(InvalidInput, match=r"\[processes\] must be a table"):
+        Settings.read(path, None, {"processes": {"port": 0}})

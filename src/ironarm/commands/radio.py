@@ -120,9 +120,8 @@ def _settings(options: argparse.Namespace) -> Settings:
     if options.jammer is not None:
         listed = options.jammer[:1].isdigit() or options.jammer[:1] == "."
         changes["jammer"] = {**changes.get("jammer", {}), "strategy": numbers_from_text(options.jammer) if listed else options.jammer}
-    if options.processes and options.config is None:
-        changes["processes"] = {"port": 0, "ack_port": 0}
-    return Settings.read(options.config, changes)
+    # free ports where none are named, so that two runs at once do not meet
+    return Settings.read(options.config, changes, {"processes": {"port": 0, "ack_port": 0}} if options.processes else None)
 
 
 def _table(result: Run) -> str:

@@ -32,7 +32,7 @@ Everything may be left out; what is shown here are the defaults:
 
     [processes]
     host = "127.0.0.1"
-    port = 5730                         # of the medium; 0 lets `ironarm radio run --processes` find a free one
+    port = 5730                         # of the medium; `ironarm radio run --processes` finds a free one for 0, and if none is named
     ack_port = 5731                     # of the transmitter
     heartbeat_seconds = 0.2
     lost_seconds = 2.0                  # a node that is silent for so long is lost
@@ -211,11 +211,9 @@ class Settings:
         return _made(cls, "the configuration", {key: _made(tables[key], f"[{key}]", value) if key in tables else value for key, value in data.items()})
 
     @classmethod
-    def read(cls, path: str | Path | None, changes: dict[str, Any] | None = None) -> Settings:
-        """Return the settings of a file (TOML, or JSON if its name ends so), with changes on top: numbers by name, tables key by key."""
-        data = {} if path is None else _content(Path(path))
-        for key, value in (changes or {}).items():
-            data[key] = {**data.get(key, {}), **value} if isinstance(value, dict) else value
+    def read(cls, path: str | Path | None, changes: dict[str, Any] | None = None, otherwise: dict[str, Any] | None = None) -> Settings:
+        """Return the settings of a file (TOML, or JSON if its name ends so), with changes on top: numbers by name, tables key by key. `otherwise` holds where neither speaks."""
+        data = _merged(_merged(otherwise or {}, {} if path is None else _content(Path(path))), changes or {})
         try:
             return cls.of(data)
         except InvalidInput as error:
@@ -297,6 +295,14 @@ def _content(path: Path) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise BadFile(f"{path} is not a configuration: it has no names and values.")
     return data
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Return two configurations as one, tables key by key; where both say something, the one above holds."""
+    merged = dict(below)
+    for key, value in above.items():
+        merged[key] = {**below[key], **value} if isinstance(value, dict) and isinstance(below.get(key), dict) else value
+    return merged
 
 
 def _made(kind: type[T], where: str, table: Any) -> T:
