@@ -47,6 +47,10 @@ def test_the_documented_files_are_the_default(tmp_path):
         ({"processes": {"noise_node": 1}}, "noise_node must be true or false"),
         ({"processes": {"port": 70000}}, "port must be"),
         ({"hardware": 5}, r"\[hardware\] must be a table"),
+        ({"hardware": {"max_gian_db": 5}}, r"unknown key 'max_gian_db' in \[hardware\]; .* Did you mean 'max_gain_db'"),
+        ({"hardware": {"gains_db": {"jamer": 5}}}, r"unknown key 'jamer' in \[hardware\.gains_db\]; .* Did you mean 'jammer'"),
+        ({"hardware": {"gains_db": 5}}, r"\[hardware\.gains_db\] must be a table"),
+        ({"hardware": {"devices": {"tx": 5}}}, r"the device of tx in \[hardware\.devices\] must be text"),
     ],
 )
 def test_mistakes_are_named(data, message):

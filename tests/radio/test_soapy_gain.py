@@ -129,3 +129,18 @@ def test_digital_gain_is_true_or_false():
     table = {"bands_mhz": [[1199.5, 1202.5]], "max_gain_db": 0, "setup": "conducted", "digital_gain": "false", "devices": {"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}}
     with pytest.raises(InvalidInput, match=r"digital_gain in .hardware. must be true or false, got 'false'"):
         open_radio(Settings.of({"hardware": table}), "tx", "conducted")
+
+
+def test_a_device_behind_a_transverter_says_where_it_is_itself(device, capsys):
+    """Bands are compared with what is on the air; only the operator can know whether a transverter is there."""
+    table = {"bands_mhz": [[1198, 1204]], "max_gain_db": 0, "setup": "conducted", "frequency_translation_hz": -1180e6, "devices": {"tx": "a"}}
+    with open_radio(Settings.of({"hardware": table}), "tx", "conducted") as radio:
+        assert radio.radio._device.frequency == 21e6
+    assert "tx: for 1201 MHz on the air the device itself is tuned to 21 MHz" in capsys.readouterr().err
+
+
+def test_licensed_never_fits_the_channels(device):
+    """With a translation neither: the channels lie in a reserved band."""
+    table = {"bands_mhz": [[430, 440]], "max_gain_db": 0, "setup": "licensed", "frequency_translation_hz": -766e6, "devices": {"tx": "a"}}
+    with pytest.raises(InvalidInput, match="outside of the configured bands"):
+        open_radio(Settings.of({"hardware": table}), "tx", "licensed")

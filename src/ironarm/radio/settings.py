@@ -51,6 +51,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -67,6 +68,8 @@ from .receiver import Receiver
 from .waveform import STANDARD
 
 CHANNELS = len(CENTRES_HZ)
+HARDWARE_KEYS = ("bands_mhz", "max_gain_db", "setup", "frequency_translation_hz", "digital_gain", "listen_seconds", "jam_seconds", "devices", "gains_db")
+DEVICE_ROLES = ("tx", "rx", "jammer", "noise")
 T = TypeVar("T")
 
 
@@ -201,8 +204,8 @@ class Settings:
         whole("seed", self.seed, below=2**63)
         number("round_seconds", self.round_seconds, at_least=0)
         self.policy.constants(CHANNELS, self.rounds)  # refuses what does not fit
-        if self.hardware is not None and not isinstance(self.hardware, dict):
-            raise InvalidInput(f"[hardware] must be a table, got {self.hardware!r}.")
+        if self.hardware is not None:
+            _check_hardware(self.hardware)
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Settings:
@@ -307,13 +310,26 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
 
 def _made(kind: type[T], where: str, table: Any) -> T:
     """Return a table's content as its class, or say which key is unknown."""
+    _check_keys(where, table, [entry.name for entry in fields(kind)])  # type: ignore[arg-type]
+    return kind(**table)
+
+
+def _check_hardware(table: Any) -> None:
+    """Check the names in `[hardware]`; `backends/hardware.py` and `safety.py` check the values when a device is opened."""
+    _check_keys("[hardware]", table, HARDWARE_KEYS)
+    _check_keys("[hardware.gains_db]", table.get("gains_db", {}), DEVICE_ROLES)
+    devices = table.get("devices", {})
+    for role, device in devices.items() if isinstance(devices, dict) else ():
+        if not isinstance(device, str) or not device.strip():
+            raise InvalidInput(f"the device of {role} in [hardware.devices] must be text such as 'driver=uhd,serial=30F4A7B', got {device!r}; `ironarm radio probe` lists devices.")
+
+
+def _check_keys(where: str, table: Any, known: Sequence[str]) -> None:
     if not isinstance(table, dict):
         raise InvalidInput(f"{where} must be a table of names and values, got {table!r}.")
-    known = [entry.name for entry in fields(kind)]  # type: ignore[arg-type]
     for key in table:
         if key not in known:
             raise InvalidInput(f"unknown key {key!r} in {where}; expected one of {', '.join(known)}.{did_you_mean(key, known)}")
-    return kind(**table)
 
 
 def _tuples(settings: Any, *names: str) -> None:
