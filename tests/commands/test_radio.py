@@ -71,6 +71,7 @@ noise = "driver=null"
         (["run", "--calibration", "no-such-file.json"], None, "cannot be read"),
         (["run"], "roundz = 5", "Did you mean 'rounds'"),
         (["calibrate"], "[channels]\nmeans = [60, 37, 35, 31, 28]", "channel 0 cannot reach 60 dB"),
+        (["calibrate"], HARDWARE, "real devices cannot be calibrated yet"),
         (["node", "txx"], None, "Did you mean 'tx'"),
         (["run"], HARDWARE, "add --processes"),
         (["run", "--processes"], HARDWARE, "did not start: ironarm: the"),

@@ -155,10 +155,13 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
 def _calibrate(options: argparse.Namespace) -> int:
     from dataclasses import asdict
 
+    from ..radio.backends.hardware import check_devices
     from ..radio.calibrate import SimulatedBench, calibrate
     from ..radio.settings import Settings
 
     settings = Settings.read(options.config)
+    if check_devices(settings):
+        raise InvalidInput("the configuration names devices, and real devices cannot be calibrated yet; leave out [hardware.devices] to calibrate the simulated bench.")
     bench = SimulatedBench.of(settings.bench())
     found = calibrate(bench, settings.channels.means, settings.channels.spread, packets=options.packets, note=options.note)
     found.save(options.out)
