@@ -110,6 +110,13 @@ def test_processes_get_free_ports_unless_the_file_names_them(tmp_path, monkeypat
     assert [(times.port, times.ack_port) for times in seen] == [(0, 0), (6000, 0)]
 
 
+@pytest.mark.parametrize("ports", ["1.5,0,0", "0,65536,0", "-1,0,0", "0,0,inf"])
+def test_ports_of_virtual_radios_are_whole_numbers(ports, capsys):
+    """1.5 is not port 1."""
+    assert main(["radio", "virtual", f"--ports={ports}"]) == 2
+    assert "ironarm: a port must be a whole number" in capsys.readouterr().err
+
+
 def test_help_shows_examples_without_the_compiler():
     """`ironarm radio`, and each subverb's --help."""
     code = "import sys\nfrom ironarm.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\nassert 'numba' not in sys.modules"

@@ -83,9 +83,9 @@ class Channels:
     missed: float = -20.0
 
     def __post_init__(self) -> None:
-        _tuples(self, "means", "jammed")
+        _tuples(self, "means", "jammed", at_least=0, at_most=60)  # what the waveform can carry and the receiver can find
         own = max(estimator_spread(STANDARD.known_count, mean) for mean in self.means)
-        number("spread", self.spread, at_least=own)
+        number("spread", self.spread, at_least=own, at_most=20)
         number("missed", self.missed, at_most=Receiver.detect_db)
         for mean, jammed in zip(self.means, self.jammed, strict=True):
             if not jammed <= mean:
@@ -102,7 +102,7 @@ class Paths:
     floor: float = 1e-9
 
     def __post_init__(self) -> None:
-        _tuples(self, "transmitter", "noise", "jammer")
+        _tuples(self, "transmitter", "noise", "jammer", at_least=-200, at_most=200)
         number("floor", self.floor, at_least=0)
 
 
@@ -202,7 +202,7 @@ class Settings:
     def __post_init__(self) -> None:
         whole("rounds", self.rounds, at_least=1, below=2**32)
         whole("seed", self.seed, below=2**63)
-        number("round_seconds", self.round_seconds, at_least=0)
+        number("round_seconds", self.round_seconds, at_least=0, at_most=1e6)
         self.policy.constants(CHANNELS, self.rounds)  # refuses what does not fit
         if self.hardware is not None:
             _check_hardware(self.hardware)
@@ -332,10 +332,10 @@ def _check_keys(where: str, table: Any, known: Sequence[str]) -> None:
             raise InvalidInput(f"unknown key {key!r} in {where}; expected one of {', '.join(known)}.{did_you_mean(key, known)}")
 
 
-def _tuples(settings: Any, *names: str) -> None:
-    """Check that each of these settings has a number for each channel, and keep it as a tuple."""
+def _tuples(settings: Any, *names: str, at_least: float = -math.inf, at_most: float = math.inf) -> None:
+    """Check that each of these settings has a number within the bounds for each channel, and keep it as a tuple."""
     for name in names:
         values = getattr(settings, name)
         if not isinstance(values, list | tuple) or len(values) != CHANNELS:
             raise InvalidInput(f"{name} must be a list with one number for each of the {CHANNELS} channels, got {values!r}.")
-        object.__setattr__(settings, name, tuple(number(f"a value of {name}", value) for value in values))
+        object.__setattr__(settings, name, tuple(number(f"a value of {name}", value, at_least=at_least, at_most=at_most) for value in values))
