@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from ironarm.cli import main
+from ironarm.errors import NodeLost
 from ironarm.radio.closed_loop import run
 from ironarm.radio.live_view import LiveView
 from ironarm.radio.records import Round, Run
@@ -115,6 +116,29 @@ def test_ports_of_virtual_radios_are_whole_numbers(ports, capsys):
     """1.5 is not port 1."""
     assert main(["radio", "virtual", f"--ports={ports}"]) == 2
     assert "ironarm: a port must be a whole number" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("error", "code"), [(NodeLost("the jammer did not return."), 2), (KeyboardInterrupt(), 130)])
+def test_a_run_that_ends_early_saves_what_was_played(error, code, tmp_path, monkeypatch, capsys):
+    """And says so; the exit code is that of the reason."""
+
+    def cut_off(settings, on_round, *_, **__):
+        for number in (1, 0):
+            on_round(Round(number, 0, 1.0, False, False, 1.0, 0.0))
+        raise error
+
+    monkeypatch.setattr("ironarm.radio.processes.run_processes", cut_off)
+    path = tmp_path / "run.json"
+    assert main([*SHORT, "--processes", "--save", str(path)]) == code
+    assert [record.round for record in Run.load(path).rounds] == [0, 1]
+    assert f"wrote the 2 rounds played so far to {path}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "message"), [("none/run.json", "there is no folder"), (".", "is a folder")])
+def test_where_to_save_is_checked_before_the_run(name, message, tmp_path, capsys):
+    """No round is played."""
+    assert main([*SHORT, "--save", str(tmp_path / name)]) == 2
+    assert message in capsys.readouterr().err.splitlines()[0]
 
 
 def test_help_shows_examples_without_the_compiler():
