@@ -153,20 +153,6 @@ class SoapyRadio:
             raise InvalidInput(f"the device {self.name!r} has no gain that can be set; leave out gain_db, or set digital_gain if it transmits.")
         self._set_device_gain(gain_db)
 
-    def _least_gain(self) -> float:
-        return float(self._device.getGainRange(self._main, self.channel).minimum())
-
-    def _set_device_gain(self, gain_db: float) -> None:
-        """Set the device's own gain, read it back, and hold it against the permit."""
-        self._device.setGain(self._main, self.channel, gain_db)
-        got = self._device.getGain(self._main, self.channel)
-        if abs(got - gain_db) > GAIN_TOLERANCE_DB:
-            can = self._device.getGainRange(self._main, self.channel)
-            raise InvalidInput(f"the device {self.name!r} was given a gain of {gain_db:g} dB and set {got:g} dB; it can do {can.minimum():g} to {can.maximum():g} dB.")
-        if self.permit is not None:
-            # a device may round up to its next step
-            self.permit.check_gain(got)
-
     def now(self) -> int:
         """Return the number of the next sample that will be received; a mark for `receive`, taken before the other side is asked to send."""
         return self._running().count
@@ -296,6 +282,20 @@ class SoapyRadio:
 
     def _has_gain(self) -> bool:
         return len(self._device.listGains(self._main, self.channel)) > 0
+
+    def _least_gain(self) -> float:
+        return float(self._device.getGainRange(self._main, self.channel).minimum())
+
+    def _set_device_gain(self, gain_db: float) -> None:
+        """Set the device's own gain, read it back, and hold it against the permit."""
+        self._device.setGain(self._main, self.channel, gain_db)
+        got = self._device.getGain(self._main, self.channel)
+        if abs(got - gain_db) > GAIN_TOLERANCE_DB:
+            can = self._device.getGainRange(self._main, self.channel)
+            raise InvalidInput(f"the device {self.name!r} was given a gain of {gain_db:g} dB and set {got:g} dB; it can do {can.minimum():g} to {can.maximum():g} dB.")
+        if self.permit is not None:
+            # a device may round up to its next step
+            self.permit.check_gain(got)
 
     def _open_device(self) -> Any:
         if self._closed:
