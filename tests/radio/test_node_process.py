@@ -5,6 +5,7 @@ import select
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -32,12 +33,17 @@ node_process.run_node("jammer", Settings.of(json.loads(sys.argv[1])))
 """
 
 
+@contextmanager
 def node(port):
+    """Start a node; it is gone afterwards, also when the test fails."""
     times = {"port": port, "lost_seconds": 0.4, "heartbeat_seconds": 0.1}
     content = json.dumps({"processes": times, "hardware": {"gains_db": {"jammer": 0}}})
-    process = subprocess.Popen([sys.executable, "-c", NODE, content], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "on\n"
-    return process
+    with subprocess.Popen([sys.executable, "-c", NODE, content], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "on\n"
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGQUIT"])
