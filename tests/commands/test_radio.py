@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from ironarm.cli import main
+from ironarm.errors import NodeLost
 from ironarm.radio.closed_loop import run
 from ironarm.radio.live_view import LiveView
 from ironarm.radio.records import Round, Run
@@ -71,6 +72,7 @@ noise = "driver=null"
         (["run", "--calibration", "no-such-file.json"], None, "cannot be read"),
         (["run"], "roundz = 5", "Did you mean 'rounds'"),
         (["calibrate"], "[channels]\nmeans = [60, 37, 35, 31, 28]", "channel 0 cannot reach 60 dB"),
+        (["calibrate"], HARDWARE, "real devices cannot be calibrated yet"),
         (["node", "txx"], None, "Did you mean 'tx'"),
         (["run"], HARDWARE, "add --processes"),
         (["run", "--processes"], HARDWARE, "did not start: ironarm: the"),
@@ -94,6 +96,49 @@ def test_mistakes_get_a_sentence_and_exit_code_2(arguments, config, message, tmp
     captured = capsys.readouterr()
     assert message in captured.err
     assert captured.err.splitlines()[-1].startswith("ironarm: ")
+
+
+def test_processes_get_free_ports_unless_the_file_names_them(tmp_path, monkeypatch):
+    """Also when there is a file, so that two runs at once do not collide."""
+    seen = []
+    monkeypatch.setattr(
+        "ironarm.radio.processes.run_processes", lambda settings, *_, **__: seen.append(settings.processes) or Run(settings, [Round(0, 0, 1.0, False, False, 1.0, 0.0)], 1.0)
+    )
+    path = tmp_path / "bench.toml"
+    for text in ("rounds = 100", "[processes]\nport = 6000"):
+        path.write_text(text)
+        assert main(["radio", "run", "--processes", "--rounds", "200", "--config", str(path)]) == 0
+    assert [(times.port, times.ack_port) for times in seen] == [(0, 0), (6000, 0)]
+
+
+@pytest.mark.parametrize("ports", ["1.5,0,0", "0,65536,0", "-1,0,0", "0,0,inf"])
+def test_ports_of_virtual_radios_are_whole_numbers(ports, capsys):
+    """1.5 is not port 1."""
+    assert main(["radio", "virtual", f"--ports={ports}"]) == 2
+    assert "ironarm: a port must be a whole number" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("error", "code"), [(NodeLost("the jammer did not return."), 2), (KeyboardInterrupt(), 130)])
+def test_a_run_that_ends_early_saves_what_was_played(error, code, tmp_path, monkeypatch, capsys):
+    """And says so; the exit code is that of the reason."""
+
+    def cut_off(settings, on_round, *_, **__):
+        for number in (1, 0):
+            on_round(Round(number, 0, 1.0, False, False, 1.0, 0.0))
+        raise error
+
+    monkeypatch.setattr("ironarm.radio.processes.run_processes", cut_off)
+    path = tmp_path / "run.json"
+    assert main([*SHORT, "--processes", "--save", str(path)]) == code
+    assert [record.round for record in Run.load(path).rounds] == [0, 1]
+    assert f"wrote the 2 rounds played so far to {path}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "message"), [("none/run.json", "there is no folder"), (".", "is a folder")])
+def test_where_to_save_is_checked_before_the_run(name, message, tmp_path, capsys):
+    """No round is played."""
+    assert main([*SHORT, "--save", str(tmp_path / name)]) == 2
+    assert message in capsys.readouterr().err.splitlines()[0]
 
 
 def test_help_shows_examples_without_the_compiler():

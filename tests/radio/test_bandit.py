@@ -94,7 +94,8 @@ def test_certify_reads_the_law():
 def test_missed_packets_pay_the_floor():
     """Jamming far below what the receiver finds, in every tier."""
     for tier in ("iq", "symbol", "analytic"):
-        bandit = ia.RadioBandit(tier, means=[20, 30], jammed=[-30, 8], missed=-40)
+        bandit = ia.RadioBandit(tier, means=[20, 30], jammed=[0, 8], missed=-40)
+        bandit.jammed, bandit.jam[0] = np.array([-30.0, 8.0]), 1000.0  # less than 0 dB cannot be asked for
         assert set(bandit.rewards(2, NOISE[:50])) == {-40.0}
         assert bandit.rewards(3, NOISE[:50]).min() > 0
 
@@ -113,6 +114,7 @@ def test_bad_settings_are_refused():
         ({"tier": "iqq"}, "Did you mean 'iq'"),
         ({"means": [40, 30]}, "one number for each of the 2"),
         ({"means": [40], "jammed": [41]}, "only adds noise"),
+        ({"jammed": [-1, 8, 7, 6, 5]}, "jammed must be at least 0 dB"),
         ({"means": [90], "jammed": [1]}, "between 0 and 60"),
         ({"spread": 0.1}, "at least 0.2"),
         ({"missed": 3}, "missed"),

@@ -1,10 +1,13 @@
 """Calibration hits its targets whatever the path gains, and names what it cannot reach."""
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
 from ironarm.errors import BadFile
-from ironarm.radio.calibrate import TARGETS_DB, Calibration, SimulatedBench, UnreachableTarget, calibrate
+from ironarm.radio.calibrate import TARGETS_DB, Calibration, ChannelSetting, SimulatedBench, UnreachableTarget, calibrate
 from ironarm.radio.medium import Medium
 
 QUIET = (0.0,) * 5
@@ -63,3 +66,18 @@ def test_bad_files(tmp_path):
         path.write_text(text)
         with pytest.raises(BadFile, match=problem):
             Calibration.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("level", float("nan")), ("level", None), ("level", 1.5), ("level", -0.1), ("target_db", "41"), ("slope", float("inf")), ("wander_db", None)]
+)
+def test_numbers_that_are_none_are_damage(name, value, tmp_path):
+    """They would be found in the middle of a run, or never."""
+    whole = asdict(Calibration((ChannelSetting(1200e6, 41.0, 50.0, 1e-3, 0.5, 41.0, 1.0),), 0.9, 1.0, "today"))
+    path = tmp_path / "calibration.json"
+    path.write_text(json.dumps({"ironarm_calibration": 1, **whole}))
+    assert Calibration.load(path).levels == (0.5,)
+    (whole if name in whole else whole["channels"][0])[name] = value
+    path.write_text(json.dumps({"ironarm_calibration": 1, **whole}))
+    with pytest.raises(BadFile, match=f"is damaged .{name} must be"):
+        Calibration.load(path)

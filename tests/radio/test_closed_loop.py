@@ -7,7 +7,7 @@ import ironarm as ia
 from ironarm.errors import BadFile, NodeLost
 from ironarm.radio import closed_loop
 from ironarm.radio.backends.simulated import Air, SimulatedRadio
-from ironarm.radio.closed_loop import RadioTestbed, run
+from ironarm.radio.closed_loop import CompiledTestbed, RadioTestbed, run
 from ironarm.radio.jamming import strategy_of
 from ironarm.radio.medium import Medium
 from ironarm.radio.nodes import JammerNode, TxNode
@@ -61,7 +61,10 @@ def test_the_agent_never_sees_the_jammer():
 
 def test_missed_packets_are_an_outcome_with_a_floor_reward():
     """Jammed so hard that nothing is found."""
-    result = run(settings(rounds=100, jammer={"rho": 0.5}, channels={"jammed": [-30] * 5, "missed": -12}))
+    bench = settings(rounds=100, jammer={"rho": 0.5}, channels={"missed": -12})
+    testbed = CompiledTestbed(bench)
+    testbed._jam = [1000.0] * 5  # -30 dB; less than 0 dB cannot be asked for
+    result = run(bench, testbed)
     assert {record.missed for record in result.rounds if record.jammed} == {True}
     assert {record.reward for record in result.rounds if record.missed} == {-12.0}
     assert result.summary()["missed"] == result.summary()["jammed"] > 20

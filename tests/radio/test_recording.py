@@ -87,11 +87,11 @@ def test_a_recording_is_there_whole_or_not_at_all(tmp_path):
 
 def test_loud_jamming_is_not_clipped(tmp_path):
     """Full scale follows the jammer's power."""
-    bandit = ia.RadioBandit(jammed=(-20, -20, -20, -20, -20))
+    bandit = ia.RadioBandit(jammed=(0, 0, 0, 0, 0))
     meta, _ = record(bursts(bandit, ia.Jammer(0.99), POLICY, rounds=3), bandit, tmp_path / "loud")
     stored = np.fromfile(tmp_path / "loud.sigmf-data", "<i2")
     assert 2000 < np.abs(stored).max() < 32767
-    assert json.loads(meta.read_text())["global"]["ironarm:jammed_db"] == [-20] * 5
+    assert json.loads(meta.read_text())["global"]["ironarm:jammed_db"] == [0] * 5
 
 
 def test_mistakes_are_one_sentence(tmp_path, capsys):

@@ -46,7 +46,17 @@ def test_the_documented_files_are_the_default(tmp_path):
         ({"processes": {"lost_seconds": 0.1}}, "lost_seconds must be at least 0.4"),
         ({"processes": {"noise_node": 1}}, "noise_node must be true or false"),
         ({"processes": {"port": 70000}}, "port must be"),
+        ({"channels": {"means": [61, 37, 35, 31, 28]}}, "a value of means must be .* at most 60"),
+        ({"channels": {"jammed": [-1, 8, 7, 6, 5]}}, "a value of jammed must be at least 0"),
+        ({"channels": {"spread": 21}}, "spread must be .* at most 20"),
+        ({"paths": {"noise": [-201, 0, 0, 0, 0]}}, "a value of noise must be at least -200"),
+        ({"paths": {"jammer": [1e300] * 5}}, "a value of jammer must be .* at most 200"),
+        ({"round_seconds": 1e7}, r"round_seconds must be .* at most 1e\+06"),
         ({"hardware": 5}, r"\[hardware\] must be a table"),
+        ({"hardware": {"max_gian_db": 5}}, r"unknown key 'max_gian_db' in \[hardware\]; .* Did you mean 'max_gain_db'"),
+        ({"hardware": {"gains_db": {"jamer": 5}}}, r"unknown key 'jamer' in \[hardware\.gains_db\]; .* Did you mean 'jammer'"),
+        ({"hardware": {"gains_db": 5}}, r"\[hardware\.gains_db\] must be a table"),
+        ({"hardware": {"devices": {"tx": 5}}}, r"the device of tx in \[hardware\.devices\] must be text"),
     ],
 )
 def test_mistakes_are_named(data, message):
@@ -67,6 +77,8 @@ def test_files_that_are_none(tmp_path):
     (tmp_path / "e.toml").write_text("rounds = -1\n")
     with pytest.raises(InvalidInput, match=r"e\.toml: rounds must be"):
         Settings.read(tmp_path / "e.toml")
+    with pytest.raises(InvalidInput, match=r"^rounds must be"):  # no file, no name
+        Settings.read(None, {"rounds": -1})
 
 
 def test_a_mean_above_the_floor_is_named():
@@ -84,3 +96,14 @@ def test_a_calibration_takes_the_place_of_computed_levels(tmp_path):
     assert measured.wander_db == pytest.approx(computed.wander_db, abs=0.02)
     with pytest.raises(InvalidInput, match="was made for"):
         Settings.of({"calibration": str(path), "channels": {"means": [40, 37, 35, 31, 28]}}).medium()
+
+
+def test_what_holds_otherwise_is_below_the_file(tmp_path):
+    """As the free ports of a run in several processes are: the file's hold where it names them."""
+    path = tmp_path / "bench.toml"
+    path.write_text("[processes]\nport = 6000\nlost_seconds = 3\n")
+    read = Settings.read(path, {"processes": {"lost_seconds": 4}}, {"processes": {"port": 0, "ack_port": 0}}).processes
+    assert (read.port, read.ack_port, read.lost_seconds) == (6000, 0, 4)
+    path.write_text("processes = 5\n")
+    with pytest.raises(InvalidInput, match=r"\[processes\] must be a table"):
+        Settings.read(path, None, {"processes": {"port": 0}})

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, NodeLost
 from . import radio_probe, radio_record, radio_virtual
 
 if TYPE_CHECKING:
-    from ..radio.records import Run
+    from ..radio.records import Round, Run
     from ..radio.settings import Settings
 
 EXAMPLES = """\
@@ -73,7 +76,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--processes", action="store_true", help="each node a process of its own, over ZeroMQ")
     _add_acknowledgement(parser)
     parser.add_argument("--json", action="store_true", help="print settings, summary and all rounds as JSON")
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the same to FILE; ironarm.radio.records.Run.load reads it")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the same to FILE, also when the run ends early; ironarm.radio.records.Run.load reads it")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -81,23 +84,55 @@ def _run(options: argparse.Namespace) -> int:
     from ..radio.live_view import LiveView
 
     settings = _settings(options)
-    with LiveView(settings) as view:
-        if options.processes:
-            from ..radio.processes import run_processes
+    if options.save:
+        _check_place(options.save)
+    played: list[Round] = []
+    began = perf_counter()
+    try:
+        with LiveView(settings) as view:
 
-            result = run_processes(settings, view.show, view.say, acknowledged=options.acknowledge_transmitting)
-        else:
-            from ..radio.closed_loop import run
+            def show(record: Round) -> None:
+                played.append(record)
+                view.show(record)
 
-            if check_devices(settings):
-                raise InvalidInput("the configuration names devices; on hardware each node is a process: add --processes, or leave out [hardware.devices] to simulate.")
-            result = run(settings, on_round=view.show)
+            if options.processes:
+                from ..radio.processes import run_processes
+
+                result = run_processes(settings, show, view.say, acknowledged=options.acknowledge_transmitting)
+            else:
+                from ..radio.closed_loop import run
+
+                if check_devices(settings):
+                    raise InvalidInput("the configuration names devices; on hardware each node is a process: add --processes, or leave out [hardware.devices] to simulate.")
+                result = run(settings, on_round=show)
+    except (NodeLost, KeyboardInterrupt):
+        if options.save and played:
+            _save_part(settings, played, perf_counter() - began, options.save)
+        raise
     if options.save:
         result.save(options.save)
     print(json.dumps(result.to_dict()) if options.json else _table(result))
     if options.save and not options.json:
         print(f"\nwrote {options.save}")
     return 0
+
+
+def _check_place(file: Path) -> None:
+    """Refuse a file that cannot be written, before rounds are played for it."""
+    if file.is_dir():
+        raise InvalidInput(f"--save {file} is a folder; name a file in it, such as {file / 'run.json'}.")
+    if not file.parent.is_dir():
+        raise InvalidInput(f"--save {file} cannot be written: there is no folder {file.parent}. Make it first, or choose another.")
+    if not os.access(file.parent, os.W_OK):
+        raise InvalidInput(f"--save {file} cannot be written: you may not write in the folder {file.parent}. Choose another.")
+
+
+def _save_part(settings: Settings, played: list[Round], seconds: float, file: Path) -> None:
+    """Save the rounds of a run that ended early."""
+    from ..radio.records import Run
+
+    Run(settings, sorted(played), seconds).save(file)
+    print(f"the run ended early; wrote the {len(played)} rounds played so far to {file}", file=sys.stderr, flush=True)
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -122,9 +157,8 @@ def _settings(options: argparse.Namespace) -> Settings:
     if options.jammer is not None:
         listed = options.jammer[:1].isdigit() or options.jammer[:1] == "."
         changes["jammer"] = {**changes.get("jammer", {}), "strategy": numbers_from_text(options.jammer) if listed else options.jammer}
-    if options.processes and options.config is None:
-        changes["processes"] = {"port": 0, "ack_port": 0}
-    return Settings.read(options.config, changes)
+    # free ports where none are named, so that two runs at once do not meet
+    return Settings.read(options.config, changes, {"processes": {"port": 0, "ack_port": 0}} if options.processes else None)
 
 
 def _table(result: Run) -> str:
@@ -158,10 +192,13 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
 def _calibrate(options: argparse.Namespace) -> int:
     from dataclasses import asdict
 
+    from ..radio.backends.hardware import check_devices
     from ..radio.calibrate import SimulatedBench, calibrate
     from ..radio.settings import Settings
 
     settings = Settings.read(options.config)
+    if check_devices(settings):
+        raise InvalidInput("the configuration names devices, and real devices cannot be calibrated yet; leave out [hardware.devices] to calibrate the simulated bench.")
     bench = SimulatedBench.of(settings.bench())
     found = calibrate(bench, settings.channels.means, settings.channels.spread, packets=options.packets, note=options.note)
     found.save(options.out)

@@ -26,10 +26,11 @@ def run(options: argparse.Namespace) -> int:
     from ..notation import numbers_from_text
     from ..radio.medium import Medium
     from ..radio.virtual import VirtualRadio
+    from ..validation import whole
 
     medium = Medium(noise=[10 ** (-sinr / 10) for sinr in numbers_from_text(options.sinr)], wander_db=options.wander, seed=options.seed)
     names = options.devices.split(",")
-    ports = None if options.ports is None else [int(port) for port in numbers_from_text(options.ports)]
+    ports = None if options.ports is None else [whole("a port", port, below=65536) for port in numbers_from_text(options.ports)]
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     with VirtualRadio(medium, names, ports=ports, realtime=options.realtime) as virtual:

@@ -43,7 +43,7 @@ class RadioBandit(Bandit):
     ----------
     tier : "iq", "symbol" or "analytic".
     means : mean SINR of each clean channel, in dB, from which the regret is computed; at most 60.
-    jammed : mean SINR of each channel when it is jammed, in dB; not above the clean one.
+    jammed : mean SINR of each channel when it is jammed, in dB; at least 0, and not above the clean one.
     spread : standard deviation of the clean SINR, in dB; at least 0.25, what the measurement itself has (more below 15 dB).
     missed : the reward of a packet that the receiver does not find, in dB. It finds all packets at 0 dB, 999 of 1,000 at -3 dB, 19 of 20 at -6 dB, and reports no less than -8 dB.
 
@@ -72,6 +72,8 @@ class RadioBandit(Bandit):
             raise InvalidInput(f"jammed must have one number for each of the {len(self.means)} means, got {len(self.jammed)}.")
         if not ((self.means >= 0) & (self.means <= 60)).all():
             raise InvalidInput(f"means must be between 0 and 60 dB, what this waveform can carry and the receiver can measure, got {self.means.tolist()}.")
+        if not (self.jammed >= 0).all():
+            raise InvalidInput(f"jammed must be at least 0 dB, where the receiver still finds all packets, got {self.jammed.tolist()}.")
         if not (self.jammed <= self.means).all():
             raise InvalidInput(f"jammed must not be above means, because a jammer only adds noise; got {self.jammed.tolist()} for the means {self.means.tolist()}.")
         self.receiver = Receiver(floor_db=number("missed", missed, at_most=Receiver.detect_db))

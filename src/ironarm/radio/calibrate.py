@@ -82,6 +82,11 @@ class ChannelSetting:
     measured_db: float
     measured_spread_db: float
 
+    def __post_init__(self) -> None:
+        for name in ("centre_hz", "target_db", "floor_db", "slope", "measured_db", "measured_spread_db"):
+            number(name, getattr(self, name))
+        number("level", self.level, at_least=0, at_most=1)
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -92,6 +97,12 @@ class Calibration:
     spread_db: float
     made: str
     note: str = ""
+
+    def __post_init__(self) -> None:
+        number("wander_db", self.wander_db, at_least=0, at_most=20)
+        number("spread_db", self.spread_db, above=0)
+        if not isinstance(self.made, str) or not isinstance(self.note, str):
+            raise InvalidInput(f"made and note must be text, got {self.made!r} and {self.note!r}.")
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -116,8 +127,8 @@ class Calibration:
             raise BadFile(f"{path} is not a calibration file of this version of ironarm; make a new one with `ironarm radio calibrate`.")
         try:
             return cls(**{**data, "channels": tuple(ChannelSetting(**channel) for channel in data["channels"])})
-        except (TypeError, KeyError) as error:
-            raise BadFile(f"{path} is damaged ({error}); make a new one with `ironarm radio calibrate`.") from None
+        except (TypeError, KeyError, InvalidInput) as error:
+            raise BadFile(f"{path} is damaged ({str(error).rstrip('.')}); make a new one with `ironarm radio calibrate`.") from None
 
 
 def calibrate(

@@ -17,7 +17,6 @@ A receiver that returns asks for the history and learns it again. The noise sour
 
 from __future__ import annotations
 
-import math
 import sys
 from time import monotonic
 from typing import Any
@@ -26,6 +25,7 @@ from uuid import uuid4
 import numpy as np
 
 from ..errors import InvalidInput, NodeLost
+from ..validation import number, whole
 from .backends.simulated import Air, channel_at, samples_per_symbol
 from .medium import CENTRES_HZ, WIDE_SPS, Emission, Samples
 from .messages import Message, decoded, encoded, router, samples_of
@@ -33,6 +33,8 @@ from .settings import Settings
 
 NAMES = {"tx": "transmitter", "jammer": "jammer", "rx": "receiver", "noise": "noise source", "observer": "observer", "medium": "medium"}
 EMITTERS = {"tx": "transmitter", "jammer": "jammer"}
+MOST_ROUNDS = 2**32
+MOST_GAIN_DB = 200.0
 
 
 class Hub:
@@ -69,7 +71,7 @@ class Hub:
                         self._arrived(role)
                         try:
                             self._handle(role, message)
-                        except (InvalidInput, KeyError, TypeError, ValueError) as error:
+                        except (InvalidInput, KeyError, TypeError, ValueError, ArithmeticError) as error:
                             self._say(f"passed over a message from the {NAMES[role]} that makes no sense: {error}")
                 else:
                     self._look()
@@ -124,7 +126,7 @@ class Hub:
         if op == "alive":
             self._tell(role, {"op": "alive", "hub": self.name})
         elif op == "announce" and role == "tx":
-            self._announce(int(fields["round"]), int(fields["attempt"]), int(fields["channel"]))
+            self._announce(*(whole(name, fields[name], below=MOST_ROUNDS) for name in ("round", "attempt", "channel")))
         elif op == "heard" and role == "jammer":
             if self.packet and self.packet[:2] == (fields["round"], fields["attempt"]):
                 self.truth[self.packet[0]] = bool(fields["hit"])
@@ -167,9 +169,7 @@ class Hub:
         sps = samples_per_symbol(float(fields["rate_hz"]))
         if sps == WIDE_SPS or not len(message.payload):
             raise InvalidInput("a burst needs samples of one channel.")
-        gain = float(fields["gain_db"])
-        if not math.isfinite(gain):
-            raise InvalidInput("a gain must be finite.")
+        gain = number("gain_db", fields["gain_db"], at_least=-MOST_GAIN_DB, at_most=MOST_GAIN_DB)
         self.air.silence(EMITTERS[role])  # the same burst twice is one: the first answer was lost
         self.air.emit(Emission(Samples(samples_of(message), sps), channel_at(float(fields["frequency_hz"])), EMITTERS[role], gain, 0.0, role == "tx"))
         if role == "tx":
@@ -189,10 +189,10 @@ class Hub:
 
     def _keep(self, rounds: list[dict[str, Any]]) -> None:
         for record in rounds:
-            number = int(record["round"])
-            if number not in self.records:
-                self.records[number] = {**record, "jammed": self.truth.get(number)}
-                self._tell("observer", {"op": "rounds", "rounds": [self.records[number]]})
+            played = whole("round", record["round"], below=MOST_ROUNDS)
+            if played not in self.records:
+                self.records[played] = {**record, "jammed": self.truth.get(played)}
+                self._tell("observer", {"op": "rounds", "rounds": [self.records[played]]})
 
     def _history(self) -> list[dict[str, Any]]:
         """Return the records from the first round on, without the jammer's truth, which no receiver sees."""

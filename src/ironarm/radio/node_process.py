@@ -1,7 +1,7 @@
 """One node as a process: `ironarm radio node medium|tx|jammer|rx|noise`. It joins the medium's process, does its work, and ends with the run.
 
-A real radio is switched off when the process ends, by an exception or a signal too, and when the medium falls silent for `lost_seconds`; then the node must be started again to
-transmit.
+A real radio is switched off when the process ends, by an exception or a signal too, and when the medium falls silent for `lost_seconds`; then the node ends, and must be started
+again to transmit. Until the medium's first word nothing is transmitted, and the node waits for it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def run_node(role: str, settings: Settings, *, acknowledged: str | None = None, 
     with_parent : end when standard input does, that is with the process that started this one, however that ended.
     """
     choice("role", role, ROLES)
-    signal.signal(signal.SIGTERM, _stopped)
+    _end_on_signals()
     if with_parent:
         threading.Thread(target=_end_with_parent, daemon=True).start()
     if role == "medium":
@@ -58,7 +58,8 @@ def run_node(role: str, settings: Settings, *, acknowledged: str | None = None, 
         if radio is None:
             radio = RemoteRadio(client)
         elif role != "rx":
-            client.on_heard = stack.enter_context(Watchdog(settings.processes.lost_seconds, radio.close)).feed
+            watchdog = Watchdog(settings.processes.lost_seconds, radio.close, on_starved=lambda: _starved(role, settings.processes.lost_seconds), from_first_feed=True)
+            client.on_heard = stack.enter_context(watchdog).feed
         try:
             {"tx": _transmitter, "jammer": _jammer, "rx": _receiver, "noise": _noise}[role](settings, client, radio, hardware)
         except RunEnded as end:
@@ -109,9 +110,10 @@ def _jammer(settings: Settings, client: HubClient, radio: Any, hardware: bool) -
 def _noise(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
     node, hub = NoiseNode(settings.medium().noise, settings.seed), ""
     while True:
-        if hardware:
+        sending = hardware and client.hub  # not before the medium is there: the watchdog only waits from then on
+        if sending:
             node.transmit(radio)
-        client.next(0 if hardware else 50)
+        client.next(0 if sending else 50)
         if client.hub != hub:  # it has just been started, and knows no levels
             hub = client.hub
             client.request({"op": "noise", "levels": node.levels})
@@ -187,8 +189,22 @@ def _waited_for(settings: Settings, radio: Any, receiver: Receiver, number: int,
     return report.sinr_db, not report.detected
 
 
-def _stopped(*_: Any) -> NoReturn:
-    raise SystemExit(143)
+def _end_on_signals() -> None:
+    """Let the signals that end a process end it by an exception, which switches the device off: SIGHUP comes when a terminal or a connection is closed."""
+    for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
+        known = getattr(signal, name, None)  # Windows has only the first
+        if known is not None and not (name == "SIGHUP" and signal.getsignal(known) == signal.SIG_IGN):  # ignored by nohup, on purpose
+            signal.signal(known, _stopped)
+
+
+def _stopped(number: int, _: Any) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def _starved(role: str, silent_seconds: float) -> None:
+    """Say why the device was switched off, and end the node; called by the watchdog's thread."""
+    print(f"{role}: the medium was silent for {silent_seconds:g} s, so the device was switched off and the node ends; start it again to transmit.", file=sys.stderr, flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _end_with_parent() -> None:

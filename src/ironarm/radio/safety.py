@@ -11,6 +11,7 @@ needs nothing of this. On hardware every node that transmits (transmitter, noise
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -188,6 +189,13 @@ class GuardedRadio:
 class Watchdog:
     """Calls `off` once: when it is not fed for `seconds`, and in any case when its `with` block ends, by an exception or not.
 
+    Parameters
+    ----------
+    seconds : how long it may go without being fed, in seconds.
+    off : what switches off; called once.
+    on_starved : called after it, from the watchdog's thread, when the reason was hunger.
+    from_first_feed : whether to wait for the first feeding however long it takes, instead of counting from the beginning of the block.
+
     Examples
     --------
     >>> switched_off = []
@@ -197,10 +205,11 @@ class Watchdog:
     ([True], False)
     """
 
-    def __init__(self, seconds: float, off: Callable[[], None]) -> None:
+    def __init__(self, seconds: float, off: Callable[[], None], on_starved: Callable[[], None] = lambda: None, *, from_first_feed: bool = False) -> None:
         self.seconds = number("seconds", seconds, above=0)
         self.starved = False
-        self._off, self._fed, self._is_off = off, monotonic(), False
+        self._off, self._on_starved, self._is_off = off, on_starved, False
+        self._fed, self._from_first_feed = math.inf, from_first_feed
         self._lock, self._ended = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
 
@@ -213,6 +222,7 @@ class Watchdog:
             if monotonic() - self._fed >= self.seconds:
                 self.starved = True
                 self._switch_off()
+                self._on_starved()
                 return
 
     def _switch_off(self) -> None:
@@ -222,7 +232,8 @@ class Watchdog:
                 self._off()
 
     def __enter__(self) -> Self:
-        self.feed()
+        if not self._from_first_feed:
+            self.feed()
         self._thread.start()
         return self
 

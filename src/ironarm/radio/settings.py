@@ -32,7 +32,7 @@ Everything may be left out; what is shown here are the defaults:
 
     [processes]
     host = "127.0.0.1"
-    port = 5730                         # of the medium; 0 lets `ironarm radio run --processes` find a free one
+    port = 5730                         # of the medium; `ironarm radio run --processes` finds a free one for 0, and if none is named
     ack_port = 5731                     # of the transmitter
     heartbeat_seconds = 0.2
     lost_seconds = 2.0                  # a node that is silent for so long is lost
@@ -51,6 +51,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -67,6 +68,8 @@ from .receiver import Receiver
 from .waveform import STANDARD
 
 CHANNELS = len(CENTRES_HZ)
+HARDWARE_KEYS = ("bands_mhz", "max_gain_db", "setup", "frequency_translation_hz", "digital_gain", "listen_seconds", "jam_seconds", "devices", "gains_db")
+DEVICE_ROLES = ("tx", "rx", "jammer", "noise")
 T = TypeVar("T")
 
 
@@ -80,9 +83,9 @@ class Channels:
     missed: float = -20.0
 
     def __post_init__(self) -> None:
-        _tuples(self, "means", "jammed")
+        _tuples(self, "means", "jammed", at_least=0, at_most=60)  # what the waveform can carry and the receiver can find
         own = max(estimator_spread(STANDARD.known_count, mean) for mean in self.means)
-        number("spread", self.spread, at_least=own)
+        number("spread", self.spread, at_least=own, at_most=20)
         number("missed", self.missed, at_most=Receiver.detect_db)
         for mean, jammed in zip(self.means, self.jammed, strict=True):
             if not jammed <= mean:
@@ -99,7 +102,7 @@ class Paths:
     floor: float = 1e-9
 
     def __post_init__(self) -> None:
-        _tuples(self, "transmitter", "noise", "jammer")
+        _tuples(self, "transmitter", "noise", "jammer", at_least=-200, at_most=200)
         number("floor", self.floor, at_least=0)
 
 
@@ -199,10 +202,10 @@ class Settings:
     def __post_init__(self) -> None:
         whole("rounds", self.rounds, at_least=1, below=2**32)
         whole("seed", self.seed, below=2**63)
-        number("round_seconds", self.round_seconds, at_least=0)
+        number("round_seconds", self.round_seconds, at_least=0, at_most=1e6)
         self.policy.constants(CHANNELS, self.rounds)  # refuses what does not fit
-        if self.hardware is not None and not isinstance(self.hardware, dict):
-            raise InvalidInput(f"[hardware] must be a table, got {self.hardware!r}.")
+        if self.hardware is not None:
+            _check_hardware(self.hardware)
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Settings:
@@ -211,15 +214,15 @@ class Settings:
         return _made(cls, "the configuration", {key: _made(tables[key], f"[{key}]", value) if key in tables else value for key, value in data.items()})
 
     @classmethod
-    def read(cls, path: str | Path | None, changes: dict[str, Any] | None = None) -> Settings:
-        """Return the settings of a file (TOML, or JSON if its name ends so), with changes on top: numbers by name, tables key by key."""
-        data = {} if path is None else _content(Path(path))
-        for key, value in (changes or {}).items():
-            data[key] = {**data.get(key, {}), **value} if isinstance(value, dict) else value
+    def read(cls, path: str | Path | None, changes: dict[str, Any] | None = None, otherwise: dict[str, Any] | None = None) -> Settings:
+        """Return the settings of a file (TOML, or JSON if its name ends so), with changes on top: numbers by name, tables key by key. `otherwise` holds where neither speaks."""
+        data = _merged(_merged(otherwise or {}, {} if path is None else _content(Path(path))), changes or {})
         try:
             return cls.of(data)
         except InvalidInput as error:
-            raise InvalidInput(f"{path}: {error}") from None if path is not None else error
+            if path is None:
+                raise
+            raise InvalidInput(f"{path}: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain data, which `of` reads."""
@@ -297,21 +300,42 @@ def _content(path: Path) -> dict[str, Any]:
     return data
 
 
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Return two configurations as one, tables key by key; where both say something, the one above holds."""
+    merged = dict(below)
+    for key, value in above.items():
+        merged[key] = {**below[key], **value} if isinstance(value, dict) and isinstance(below.get(key), dict) else value
+    return merged
+
+
 def _made(kind: type[T], where: str, table: Any) -> T:
     """Return a table's content as its class, or say which key is unknown."""
-    if not isinstance(table, dict):
-        raise InvalidInput(f"{where} must be a table of names and values, got {table!r}.")
-    known = [entry.name for entry in fields(kind)]  # type: ignore[arg-type]
-    for key in table:
-        if key not in known:
-            raise InvalidInput(f"unknown key {key!r} in {where}; expected one of {', '.join(known)}.{did_you_mean(key, known)}")
+    _check_keys(where, table, [entry.name for entry in fields(kind)])  # type: ignore[arg-type]
     return kind(**table)
 
 
-def _tuples(settings: Any, *names: str) -> None:
-    """Check that each of these settings has a number for each channel, and keep it as a tuple."""
+def _check_hardware(table: Any) -> None:
+    """Check the names in `[hardware]`; `backends/hardware.py` and `safety.py` check the values when a device is opened."""
+    _check_keys("[hardware]", table, HARDWARE_KEYS)
+    _check_keys("[hardware.gains_db]", table.get("gains_db", {}), DEVICE_ROLES)
+    devices = table.get("devices", {})
+    for role, device in devices.items() if isinstance(devices, dict) else ():
+        if not isinstance(device, str) or not device.strip():
+            raise InvalidInput(f"the device of {role} in [hardware.devices] must be text such as 'driver=uhd,serial=30F4A7B', got {device!r}; `ironarm radio probe` lists devices.")
+
+
+def _check_keys(where: str, table: Any, known: Sequence[str]) -> None:
+    if not isinstance(table, dict):
+        raise InvalidInput(f"{where} must be a table of names and values, got {table!r}.")
+    for key in table:
+        if key not in known:
+            raise InvalidInput(f"unknown key {key!r} in {where}; expected one of {', '.join(known)}.{did_you_mean(key, known)}")
+
+
+def _tuples(settings: Any, *names: str, at_least: float = -math.inf, at_most: float = math.inf) -> None:
+    """Check that each of these settings has a number within the bounds for each channel, and keep it as a tuple."""
     for name in names:
         values = getattr(settings, name)
         if not isinstance(values, list | tuple) or len(values) != CHANNELS:
             raise InvalidInput(f"{name} must be a list with one number for each of the {CHANNELS} channels, got {values!r}.")
-        object.__setattr__(settings, name, tuple(number(f"a value of {name}", value) for value in values))
+        object.__setattr__(settings, name, tuple(number(f"a value of {name}", value, at_least=at_least, at_most=at_most) for value in values))

@@ -18,6 +18,7 @@ The table of the configuration:
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from ...errors import InvalidInput
@@ -49,23 +50,27 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
     """Return the node's radio, a `GuardedRadio`; refuses before any device is touched."""
     table = settings.hardware or {}
     permit = TransmitRules.from_table(table).permit(acknowledged, TRANSMITTING[role]) if role in TRANSMITTING else None
-    gains = table.get("gains_db", {})
-    if not isinstance(gains, dict):
-        raise InvalidInput(f"[hardware.gains_db] must be a table with a gain for each node, got {gains!r}.")
-    wanted = gains.get(role)
+    digital = table.get("digital_gain", False)
+    if not isinstance(digital, bool):
+        raise InvalidInput(f"digital_gain in [hardware] must be true or false, got {digital!r}.")
+    wanted = table.get("gains_db", {}).get(role)
     gain = None if wanted is None else max(number(f"the gain of {role}", one) for one in (wanted if isinstance(wanted, list | tuple) and wanted else [wanted]))
     if permit and gain is not None:
         permit.check_gain(gain)
     from .soapy import SoapyRadio  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
+    translation = number("frequency_translation_hz", table.get("frequency_translation_hz", 0.0))
+    if translation:
+        own = (MIDDLE_HZ + translation) / 1e6
+        print(f"{role}: for {MIDDLE_HZ / 1e6:g} MHz on the air the device itself is tuned to {own:g} MHz (frequency_translation_hz = {translation:g})", file=sys.stderr, flush=True)
     radio = SoapyRadio(
         _devices(settings)[role],
         frequency_hz=MIDDLE_HZ,
         rate_hz=WIDE_RATE if role == "noise" else SPS * SYMBOL_RATE,
         gain_db=gain,
         permit=permit,
-        digital_gain=permit is not None and bool(table.get("digital_gain", False)),
-        frequency_translation_hz=number("frequency_translation_hz", table.get("frequency_translation_hz", 0.0)),
+        digital_gain=permit is not None and digital,
+        frequency_translation_hz=translation,
     )
     return GuardedRadio(radio, permit, WIDE_RATE / 2 if role == "noise" else 500e3)
 

@@ -63,7 +63,8 @@ class SoapyRadio:
     permit : leave to transmit; without it the radio only receives.
     frequency_translation_hz : what the device is tuned to, less what that is on the air, as behind a transverter; -1180e6 makes 20 MHz of 1200 MHz.
     settle_seconds : how much of what is received is thrown away after tuning, in seconds of samples.
-    digital_gain : scale what is sent, instead of setting the device's gain: `gain_db` is then the power relative to 1, at most 0 dB. For devices that have no gain.
+    digital_gain : scale what is sent, instead of setting the device's gain: `gain_db` is then the power relative to 1, at most 0 dB. For devices that have no gain;
+        one that has is set to its least gain, which must be within the permit too.
     channel : of a device that has several.
 
     Examples
@@ -110,10 +111,12 @@ class SoapyRadio:
             if self._main not in self._directions:
                 raise InvalidInput(f"the device {self.name!r} has no channel {channel} to {self._word(self._main)} with.")
             self._set_rate(number("rate_hz", rate_hz, above=0))
+            if digital_gain and self._has_gain():
+                self._set_device_gain(self._least_gain())  # it may have been left at any gain, which scaling would come on top of
             if gain_db is not None:
                 self.set_gain(gain_db)
             elif permit is not None and self._digital_db is None and self._has_gain():
-                self.set_gain(self._device.getGainRange(self._tx, channel).minimum())
+                self.set_gain(self._least_gain())
             self.tune(frequency_hz)
         except BaseException:
             self.close()
@@ -148,11 +151,7 @@ class SoapyRadio:
             return
         if not self._has_gain():
             raise InvalidInput(f"the device {self.name!r} has no gain that can be set; leave out gain_db, or set digital_gain if it transmits.")
-        self._device.setGain(self._main, self.channel, gain_db)
-        got = self._device.getGain(self._main, self.channel)
-        if abs(got - gain_db) > GAIN_TOLERANCE_DB:
-            can = self._device.getGainRange(self._main, self.channel)
-            raise InvalidInput(f"the device {self.name!r} was given a gain of {gain_db:g} dB and set {got:g} dB; it can do {can.minimum():g} to {can.maximum():g} dB.")
+        self._set_device_gain(gain_db)
 
     def now(self) -> int:
         """Return the number of the next sample that will be received; a mark for `receive`, taken before the other side is asked to send."""
@@ -172,6 +171,8 @@ class SoapyRadio:
         self.permit.check_frequency(info.frequency_hz, WIDTH_HZ)
         if info.gain_db is not None:
             self.permit.check_gain(info.gain_db)
+        if self._has_gain():  # with digital_gain, info has the scaling only
+            self.permit.check_gain(self._device.getGain(self._tx, self.channel))
         scaled = (AMPLITUDE * 10 ** ((self._digital_db or 0.0) / 20) * np.asarray(samples)).astype(np.complex64)
         size = np.abs(scaled)
         if not np.isfinite(size).all():
@@ -281,6 +282,20 @@ class SoapyRadio:
 
     def _has_gain(self) -> bool:
         return len(self._device.listGains(self._main, self.channel)) > 0
+
+    def _least_gain(self) -> float:
+        return float(self._device.getGainRange(self._main, self.channel).minimum())
+
+    def _set_device_gain(self, gain_db: float) -> None:
+        """Set the device's own gain, read it back, and hold it against the permit."""
+        self._device.setGain(self._main, self.channel, gain_db)
+        got = self._device.getGain(self._main, self.channel)
+        if abs(got - gain_db) > GAIN_TOLERANCE_DB:
+            can = self._device.getGainRange(self._main, self.channel)
+            raise InvalidInput(f"the device {self.name!r} was given a gain of {gain_db:g} dB and set {got:g} dB; it can do {can.minimum():g} to {can.maximum():g} dB.")
+        if self.permit is not None:
+            # a device may round up to its next step
+            self.permit.check_gain(got)
 
     def _open_device(self) -> Any:
         if self._closed:

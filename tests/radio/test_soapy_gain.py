@@ -1,0 +1,146 @@
+"""The gain of a device, with a stand-in for SoapySDR: the virtual radio's driver has no gain."""
+
+# ruff: noqa: N802, N815
+# the names are SoapySDR's
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ironarm.errors import InvalidInput
+from ironarm.radio.backends import soapy as module
+from ironarm.radio.backends.hardware import open_radio
+from ironarm.radio.safety import TransmitRules
+from ironarm.radio.settings import Settings
+
+
+class Device:
+    """Was left at 89 dB; takes all that is sent."""
+
+    least, step = 0.0, 0.0
+
+    def __init__(self, name):
+        self.gain, self.frequency, self.rate, self.sent = 89.0, 0.0, 0.0, 0
+
+    def getNumChannels(self, way):
+        return 1
+
+    def getSampleRateRange(self, way, channel):
+        return []
+
+    def setSampleRate(self, way, channel, rate):
+        self.rate = rate
+
+    def getSampleRate(self, way, channel):
+        return self.rate
+
+    def getFrequencyRange(self, way, channel):
+        return []
+
+    def setFrequency(self, way, channel, frequency):
+        self.frequency = frequency
+
+    def getFrequency(self, way, channel):
+        return self.frequency
+
+    def listGains(self, way, channel):
+        return ["PA"]
+
+    def getGainRange(self, way, channel):
+        return SimpleNamespace(minimum=lambda: self.least, maximum=lambda: 89.75)
+
+    def setGain(self, way, channel, gain):
+        self.gain = gain + self.step
+
+    def getGain(self, way, channel):
+        return self.gain
+
+    def getDriverKey(self):
+        return "stand-in"
+
+    def getHardwareInfo(self):
+        return {}
+
+    def setupStream(self, way, kind, channels):
+        return way
+
+    def activateStream(self, stream):
+        return 0
+
+    def writeStream(self, stream, buffers, count, flags, timeoutUs):
+        self.sent += count
+        return SimpleNamespace(ret=count)
+
+    def readStreamStatus(self, stream, timeoutUs):
+        return SimpleNamespace(ret=0)
+
+    def deactivateStream(self, stream):
+        pass
+
+    closeStream = deactivateStream
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def device(monkeypatch):
+    kind = type("Kind", (Device,), {})
+    monkeypatch.setattr(module, "soapy", lambda: SimpleNamespace(Device=kind, SOAPY_SDR_RX=1, SOAPY_SDR_TX=0, SOAPY_SDR_CF32="CF32", SOAPY_SDR_END_BURST=2))
+    return kind
+
+
+def opened(cap_db=10.0, **more):
+    permit = TransmitRules([(1199.5e6, 1202.5e6)], cap_db, "conducted").permit("conducted")
+    return module.SoapyRadio("driver=stand-in", frequency_hz=1200e6, permit=permit, **more)
+
+
+@pytest.mark.parametrize("digital", [False, True])
+def test_a_transmitter_starts_at_its_least_gain(device, digital):
+    """However it was left, and also where what is sent is scaled."""
+    with opened(digital_gain=digital) as radio:
+        assert radio._device.gain == 0
+
+
+def test_the_devices_own_gain_is_held_against_the_cap_with_digital_gain(device):
+    """When it is opened, and before each burst."""
+    with opened(digital_gain=True, gain_db=-6) as radio:
+        radio.transmit(np.ones(10))
+        assert (radio._device.sent, radio.info().gain_db) == (10, -6)
+        radio._device.gain = 20.0
+        with pytest.raises(InvalidInput, match="gain of 20 dB is above the configured cap, 10 dB"):
+            radio.transmit(np.ones(10))
+        assert radio._device.sent == 10
+    device.least = 12.0
+    with pytest.raises(InvalidInput, match="gain of 12 dB is above"):
+        opened(digital_gain=True)
+
+
+def test_a_gain_that_the_device_rounds_up_beyond_the_cap_is_refused(device):
+    """It reads back what it set."""
+    device.step = 0.5
+    with pytest.raises(InvalidInput, match=r"gain of 10\.5 dB is above"):
+        opened(gain_db=10)
+
+
+def test_digital_gain_is_true_or_false():
+    """The text "false" is true to Python."""
+    table = {"bands_mhz": [[1199.5, 1202.5]], "max_gain_db": 0, "setup": "conducted", "digital_gain": "false", "devices": {"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}}
+    with pytest.raises(InvalidInput, match=r"digital_gain in .hardware. must be true or false, got 'false'"):
+        open_radio(Settings.of({"hardware": table}), "tx", "conducted")
+
+
+def test_a_device_behind_a_transverter_says_where_it_is_itself(device, capsys):
+    """Bands are compared with what is on the air; only the operator can know whether a transverter is there."""
+    table = {"bands_mhz": [[1198, 1204]], "max_gain_db": 0, "setup": "conducted", "frequency_translation_hz": -1180e6, "devices": {"tx": "a"}}
+    with open_radio(Settings.of({"hardware": table}), "tx", "conducted") as radio:
+        assert radio.radio._device.frequency == 21e6
+    assert "tx: for 1201 MHz on the air the device itself is tuned to 21 MHz" in capsys.readouterr().err
+
+
+def test_licensed_never_fits_the_channels(device):
+    """With a translation neither: the channels lie in a reserved band."""
+    table = {"bands_mhz": [[430, 440]], "max_gain_db": 0, "setup": "licensed", "frequency_translation_hz": -766e6, "devices": {"tx": "a"}}
+    with pytest.raises(InvalidInput, match="outside of the configured bands"):
+        open_radio(Settings.of({"hardware": table}), "tx", "licensed")
