@@ -22,7 +22,7 @@ TABLE = {
 def settings(devices):
     times = {"port": 0, "ack_port": 0, "noise_node": False, "lost_seconds": 5.0, "return_seconds": 5.0}
     trace = {"agent": {"policy": "MedEUCB(block=90)"}, "jammer": {"rho": 0.4}, "ack": {"timeout_seconds": 2.0}}
-    return Settings.of({"rounds": 12, "round_seconds": 0.3, "seed": 2, **trace, "processes": times, "hardware": {**TABLE, "devices": devices}})
+    return Settings.of({"rounds": 12, "round_seconds": 0.8, "seed": 2, **trace, "processes": times, "hardware": {**TABLE, "devices": devices}})
 
 
 def test_the_jammers_gains_are_one_or_five():
