@@ -10,7 +10,7 @@ from ..estimators.ordered import OrderedMedian, nth_reward, rewards_below, sort_
 from ..marks import cold, hot
 from .base import Policy
 from .corrupted_kl import cdf
-from .count_evidence import FIELDS, LARGEST, MOVED, least_evidence, set_levels, upper_bound
+from .count_evidence import FIELDS, LARGEST, MOVED, arm_with_least_evidence, count_changed, reward_came, upper_bound
 from .highest_index import first_unrewarded
 from .leader import highest_estimate
 
@@ -51,7 +51,7 @@ def spread_of(pool, window, inside, slot_start, slot_size, a, n, learnt):
 
 
 @cold
-def look(pool, window, inside, slot_start, slot_size, in_order, stage, levels, learnt, next_look, a, n):
+def look(pool, window, inside, slot_start, slot_size, in_order, stage, learnt, next_look, a, n):
     """Learn sigma and the leader's epsilon from the n rewards of the leader a; all evidence is to be computed anew."""
     next_look[0] = 2 * n
     if in_order[a] == 0:
@@ -69,7 +69,6 @@ def look(pool, window, inside, slot_start, slot_size, in_order, stage, levels, l
         else:
             high = beta
     learnt[2] = learnt[0] * high
-    levels[0] = 0.0
     for k in range(len(stage)):
         stage[k] = 0
 
@@ -137,48 +136,17 @@ class AdaptiveCountIMED(Policy):
             return first_unrewarded(s.n, s.rewards, s.fresh)
         lead = highest_estimate(s.estimate)
         if s.rewards[lead] >= max(s.next_look[0], FIRST_LOOK):
-            look(s.pool, s.window, s.inside, s.slot_start, s.slot_size, s.in_order, s.stage, s.levels, s.learnt, s.next_look, lead, s.rewards[lead])
+            look(s.pool, s.window, s.inside, s.slot_start, s.slot_size, s.in_order, s.stage, s.learnt, s.next_look, lead, s.rewards[lead])
         if s.learnt[0] == 0.0:
             return lead
-        if s.levels[0] == 0.0:
-            set_levels(s.levels)
-        return least_evidence(
-            s.estimate,
-            s.n,
-            s.rewards,
-            s.fresh,
-            s.unrewarded,
-            s.pool,
-            s.window,
-            s.inside,
-            s.slot_start,
-            s.slot_size,
-            s.evidence,
-            s.at,
-            s.stage,
-            s.in_order,
-            s.levels,
-            s.leader,
-            s.until,
-            s.rival,
-            s.lowest_at,
-            s.highest_at,
-            s.learnt[2],
-            s.learnt[0],
-            s.learnt[1],
-            MOST,
-        )
+        return arm_with_least_evidence(s, s.learnt[2], s.learnt[0], s.learnt[1], MOST)
 
     @staticmethod
     @hot
     def update(s, a, x):
-        s.stage[a] = 0
-        s.in_order[a] = 0
-        if a != s.leader[0]:
-            s.until[0] = 0
+        reward_came(s, a)
 
     @staticmethod
     @hot
     def recount(s, a):
-        if a != s.leader[0]:
-            s.until[0] = 0
+        count_changed(s, a)

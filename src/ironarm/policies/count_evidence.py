@@ -184,3 +184,51 @@ def least_evidence(
     lowest_at[0] = low
     highest_at[0] = high
     return best
+
+
+@hot
+def arm_with_least_evidence(s, shift, sigma, epsilon, most):
+    """Return the arm to pull; see `least_evidence`, which does the work on arrays."""
+    if s.levels[0] == 0.0:
+        set_levels(s.levels)
+    return least_evidence(
+        s.estimate,
+        s.n,
+        s.rewards,
+        s.fresh,
+        s.unrewarded,
+        s.pool,
+        s.window,
+        s.inside,
+        s.slot_start,
+        s.slot_size,
+        s.evidence,
+        s.at,
+        s.stage,
+        s.in_order,
+        s.levels,
+        s.leader,
+        s.until,
+        s.rival,
+        s.lowest_at,
+        s.highest_at,
+        shift,
+        sigma,
+        epsilon,
+        most,
+    )
+
+
+@hot
+def reward_came(s, a):
+    """Take note of a new reward of arm a: its evidence and its order are out of date."""
+    s.stage[a] = 0
+    s.in_order[a] = 0
+    count_changed(s, a)
+
+
+@hot
+def count_changed(s, a):
+    """Take note that the count of arm a has changed: if it does not lead, it may be its turn."""
+    if a != s.leader[0]:
+        s.until[0] = 0

@@ -12,7 +12,7 @@ from ..marks import hot
 from ..validation import number
 from .base import Policy
 from .corrupted_kl import smallest_gap
-from .count_evidence import FIELDS, MOVED, least_evidence, set_levels
+from .count_evidence import FIELDS, MOVED, arm_with_least_evidence, count_changed, reward_came
 
 MARGIN = 0.05  # of epsilon over rho
 
@@ -137,45 +137,14 @@ class CountIMED(Policy):
         x = s.estimate[lead] + s.beta
         if s.n[lead] < s.until[0] and s.estimate[lead] > s.rival[0] and x - s.lowest_at[0] <= s.step and s.highest_at[0] - x <= s.step:
             return lead
-        if s.levels[0] == 0.0:
-            set_levels(s.levels)
-        return least_evidence(
-            s.estimate,
-            s.n,
-            s.rewards,
-            s.fresh,
-            s.unrewarded,
-            s.pool,
-            s.window,
-            s.inside,
-            s.slot_start,
-            s.slot_size,
-            s.evidence,
-            s.at,
-            s.stage,
-            s.in_order,
-            s.levels,
-            s.leader,
-            s.until,
-            s.rival,
-            s.lowest_at,
-            s.highest_at,
-            s.beta,
-            s.sigma,
-            s.epsilon,
-            s.epsilon,
-        )
+        return arm_with_least_evidence(s, s.beta, s.sigma, s.epsilon, s.epsilon)
 
     @staticmethod
     @hot
     def update(s, a, x):
-        s.stage[a] = 0
-        s.in_order[a] = 0
-        if a != s.leader[0]:
-            s.until[0] = 0
+        reward_came(s, a)
 
     @staticmethod
     @hot
     def recount(s, a):
-        if a != s.leader[0]:
-            s.until[0] = 0
+        count_changed(s, a)
