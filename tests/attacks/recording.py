@@ -7,7 +7,7 @@ import numpy as np
 import ironarm as ia
 from ironarm.engine.adversary import Adversary
 from ironarm.engine.streams import streams
-from ironarm.simulation.trial import Output, Setting, Spare, run_trial
+from ironarm.simulation.trial import Setting, Trials
 from tests.test_draws import taken
 
 ROUNDS, SEED = 20_000, 9  # two stretches of tape
@@ -35,9 +35,9 @@ class Recorder(ia.Policy):
 def seen(attack, bandit=BANDIT):
     """What a policy sees in the compiled loop, round by round."""
     setting = Setting((Recorder(),), bandit, Adversary(attack, bandit), ROUNDS, SEED, np.array([ROUNDS, 0]))
-    spare = Spare()
-    run_trial(setting, 0, Output(np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((1, bandit.arms), np.int64)), lambda: False, spare)
-    return spare.states[0].view.seen.copy()
+    trials = Trials(setting)
+    trials.play(0, lambda: False)
+    return trials.players[0].state.view.seen.copy()
 
 
 def coin_rounds(rho):

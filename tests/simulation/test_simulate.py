@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 import ironarm as ia
+from ironarm.engine.adversary import Adversary
 from ironarm.simulation import trial
 from ironarm.simulation.simulate import checkpoint_rounds
 
@@ -33,6 +34,21 @@ def test_workers_company_and_order_change_no_bit():
         alone = ia.simulate(policy, PAPER, ATTACK, horizon=3000, trials=7, seed=11, workers=2)
         assert same(together, threads, i, len(SOME) - 1 - i)
         assert same(together, alone, i, 0)
+
+
+@pytest.mark.parametrize("attack", [ATTACK, ia.ACE(rho=0.2), ia.Bursts(rho=0.2, length=20)], ids=["memoryless", "with a memory", "a coin with a memory"])
+def test_a_trial_remembers_nothing_of_the_one_before(attack):
+    """Trials are played in memory that is used again: the same trial after another one, after one that was stopped half way, and in fresh memory is the same."""
+    setting = trial.Setting((*SOME, ia.CountIMED(epsilon=0.35), ia.AdaptiveCountIMED()), PAPER, Adversary(attack, PAPER), 20_000, 5, np.array([100, 20_000, 0]))
+    used, fresh = trial.Trials(setting), trial.Trials(setting)
+    used.play(0, lambda: False)
+    used.play(1, iter([False, True]).__next__)
+    used.play(2, lambda: False)
+    fresh.play(2, lambda: False)
+    for before, after in zip(used.players, fresh.players, strict=True):
+        assert np.array_equal(before.regret, after.regret)
+        assert np.array_equal(before.pulls, after.pulls)
+        assert all(np.array_equal(getattr(before.state.view, name), getattr(after.state.view, name)) for name in ("n", "rewards", "estimate"))
 
 
 @pytest.mark.parametrize("bandit", [PAPER, ia.BernoulliBandit([0.2, 0.5, 0.6])], ids=["gaussian", "bernoulli"])

@@ -25,7 +25,6 @@ class State:
         live: bool = False,
         estimator: type[Estimator] | None = None,
         pool: np.ndarray | None = None,
-        last: State | None = None,
     ) -> None:
         constants = policy.constants(arms, horizon)
         self.machine = machine_for(policy, constants, arms, estimator)
@@ -34,18 +33,19 @@ class State:
         self._view: Any = None
         self._slack = 1.125 if live else 2.0  # a simulation's pool serves the next trial too; an agent's stays
         self.ints[2] = live
-        if not (self.machine.estimator and self.machine.estimator.holds_rewards):
-            last = None
-        if last is not None:
-            self.pool = last.pool
-        view = self.view
-        view.unrewarded[0] = arms
+        self.view.unrewarded[0] = arms
         if self.machine.estimator:
-            view.estimate[:] = -np.inf
-        if last is not None:
-            # the slots keep their places too: nothing needs to be moved while they fill again
-            before = last.view
-            view.slot_start[:], view.slot_room[:], view.pool_used[:] = before.slot_start, before.slot_room, before.pool_used
+            self.view.estimate[:] = -np.inf
+        self._fresh = None if live else (self.ints.copy(), self.floats.copy())
+
+    def renew(self) -> None:
+        """Forget everything, for the next trial. The pool stays and its slots keep their places: nothing needs to be moved while they fill again."""
+        assert self._fresh is not None
+        places = ("slot_start", "slot_room", "pool_used") if self.machine.estimator and self.machine.estimator.holds_rewards else ()
+        kept = [getattr(self.view, name).copy() for name in places]
+        self.ints[:], self.floats[:] = self._fresh
+        for name, values in zip(places, kept, strict=True):
+            getattr(self.view, name)[:] = values
 
     @property
     def view(self) -> Any:

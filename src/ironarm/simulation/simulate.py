@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from ..policies.base import require_policy
 from ..validation import whole
 from .progress import Progress
 from .result import Result
-from .trial import Output, Setting, Spare, run_trial
+from .trial import Setting, Trials
 
 
 def simulate(
@@ -90,6 +90,7 @@ def simulate(
     inner = np.union1d(rounds, [opening] if opening else []).astype(np.int64)
     setting = Setting(chosen, bandit, Adversary(attack, bandit), horizon, seed, np.append(inner, 0))
     shown = np.isin(inner, rounds)
+    opened = int(np.searchsorted(inner, opening))
     regret = np.empty((len(chosen), trials, len(rounds)))
     optimal = np.empty_like(regret)
     pulls = np.zeros((len(chosen), trials, bandit.arms), np.int64)
@@ -97,19 +98,19 @@ def simulate(
     started = time.perf_counter()
 
     def one(trial: int) -> bool:
-        output = Output(np.zeros((len(chosen), len(inner))), np.zeros((len(chosen), len(inner))), np.zeros((len(chosen), bandit.arms), np.int64))
-        if not run_trial(setting, trial, output, stopped.is_set, spare.own):
+        if not own.trials.play(trial, stopped.is_set):
             return False
-        regret[:, trial] = output.regret[:, shown]
-        optimal[:, trial] = output.optimal[:, shown]
-        pulls[:, trial] = output.pulls
-        # shares are counts over rounds, so the counts come back whole
-        before = np.rint(output.optimal[:, np.searchsorted(inner, opening)] * opening) if opening else 0
-        last_tenth[:, trial] = (np.rint(output.optimal[:, -1] * horizon) - before) / (horizon - opening)
+        for row, player in enumerate(own.trials.players):
+            regret[row, trial] = player.regret[shown]
+            optimal[row, trial] = player.optimal[shown]
+            pulls[row, trial] = player.pulls
+            # shares are counts over rounds, so the counts come back whole
+            before = round(player.optimal[opened] * opening) if opening else 0
+            last_tenth[row, trial] = (round(player.optimal[-1] * horizon) - before) / (horizon - opening)
         return True
 
     stopped = threading.Event()
-    spare = _Spare()
+    own = _Own(setting)
     with progress if isinstance(progress, Progress) else Progress("simulating", trials, progress) as bar:
         prepare(setting, bar)
         _in_threads(one, trials, count, bar, stopped)
@@ -125,11 +126,16 @@ def simulate(
     )
 
 
-class _Spare(threading.local):
-    """Each thread's own."""
+class _Own(threading.local):
+    """What each thread has for itself."""
 
-    def __init__(self) -> None:
-        self.own = Spare()
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+
+    @cached_property
+    def trials(self) -> Trials:
+        """Made when the first trial is played: a policy is compiled by then."""
+        return Trials(self._setting)
 
 
 def prepare(setting: Setting, bar: Progress) -> None:

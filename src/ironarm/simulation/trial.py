@@ -1,9 +1,9 @@
-"""One trial: every policy on the same tape, stretch by stretch."""
+"""Trials: every policy on the same tape, stretch by stretch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -40,15 +40,6 @@ class Setting:
         return min(fitting, self.bandit.stretch or fitting)
 
 
-@dataclass
-class Output:
-    """Where a trial's results go: one row for each policy."""
-
-    regret: np.ndarray
-    optimal: np.ndarray
-    pulls: np.ndarray
-
-
 class Columns:
     """Rewards of the arms for the noise on the tape, computed when an arm is first pulled in a stretch."""
 
@@ -75,66 +66,65 @@ class Columns:
         self.filled[law] = 1
 
 
-@dataclass
-class Spare:
-    """What a thread hands from one trial to its next, because making it anew takes longer than a short trial."""
+class Trials:
+    """Plays trials of a setting, one after the other, in memory that is made once: making it anew would take longer than a short trial."""
 
-    tape: Tape | None = None
-    columns: Columns | None = None
-    states: dict[int, State] = field(default_factory=dict)
+    def __init__(self, setting: Setting) -> None:
+        bandit, adversary = setting.bandit, setting.adversary
+        self._setting = setting
+        self._tape = Tape(setting.stretch, adversary.rho, bandit.location_scale is not None, adversary.burst)
+        self._columns = Columns(bandit, setting.stretch)
+        self.players = [Player(setting, policy) for policy in setting.policies]
 
-
-def run_trial(setting: Setting, trial: int, output: Output, stop: Callable[[], bool], spare: Spare) -> bool:
-    """Run one trial of all policies; False if it was stopped on the way."""
-    noise_stream, attack_stream, policy_stream = streams(setting.seed, trial)
-    adversary, bandit = setting.adversary, setting.bandit
-    if spare.tape is None or spare.columns is None:
-        spare.tape = Tape(setting.stretch, adversary.rho, bandit.location_scale is not None, adversary.burst)
-        spare.columns = Columns(bandit, setting.stretch)
-    tape, columns = spare.tape, spare.columns
-    tape.rewind(noise_stream, attack_stream)
-    players = [Player(setting, policy, policy_stream, output, i, spare.states.get(i)) for i, policy in enumerate(setting.policies)]
-    played = 0
-    while played < setting.horizon:
-        if stop():
-            return False
-        rounds = min(setting.stretch, setting.horizon - played)
-        stretch = tape.next(rounds)
-        columns.forget()
-        for player in players:
-            player.play(played, stretch, columns)
-        played += rounds
-    spare.states.update((i, player.state) for i, player in enumerate(players))
-    return True
+    def play(self, trial: int, stop: Callable[[], bool]) -> bool:
+        """Play one trial of all policies; False if it was stopped on the way."""
+        setting, tape, columns = self._setting, self._tape, self._columns
+        noise_stream, attack_stream, policy_stream = streams(setting.seed, trial)
+        tape.rewind(noise_stream, attack_stream)
+        for player in self.players:
+            player.begin(policy_stream)
+        played = 0
+        while played < setting.horizon:
+            if stop():
+                return False
+            rounds = min(setting.stretch, setting.horizon - played)
+            stretch = tape.next(rounds)
+            columns.forget()
+            for player in self.players:
+                player.play(played, stretch, columns)
+            played += rounds
+        return True
 
 
 class Player:
-    """One policy in one trial."""
+    """One policy, trial after trial. At each checkpoint `regret` and `optimal` get a number, and `pulls` is counted anew."""
 
-    def __init__(self, setting: Setting, policy: Policy, stream: np.ndarray, output: Output, row: int, last: State | None = None) -> None:
+    def __init__(self, setting: Setting, policy: Policy) -> None:
+        arms, marks = setting.bandit.arms, len(setting.checkpoints) - 1
         self._policy = policy
         self._adversary: Adversary = setting.adversary
-        self._state = State(policy, setting.bandit.arms, setting.horizon, last=last)
-        self._run = self._state.machine.call("run")
-        self._stream = stream.copy()
+        self.state = State(policy, arms, setting.horizon)
+        self._run = self.state.machine.call("run")
+        self._stream = np.zeros(4, np.uint64)
         self._loop = np.zeros(6, np.int64)
-        self._loop[5] = setting.adversary.in_python
         self._memory = setting.adversary.start.copy()
         self._reply = np.zeros(1)
         self._gaps = np.ascontiguousarray(setting.bandit.gaps)
         self._checkpoints = setting.checkpoints
-        self._regret, self._optimal, self._pulls = output.regret[row], output.optimal[row], output.pulls[row]
-        view = self._state.view
-        self._attack, self._scene, self._kept_alive = setting.adversary.handles(view.n, view.estimate, self._memory)
+        self.regret, self.optimal, self.pulls = np.zeros(marks), np.zeros(marks), np.zeros(arms, np.int64)
+        self._attack, self._scene, self._kept_alive = setting.adversary.handles(self.state.view.n, self.state.view.estimate, self._memory)
 
-    @property
-    def state(self) -> State:
-        """The policy's state, whose memory the next trial takes over."""
-        return self._state
+    def begin(self, stream: np.ndarray) -> None:
+        """Begin a trial."""
+        self.state.renew()
+        self._stream[:] = stream
+        self._loop[:] = 0
+        self._loop[5] = self._adversary.in_python
+        self._memory[:] = self._adversary.start
 
     def play(self, played: int, stretch: Sequence[np.ndarray], columns: Columns) -> None:
         """Play the rounds on the tape."""
-        state, loop, adversary = self._state, self._loop, self._adversary
+        state, loop, adversary = self.state, self._loop, self._adversary
         noise, coin, draws = stretch
         loop[0] = 0
         loop[2] = played
@@ -157,10 +147,10 @@ class Player:
                 self._scene,
                 self._reply,
                 self._gaps,
-                self._pulls,
+                self.pulls,
                 self._checkpoints,
-                self._regret,
-                self._optimal,
+                self.regret,
+                self.optimal,
             )
             if status == DONE:
                 return
