@@ -24,6 +24,7 @@ POLICIES = [
     ia.TrimmedEpsilonGreedy(alpha=0.2, c=2),
     ia.ThompsonGaussian(),
     ia.TsallisINF(reward_range=(-3, 6)),
+    ia.TsallisINF(reward_range=(-3, 6), variance="reduced"),
     ia.EXP3PlusPlus(reward_range=(-3, 6)),
     ia.BARBAR(horizon=500, scale=0.5, reward_range=(-3, 6)),
     ia.CRUCB(alpha=0.2),

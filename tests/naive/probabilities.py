@@ -93,7 +93,25 @@ class TsallisINF(ByChance):
 
     y = 0.0
 
+    def __init__(self, arms, horizon, g, reward_range, variance):
+        super().__init__(arms, horizon, g, reward_range)
+        self.reduced = variance == "reduced"
+
+    def update(self, arm, x):
+        if not self.reduced:
+            super().update(arm, x)
+            return
+        loss = 1 - min(max((x - self.low) * (1 / (self.high - self.low)), 0), 1)
+        for a in range(self.arms):
+            B = 0.5 if self.p[a] >= 16 / self.t else 0.0
+            self.weighted[a] += B
+            if a == arm:
+                self.weighted[a] += (loss - B) / self.p[a]
+            self.estimates[a] = -self.weighted[a]
+
     def chances(self, t):
+        self.t = t
+        t = t / 4 if self.reduced else t  # eta_t = 2 / sqrt(t)
         y, step = max(self.y, math.sqrt(t)), INF
         while abs(step) > 1e-8 * y:
             total = slope = 0.0  # not sum(), which rounds better than plain additions
@@ -110,21 +128,21 @@ class TsallisINF(ByChance):
 class EXP3PlusPlus(ByChance):
     """C2; an arm without rewards has no bounds."""
 
-    def __init__(self, arms, horizon, g, reward_range, beta):
+    def __init__(self, arms, horizon, g, reward_range, beta, rate):
         super().__init__(arms, horizon, g, reward_range)
-        self.beta = beta
+        self.beta, self.rate = beta, rate
 
     def chances(self, t):
         K = self.arms
-        eta = math.sqrt(math.log(K) / (t * K)) / 2
+        c = math.sqrt(math.log(K) / (t * K))
         bounds = []
         for losses in self.losses:
             n = len(losses)
             radius = math.sqrt(3 * math.log(t * K ** (1 / 3)) / (2 * n)) if n else INF
             bounds.append((sum(losses) / n - radius, sum(losses) / n + radius) if n else (-INF, INF))
         gaps = [max(0, lower - min(upper for _, upper in bounds)) for lower, _ in bounds]
-        eps = [min(1 / (2 * K), eta, self.beta * math.log(t) / (t * gap**2) if gap else INF) for gap in gaps]
-        weights = [math.exp(-eta * (L - min(self.weighted))) for L in self.weighted]
+        eps = [min(1 / (2 * K), c / 2, self.beta * math.log(t) / (t * gap**2) if gap else INF) for gap in gaps]
+        weights = [math.exp(-self.rate * c * (L - min(self.weighted))) for L in self.weighted]
         return [(1 - sum(eps)) * weight / sum(weights) + e for weight, e in zip(weights, eps, strict=True)]
 
 

@@ -65,8 +65,9 @@ POLICIES = [
     ia.ThompsonGaussian(sigma=0.3),
     ia.TsallisINF(),
     ia.TsallisINF(reward_range=(-1, 22)),
+    ia.TsallisINF(reward_range=(-1, 22), variance="reduced"),
     ia.EXP3PlusPlus(),
-    ia.EXP3PlusPlus(reward_range=(2, 20), beta=0.01),  # small enough for the largest gap to count within 800 rounds
+    ia.EXP3PlusPlus(reward_range=(2, 20), beta=0.01, rate=1.6),  # small enough for the largest gap to count within 800 rounds
     ia.BARBAR(),
     ia.BARBAR(scale=0.2, delta=0.5, reward_range=(-1, 22)),  # four or five epochs
 ]

@@ -15,15 +15,16 @@ CONFIDENCE = 3.0  # alpha of the paper
 
 
 @hot
-def learning_rate(arms, t):
-    """Return eta_t."""
-    return 0.5 * math.sqrt(math.log(arms) / (t * arms))
+def scale_of_round(arms, t):
+    """Return sqrt(ln K / (t K)), of which both the learning rate and the exploration are multiples."""
+    return math.sqrt(math.log(arms) / (t * arms))
 
 
 @hot
 def weigh(s, t):
     """Compute the weights and the arms' shares of exploration at round t; return the sums of both."""
-    eta = learning_rate(s.arms, t)
+    scale = scale_of_round(s.arms, t)
+    eta = s.rate * scale
     log_t = math.log(t)
     radius = math.sqrt((CONFIDENCE * log_t + math.log(s.arms)) / 2.0)
     top = s.estimate[0]
@@ -31,7 +32,7 @@ def weigh(s, t):
     for a in range(s.arms):
         top = max(top, s.estimate[a])
         least_upper = min(least_upper, s.mean_loss[a] + radius * s.spread[a])
-    most = min(0.5 / s.arms, eta)
+    most = min(0.5 / s.arms, 0.5 * scale)
     total = 0.0
     explored = 0.0
     for a in range(s.arms):
@@ -56,9 +57,9 @@ class EXP3PlusPlus(Policy):
     """EXP3++: exponential weights as EXP3's, with exploration that each arm is spared once its mean loss is clearly worse. It needs no horizon.
 
     A reward is mapped to y in [0, 1] by `reward_range` and clipped; its loss is 1 - y. L_a is the sum of the losses of arm a, each divided by the probability of its decision, and
-    l_a their plain mean over the N_a rewards. With eta_t = (1/2) sqrt(ln K / (t K)), round t pulls arm a with probability
+    l_a their plain mean over the N_a rewards. With c_t = sqrt(ln K / (t K)) and eta_t = rate c_t, round t pulls arm a with probability
 
-        p_a = (1 - sum(eps)) exp(-eta_t L_a) / sum(exp(-eta_t L)) + eps_a,   eps_a = min(1/(2K), eta_t, beta ln t / (t D_a^2)),
+        p_a = (1 - sum(eps)) exp(-eta_t L_a) / sum(exp(-eta_t L)) + eps_a,   eps_a = min(1/(2K), c_t / 2, beta ln t / (t D_a^2)),
 
     where D_a = max(0, l_a - r_a - min(l + r)), r_a = sqrt(3 ln(t K^(1/3)) / (2 N_a)), is an estimate of the gap from below; while it is 0, the last term does not count. The
     regret is O(sqrt(T K ln K)) whatever the rewards, and O(log^2 T) for random ones. With beta = 256, for which that is proved, the last term is the smallest only from about 1e8
@@ -70,6 +71,7 @@ class EXP3PlusPlus(Policy):
     ----------
     reward_range : (low, high), the rewards that map to 0 and 1; others are clipped.
     beta : exploration of arms that are known to be worse, > 0.
+    rate : the learning rate as a multiple of c_t, > 0. The bound for any rewards is for 1/2; that for random ones holds for 1/2 and more, and more learns faster.
 
     Behind an agent, `estimates` are -L_a.
 
@@ -84,10 +86,12 @@ class EXP3PlusPlus(Policy):
     References
     ----------
     Seldin and Lugosi, An improved parametrization and analysis of the EXP3++ algorithm for stochastic and adversarial bandits, COLT 2017.
+    Seldin and Slivkins, One practical algorithm for both stochastic and adversarial bandits, ICML 2014, for larger learning rates.
     """
 
     reward_range: tuple[float, float] = (0.0, 1.0)
     beta: float = 256.0
+    rate: float = 0.5
 
     # s.estimate holds -L; `loss` the sum of the plain losses; `weight` and `explore` are this round's; `last_round` serves newcomers only
     weighs_by_chance = True
@@ -101,14 +105,14 @@ class EXP3PlusPlus(Policy):
     }
 
     def __post_init__(self) -> None:
-        self._set(reward_range=checked_range(self.reward_range), beta=number("beta", self.beta, above=0))
+        self._set(reward_range=checked_range(self.reward_range), beta=number("beta", self.beta, above=0), rate=number("rate", self.rate, above=0))
 
     @property
     def estimator(self) -> None:
         return None
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"beta": self.beta, **range_constants(self.reward_range)}
+        return {"beta": self.beta, "rate": self.rate, **range_constants(self.reward_range)}
 
     def mirrored(self) -> EXP3PlusPlus:
         return replace(self, reward_range=mirrored_range(self.reward_range))
@@ -148,7 +152,7 @@ class EXP3PlusPlus(Policy):
     @hot
     def welcome(s, a):
         # a newcomer enters with the mean weight of the others, hence with about 1/K of the choices
-        eta = learning_rate(s.arms, max(s.last_round[0], 1))
+        eta = s.rate * scale_of_round(s.arms, max(s.last_round[0], 1))
         top = -math.inf
         for i in range(s.arms):
             if i != a:
