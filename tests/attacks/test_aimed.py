@@ -83,6 +83,14 @@ def test_they_make_policies_on_means_pull_the_target():
         assert (result.pulls[1].argmax(axis=1) == 2).all()
 
 
+def test_ace_in_the_experiment_of_its_paper():
+    """Liu and Shroff: two arms, sigma 0.1, 100,000 rounds, an attacker who may act in every round: UCB, epsilon-greedy and Thompson pull the worse arm in nearly all of them."""
+    policies = [ia.UCB(sigma=0.1), ia.EpsilonGreedy(), ia.ThompsonGaussian(sigma=0.1)]
+    attack = ia.ACE(rho=0.999, target=1, sigma=0.1)
+    result = ia.simulate(policies, ia.GaussianBandit([1, 0], sigma=0.1), attack, horizon=100_000, trials=10, seed=5)
+    assert result.pulls[:, :, 1].min() > 99_500
+
+
 @pytest.mark.parametrize("attack", [ia.ACE, ia.Jun])
 @pytest.mark.parametrize(
     ("target", "message"),
