@@ -59,6 +59,17 @@ def test_a_malformed_message_is_passed_over(role, fields, capsys):
     assert not hub.records
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, complex(0, np.nan)])
+def test_a_burst_that_is_not_finite_is_refused(bad, capsys):
+    """And what was on the air stays there."""
+    hub = Hub(Settings.of({"processes": {"port": 0}}))
+    hub._socket.close()
+    hub._socket = Socket([("tx", PACKET, None), ("tx", BURST, np.ones(100)), ("tx", {**BURST, "id": 7}, np.array([1, bad, 1]))])
+    hub.serve()
+    assert "makes no sense: a burst must have finite samples, got 1 of 3" in capsys.readouterr().err
+    assert [len(emission.signal.samples) for emission in hub.air.emissions] == [100]
+
+
 def test_a_burst_that_makes_sense_is_taken(capsys):
     """The one that the malformed ones are made of."""
     hub = Hub(Settings.of({"processes": {"port": 0}}))

@@ -170,8 +170,9 @@ class Hub:
         if sps == WIDE_SPS or not len(message.payload):
             raise InvalidInput("a burst needs samples of one channel.")
         gain = number("gain_db", fields["gain_db"], at_least=-MOST_GAIN_DB, at_most=MOST_GAIN_DB)
+        burst = Emission(Samples(samples_of(message), sps), channel_at(float(fields["frequency_hz"])), EMITTERS[role], gain, 0.0, role == "tx")
         self.air.silence(EMITTERS[role])  # the same burst twice is one: the first answer was lost
-        self.air.emit(Emission(Samples(samples_of(message), sps), channel_at(float(fields["frequency_hz"])), EMITTERS[role], gain, 0.0, role == "tx"))
+        self.air.emit(burst)
         if role == "tx":
             self.sent = self.packet[:2]
 
