@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import InvalidInput, NodeLost
+from ..radio.messages import BY_HAND
 from . import radio_probe, radio_record, radio_virtual
 
 if TYPE_CHECKING:
@@ -212,6 +213,7 @@ def _add_node(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("role", metavar="ROLE", help="medium, tx, jammer, rx or noise")
     _add_config(parser)
     _add_acknowledgement(parser)
+    parser.add_argument("--run", default=BY_HAND, metavar="NAME", help=f"the run it belongs to, the same for all its nodes; those of another are refused (default: {BY_HAND})")
     parser.add_argument("--with-parent", action="store_true", help="end when standard input does")
 
 
@@ -219,7 +221,7 @@ def _node(options: argparse.Namespace) -> int:
     from ..radio.node_process import run_node
     from ..radio.settings import Settings
 
-    run_node(options.role, Settings.read(options.config), acknowledged=options.acknowledge_transmitting, with_parent=options.with_parent)
+    run_node(options.role, Settings.read(options.config), acknowledged=options.acknowledge_transmitting, with_parent=options.with_parent, run=options.run)
     return 0
 
 
