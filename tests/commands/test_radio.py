@@ -190,3 +190,24 @@ def test_the_terminal_shows_a_table():
     assert "round 3 of 3   regret 32 dB" in shown
     assert "<- missed" in shown
     assert "34.8" in shown
+
+
+def test_a_terminal_that_is_gone_does_not_hide_why_the_run_ended():
+    """Before, rounds were not saved when a terminal was closed."""
+
+    class Screen(io.StringIO):
+        gone = False
+
+        def write(self, text):
+            if self.gone:
+                raise OSError("Input/output error")
+            return super().write(text)
+
+    def close(view):
+        view.show(Round(0, 2, 34.8, False, False, 34.8, 6.0))
+        screen.gone = True
+        raise KeyboardInterrupt
+
+    screen = Screen()
+    with pytest.raises(KeyboardInterrupt), LiveView(Settings.of({"rounds": 3}), terminal=True, stream=screen) as view:
+        close(view)

@@ -100,18 +100,21 @@ def test_who_does_not_return_ends_the_run(role, name):
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="NOT TESTED: that no process is left; this system does not list them under /proc")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_orphans(how, tmp_path):
-    """After Ctrl-C, and even when the process that started them is killed."""
+    """After Ctrl-C or SIGTERM, which leave no file either, and even when the process that started them is killed."""
+    files = tmp_path / "temporary"
+    files.mkdir()
     config = tmp_path / "config.toml"
     config.write_text("rounds = 100_000\n[agent]\npolicy = 'MedEUCB(block=90)'\n[processes]\nport = 0\nack_port = 0\n")
     command = [sys.executable, "-m", "ironarm", "radio", "run", "--processes", "--config", str(config)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(files)}) as parent:
         assert parent.stderr.readline() == "all nodes are there\n"
         children = [int(pid) for pid in Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()]
         assert len(children) == 5
         os.kill(parent.pid, how)
-        assert parent.wait(20) == (130 if how == signal.SIGINT else -signal.SIGKILL)
+        assert parent.wait(20) == (-signal.SIGKILL if how == signal.SIGKILL else 128 + how)
+    assert how == signal.SIGKILL or os.listdir(files) == []
     until = time.monotonic() + 10
     while any(map(is_alive, children)) and time.monotonic() < until:
         time.sleep(0.05)

@@ -98,7 +98,7 @@ def _run(options: argparse.Namespace) -> int:
                 if check_devices(settings):
                     raise InvalidInput("the configuration names devices; on hardware each node is a process: add --processes, or leave out [hardware.devices] to simulate.")
                 result = run(settings, on_round=show)
-    except (NodeLost, KeyboardInterrupt):
+    except (NodeLost, KeyboardInterrupt, SystemExit):
         if options.save and played:
             _save_part(settings, played, perf_counter() - began, options.save)
         raise
