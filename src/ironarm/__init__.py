@@ -12,6 +12,7 @@ Everything public is here; everything else may change.
 
 from typing import TYPE_CHECKING, Any
 
+from . import signals  # first: Ctrl-C may come while the others are loaded
 from .agent import Agent, Decision
 from .attacks import (
     ACE,

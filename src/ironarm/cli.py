@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from . import __version__
 from .commands import arena, certify, radio, reproduce, simulate, sweep, worst_case
 from .errors import IronarmError
+from .signals import ended_by_exceptions
 
 VERBS = {
     "simulate": simulate,
@@ -39,13 +40,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters gets question marks, not a traceback
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    if options.verb is None:
-        parser.print_help()
-        return 0
     try:
-        return VERBS[options.verb].run(options)
+        with ended_by_exceptions():
+            parser = _parser()
+            options = parser.parse_args(arguments)
+            if options.verb is None:
+                parser.print_help()
+                return 0
+            return VERBS[options.verb].run(options)
     except IronarmError as error:
         print(f"ironarm: {error}", file=sys.stderr)
         return 2

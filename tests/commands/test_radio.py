@@ -2,12 +2,15 @@
 
 import io
 import json
+import socket
 import subprocess
 import sys
+from contextlib import ExitStack, suppress
 
 import pytest
 
 from ironarm.cli import main
+from ironarm.commands.radio import SUBVERBS
 from ironarm.errors import NodeLost
 from ironarm.radio.closed_loop import run
 from ironarm.radio.live_view import LiveView
@@ -27,6 +30,7 @@ def test_a_run_prints_lines_and_a_summary(tmp_path, capsys):
     assert f"regret {result.rounds[-1].regret:.0f} dB" in captured.out
     assert "200 rounds of MedEUCB(b=4.0, omega=4.0, block=90), jammer 'best' with rho = 0.3, seed 7" in captured.out
     assert f"wrote {tmp_path / 'run.json'}" in captured.out
+    assert "\nmeasured dB: the mean of the packets that were neither jammed nor missed\n" in captured.out
 
 
 def test_json_has_the_rounds_of_the_library(capsys):
@@ -118,6 +122,30 @@ def test_ports_of_virtual_radios_are_whole_numbers(ports, capsys):
     assert "ironarm: a port must be a whole number" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("option", "message"), [("--devices=a,,b", "a name of its own, got 'a', '', 'b'"), ("--sinr=1,2", "--sinr must have one"), ("--sinr=-4000*5", "(--sinr)")])
+def test_mistakes_in_the_virtual_radios_options_name_the_option(option, message, capsys):
+    """Not what is made of it."""
+    assert main(["radio", "virtual", option]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_virtual_radios_that_run_out_of_file_descriptors_say_so():
+    """And end: before, the command went on without its server."""
+    resource = pytest.importorskip("resource", reason="NOT TESTED: this system has no limit on open files")
+    code = "import resource, sys; from ironarm.cli import main; resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)); raise SystemExit(main(sys.argv[1:]))"
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 60
+    with subprocess.Popen([sys.executable, "-c", code, "radio", "virtual", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process, ExitStack() as links:
+        port = int(json.loads(process.stdout.readline())["devices"]["jammer"].rpartition("=")[2])
+        with suppress(OSError):  # it may have ended before the last
+            for _ in range(45):
+                links.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
+        try:
+            _, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert (process.returncode, "Too many open files. Allow more open files" in errors) == (2, True)
+
+
 @pytest.mark.parametrize(("error", "code"), [(NodeLost("the jammer did not return."), 2), (KeyboardInterrupt(), 130)])
 def test_a_run_that_ends_early_saves_what_was_played(error, code, tmp_path, monkeypatch, capsys):
     """And says so; the exit code is that of the reason."""
@@ -142,12 +170,11 @@ def test_where_to_save_is_checked_before_the_run(name, message, tmp_path, capsys
 
 
 def test_help_shows_examples_without_the_compiler():
-    """`ironarm radio`, and each subverb's --help."""
+    """Each subverb's own; for `ironarm radio` one of each."""
     code = "import sys\nfrom ironarm.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\nassert 'numba' not in sys.modules"
-    for arguments in (["radio"], ["radio", "run", "--help"], ["radio", "node", "--help"]):
-        output = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True).stdout
-        assert "examples:" in output
-        assert "ironarm radio calibrate" in output
+    for arguments, shown in (([], list(SUBVERBS)), (["run", "--help"], ["run"] * 3), (["node", "--help"], ["node"] * 2), (["probe", "--help"], ["probe"] * 2)):
+        output = subprocess.run([sys.executable, "-c", code, "radio", *arguments], capture_output=True, text=True, check=True).stdout
+        assert [line.split()[2] for line in output.split("examples:")[1].strip().splitlines()] == shown
 
 
 def test_the_terminal_shows_a_table():
@@ -163,3 +190,24 @@ def test_the_terminal_shows_a_table():
     assert "round 3 of 3   regret 32 dB" in shown
     assert "<- missed" in shown
     assert "34.8" in shown
+
+
+def test_a_terminal_that_is_gone_does_not_hide_why_the_run_ended():
+    """Before, rounds were not saved when a terminal was closed."""
+
+    class Screen(io.StringIO):
+        gone = False
+
+        def write(self, text):
+            if self.gone:
+                raise OSError("Input/output error")
+            return super().write(text)
+
+    def close(view):
+        view.show(Round(0, 2, 34.8, False, False, 34.8, 6.0))
+        screen.gone = True
+        raise KeyboardInterrupt
+
+    screen = Screen()
+    with pytest.raises(KeyboardInterrupt), LiveView(Settings.of({"rounds": 3}), terminal=True, stream=screen) as view:
+        close(view)

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from ironarm.errors import InvalidInput
 from ironarm.radio.ack import AckClient, AckServer, InProcessAck
 from ironarm.radio.backends.simulated import Air, SimulatedRadio
 from ironarm.radio.medium import Medium
@@ -95,6 +96,21 @@ def test_acks_over_zeromq():
     assert lost.request(2, 0, 0)[::2] == (False, 2)
     assert len(beats) >= 4
     lost.close()
+
+
+def test_a_transmitter_of_another_run_refuses(capsys):
+    """With a sentence on both sides, and no packet."""
+    address, heard = f"tcp://127.0.0.1:{free_port()}", []
+    server = AckServer(address, lambda *request: heard.append(request) or True, run="mine")
+    client = AckClient(address, timeout_seconds=20, retries=0, meanwhile=lambda: server.serve(0), run="yours")
+    try:
+        with pytest.raises(InvalidInput, match=rf"the transmitter at {address} belongs to the run 'mine', and this node to the run 'yours'; set another port"):
+            client.request(0, 0, 3)
+    finally:
+        server.close()
+        client.close()
+    assert heard == []
+    assert capsys.readouterr().err == "tx: refused a request of another run, 'yours'; this is the run 'mine'\n"
 
 
 def test_messages_are_data():

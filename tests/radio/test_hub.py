@@ -21,7 +21,7 @@ class Socket:
 
     def recv_multipart(self):
         role, fields, samples = self.waiting.pop(0)
-        return [role.encode(), *encoded(fields, samples)]
+        return [(role if "/" in role else f"bench/{role}").encode(), *encoded(fields, samples)]
 
     def send_multipart(self, parts):
         self.told.append((parts[0].decode(), decoded(parts[1:]).fields))
@@ -30,6 +30,7 @@ class Socket:
         pass
 
 
+RECORD = {"round": 0, "channel": 2, "sinr_db": 35.0, "missed": False, "reward": 35.0, "regret": 6.0}
 PACKET = {"op": "announce", "round": 3, "attempt": 0, "channel": 0}
 BURST = {"op": "transmit", "round": 3, "attempt": 0, "rate_hz": 2 * 5e6 / 12, "frequency_hz": 1200e6, "gain_db": 0.0}
 
@@ -43,6 +44,10 @@ BURST = {"op": "transmit", "round": 3, "attempt": 0, "rate_hz": 2 * 5e6 / 12, "f
         ("tx", {**BURST, "gain_db": 201}),
         ("rx", {"op": "record", "rounds": [{"round": float("inf")}]}),
         ("rx", {"op": "record", "rounds": [{"round": HUGE}]}),
+        ("rx", {"op": "record", "rounds": [RECORD, {**RECORD, "round": 1, "channel": 5}]}),
+        ("rx", {"op": "record", "rounds": [{**RECORD, "reward": float("nan")}]}),
+        ("rx", {"op": "record", "rounds": [{**RECORD, "missed": 0}]}),
+        ("rx", {"op": "record", "rounds": 3}),
         ("noise", {"op": "noise", "levels": [HUGE] * 5}),
         ("noise", {"op": "noise", "levels": [float("inf")] * 5}),
     ],
@@ -57,6 +62,49 @@ def test_a_malformed_message_is_passed_over(role, fields, capsys):
     assert "makes no sense" in capsys.readouterr().err
     assert hub.sent is None
     assert not hub.records
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, complex(0, np.nan)])
+def test_a_burst_that_is_not_finite_is_refused(bad, capsys):
+    """And what was on the air stays there."""
+    hub = Hub(Settings.of({"processes": {"port": 0}}))
+    hub._socket.close()
+    hub._socket = Socket([("tx", PACKET, None), ("tx", BURST, np.ones(100)), ("tx", {**BURST, "id": 7}, np.array([1, bad, 1]))])
+    hub.serve()
+    assert "makes no sense: a burst must have finite samples, got 1 of 3" in capsys.readouterr().err
+    assert [len(emission.signal.samples) for emission in hub.air.emissions] == [100]
+
+
+def test_a_record_with_fields_of_another_version_is_kept():
+    """Without them, and without what the receiver may say of the jammer."""
+    hub = Hub(Settings.of({"processes": {"port": 0}}))
+    hub._socket.close()
+    hub._socket = Socket([("observer", {"op": "watch"}, None), ("rx", {"op": "record", "rounds": [{**RECORD, "colour": "red", "jammed": True}]}, None)])
+    hub.serve()
+    kept = {**RECORD, "jammed": None, "repeats": 0, "ack_ms": 0.0}
+    assert hub.records == {0: kept}
+    assert ("bench/observer", {"op": "rounds", "rounds": [kept]}) in hub._socket.told
+
+
+def test_a_request_that_makes_no_sense_is_answered():
+    """With the reason, so that nobody waits for ever."""
+    hub = Hub(Settings.of({"processes": {"port": 0}}))
+    hub._socket.close()
+    hub._socket = Socket([("rx", {"op": "record", "rounds": [{"round": 0}], "id": 4}, None)])
+    hub.serve()
+    assert hub._socket.told[0] == ("bench/rx", {"op": "senseless", "id": 4, "reason": "the record of a round lacks channel, sinr_db, missed, reward, regret."})
+
+
+def test_nodes_of_another_run_are_refused(capsys):
+    """They are told so and counted for nothing; a line on standard error names them once."""
+    hub = Hub(Settings.of({"processes": {"port": 0}}), run="mine")
+    hub._socket.close()
+    strangers = ["yours/jammer", "yours/jammer", "yours/mine/tx", "/tx"]
+    hub._socket = Socket([*((name, {"op": "alive"}, None) for name in strangers), ("mine/jammer", {"op": "alive"}, None), ("mine/rx", {"op": "finish"}, None)])
+    hub.serve()
+    assert sorted(hub.seen) == ["jammer", "rx"]
+    assert [who for who, fields in hub._socket.told if fields == {"op": "refused", "run": "mine"}] == strangers
+    assert capsys.readouterr().err.count("medium: refused the jammer of another run, 'yours'; this is the run 'mine'") == 1
 
 
 def test_a_burst_that_makes_sense_is_taken(capsys):

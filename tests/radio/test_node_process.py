@@ -67,7 +67,7 @@ def test_a_node_whose_medium_falls_silent_says_so_and_ends():
         with node(port) as process:
             assert medium.poll(20_000)
             sender, *parts = medium.recv_multipart()
-            assert (sender, decoded(parts).op) == (b"jammer", "alive")
+            assert (sender, decoded(parts).op) == (b"bench/jammer", "alive")
             medium.send_multipart([sender, *encoded({"op": "alive", "hub": "a"})])
             out, errors = process.communicate(timeout=20)
     finally:

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ironarm.errors import NodeLost
+from ironarm.errors import InvalidInput, NodeLost
 from ironarm.radio.closed_loop import run
-from ironarm.radio.processes import run_processes
+from ironarm.radio.hub import Hub
+from ironarm.radio.hub_client import HubClient
+from ironarm.radio.messages import Message
+from ironarm.radio.processes import Crew, _told, free_port, run_processes
+from ironarm.radio.records import Round
 from ironarm.radio.settings import Settings
 
 TIMES = {"port": 0, "ack_port": 0, "lost_seconds": 1.0, "heartbeat_seconds": 0.1, "noise_node": False}
@@ -95,22 +100,72 @@ def test_who_does_not_return_ends_the_run(role, name):
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="NOT TESTED: that no process is left; this system does not list them under /proc")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_orphans(how, tmp_path):
-    """After Ctrl-C, and even when the process that started them is killed."""
+    """After Ctrl-C or SIGTERM, which leave no file either, and even when the process that started them is killed."""
+    files = tmp_path / "temporary"
+    files.mkdir()
     config = tmp_path / "config.toml"
     config.write_text("rounds = 100_000\n[agent]\npolicy = 'MedEUCB(block=90)'\n[processes]\nport = 0\nack_port = 0\n")
     command = [sys.executable, "-m", "ironarm", "radio", "run", "--processes", "--config", str(config)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(files)}) as parent:
         assert parent.stderr.readline() == "all nodes are there\n"
         children = [int(pid) for pid in Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()]
         assert len(children) == 5
         os.kill(parent.pid, how)
-        assert parent.wait(20) == (130 if how == signal.SIGINT else -signal.SIGKILL)
+        assert parent.wait(20) == (-signal.SIGKILL if how == signal.SIGKILL else 128 + how)
+    assert how == signal.SIGKILL or os.listdir(files) == []
     until = time.monotonic() + 10
     while any(map(is_alive, children)) and time.monotonic() < until:
         time.sleep(0.05)
     assert not any(map(is_alive, children))
+
+
+def test_a_node_of_another_run_is_told_so_and_ends(capfd):
+    """The medium goes on; and a name that cannot be one is refused before anything is sent."""
+    own = Settings.of({"processes": {**TIMES, "port": free_port()}})
+    hub = Hub(own, "mine")
+    thread = threading.Thread(target=hub.serve)
+    thread.start()
+    client, stranger = HubClient(own.processes, "rx", run="mine"), HubClient(own.processes, "noise")
+    try:
+        with pytest.raises(InvalidInput, match=rf"the medium at 127.0.0.1:{own.processes.port} belongs to the run 'mine', and this node to the run 'bench'; set another port"):
+            stranger.request({"op": "noise", "levels": [0.0] * 5}, seconds=20)
+        with pytest.raises(InvalidInput, match=r"no sense in what this node sent: the record of a round lacks channel"):
+            client.request({"op": "record", "rounds": [{"round": 0}]}, seconds=20)
+    finally:
+        client.tell({"op": "finish"})
+        thread.join()
+        client.close()
+        stranger.close()
+    assert "refused the noise source of another run, 'bench'" in capfd.readouterr().err
+    for name in ("", "a/b", "a\n", "x" * 41):
+        with pytest.raises(InvalidInput, match="the name of a run must have"):
+            HubClient(own.processes, "rx", run=name)
+
+
+def test_the_observer_passes_over_what_it_does_not_know():
+    """Unknown fields silently, records without sense with a sentence."""
+    said = []
+    good = {**Round(0, 2, 35.0, None, False, 35.0, 6.0)._asdict(), "colour": "red"}
+    assert _told(Message({"rounds": [good, {"round": 1}, 7]}, b""), said.append) == [Round(0, 2, 35.0, None, False, 35.0, 6.0)]
+    assert _told(Message({}, b""), said.append) == []
+    assert [" ".join(text.partition("of a round ")[2].split()[:3]) for text in said] == ["lacks channel, sinr_db,", "must have names", "must have names"]
+
+
+def test_a_dead_node_can_be_started_again_as_it_was():
+    """The line to type has the run's name and the word that transmitting needs."""
+    said = []
+    crew, other = Crew(settings(), said.append, "conducted"), Crew(settings())
+    crew.running["tx"] = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"], stdin=subprocess.PIPE)
+    crew.running["tx"].wait()
+    assert crew.look() == ["tx"]
+    for one in (crew, other):
+        one._stop()
+    assert said == [
+        f"the transmitter's process ended with code 3; to start it again: ironarm radio node tx --config {crew.config} --run {crew.run} --acknowledge-transmitting conducted"
+    ]
+    assert crew.run != other.run
 
 
 def test_a_node_that_cannot_start_ends_the_run_at_once():

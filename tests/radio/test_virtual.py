@@ -211,6 +211,16 @@ def test_a_stranger_is_cut_off():
         assert "jammer" in virtual.complaints[0]
 
 
+def test_samples_that_are_not_finite_are_refused():
+    """Nothing of them is on the air, and the client is cut off."""
+    with VirtualRadio(MEDIUM) as virtual, sender_client(virtual, "jammer") as mouth:
+        mouth.send(np.array([1, np.nan, 1]))
+        with contextlib.suppress(ConnectionResetError):
+            assert mouth.links[1].recv(1) == b""
+        assert virtual.complaints == ["the device jammer sent samples that are not finite; none of them was put on the air."]
+        assert virtual.air.waiting("jammer") == 0
+
+
 def test_a_receiver_that_goes_away_does_not_stop_the_others():
     with VirtualRadio(MEDIUM, ["transmitter", "receiver", "jammer"]) as virtual, receiver_client(virtual) as ears:
         with Client(virtual, "jammer", (RX_SETTINGS, RX_SAMPLES), 20e6) as other:
@@ -239,5 +249,6 @@ def test_ports_and_names_are_checked():
             VirtualRadio(MEDIUM, ["receiver"], ports=[taken])
     with pytest.raises(InvalidInput, match="ports must have one number for each of the 2 devices, got 1"):
         VirtualRadio(MEDIUM, ["a", "b"], ports=[1])
-    with pytest.raises(InvalidInput, match="a name of its own"):
-        VirtualRadio(MEDIUM, ["a", "a"])
+    for names in (["a", "a"], ["a", "", "b"]):
+        with pytest.raises(InvalidInput, match="a name of its own"):
+            VirtualRadio(MEDIUM, names)

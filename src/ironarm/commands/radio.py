@@ -12,28 +12,19 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import InvalidInput, NodeLost
+from ..radio.messages import BY_HAND
 from . import radio_probe, radio_record, radio_virtual
 
 if TYPE_CHECKING:
     from ..radio.records import Round, Run
     from ..radio.settings import Settings
 
-EXAMPLES = """\
-examples:
-  ironarm radio run                                             one closed loop of 2000 rounds on the simulated medium
-  ironarm radio run --policy 'UCB' --jammer best --rho 0.3 --seed 7 --save run.json
-  ironarm radio run --processes --rounds 200                    medium, transmitter, jammer, receiver and noise source as processes
-  ironarm radio calibrate --out calibration.json                find the noise levels, from paths that nobody knows
-  ironarm radio run --calibration calibration.json
-  ironarm radio node jammer --config bench.toml                 one node, for example on another machine
-  ironarm radio record --out recordings --rounds 20             what is heard of all five channels, as SigMF
-"""
-
 
 class Subverb(NamedTuple):
-    """One subverb."""
+    """One subverb; the first line of its examples is also shown for `ironarm radio`."""
 
     help: str
+    examples: tuple[str, ...]
     add: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
 
@@ -44,16 +35,18 @@ def add(verbs: Any) -> None:
         "radio",
         help="the cognitive-radio testbed",
         description="Five radio channels, a jammer, and a policy that chooses the channel: simulated at signal level, in one process or several.",
-        epilog=EXAMPLES,
+        epilog=_epilog(*(subverb.examples[0] for subverb in SUBVERBS.values())),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     radio.set_defaults(radio_parser=radio)
     subverbs = radio.add_subparsers(dest="subverb", metavar="SUBVERB")
     for name, subverb in SUBVERBS.items():
-        parser = subverbs.add_parser(
-            name, help=subverb.help, description=f"{subverb.help[0].upper()}{subverb.help[1:]}.", epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
-        subverb.add(parser)
+        description, epilog = f"{subverb.help[0].upper()}{subverb.help[1:]}.", _epilog(*subverb.examples)
+        subverb.add(subverbs.add_parser(name, help=subverb.help, description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter))
+
+
+def _epilog(*examples: str) -> str:
+    return "\n".join(["examples:", *(f"  ironarm radio {line}" for line in examples)])
 
 
 def run(options: argparse.Namespace) -> int:
@@ -105,7 +98,7 @@ def _run(options: argparse.Namespace) -> int:
                 if check_devices(settings):
                     raise InvalidInput("the configuration names devices; on hardware each node is a process: add --processes, or leave out [hardware.devices] to simulate.")
                 result = run(settings, on_round=show)
-    except (NodeLost, KeyboardInterrupt):
+    except (NodeLost, KeyboardInterrupt, SystemExit):
         if options.save and played:
             _save_part(settings, played, perf_counter() - began, options.save)
         raise
@@ -174,6 +167,7 @@ def _table(result: Run) -> str:
     for channel, (mean, measured, pulls) in enumerate(zip(means, summary["clean_sinr_db"], summary["pulls"], strict=True)):
         lines.append(f"{channel:7d}  {1200 + channel / 2:6.1f}  {mean:8g}  {'' if measured is None else format(measured, '.1f'):>11}  {pulls:5d}")
     lines += [
+        "measured dB: the mean of the packets that were neither jammed nor missed",
         "",
         f"regret {summary['regret']:.0f} dB, best channel in {summary['optimal']:.1%} of all rounds and {summary['optimal_last_tenth']:.1%} of the last tenth",
         f"{summary['jammed']} packets jammed, {summary['missed']} missed, {summary['repeats']} rounds repeated; an ACK took {summary['ack_ms']:.2f} ms",
@@ -219,6 +213,7 @@ def _add_node(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("role", metavar="ROLE", help="medium, tx, jammer, rx or noise")
     _add_config(parser)
     _add_acknowledgement(parser)
+    parser.add_argument("--run", default=BY_HAND, metavar="NAME", help=f"the run it belongs to, the same for all its nodes; those of another are refused (default: {BY_HAND})")
     parser.add_argument("--with-parent", action="store_true", help="end when standard input does")
 
 
@@ -226,7 +221,7 @@ def _node(options: argparse.Namespace) -> int:
     from ..radio.node_process import run_node
     from ..radio.settings import Settings
 
-    run_node(options.role, Settings.read(options.config), acknowledged=options.acknowledge_transmitting, with_parent=options.with_parent)
+    run_node(options.role, Settings.read(options.config), acknowledged=options.acknowledge_transmitting, with_parent=options.with_parent, run=options.run)
     return 0
 
 
@@ -239,10 +234,59 @@ def _add_acknowledgement(parser: argparse.ArgumentParser) -> None:
 
 
 SUBVERBS = {
-    "run": Subverb("run the closed loop: choose, send, jam, measure, learn", _add_run, _run),
-    "calibrate": Subverb("find the noise levels that put the channels at their means", _add_calibrate, _calibrate),
-    "node": Subverb("run one node as a process", _add_node, _node),
-    "record": Subverb("write rounds as a SigMF recording of all five channels", radio_record.add, radio_record.run),
-    "probe": Subverb("list the radios that SoapySDR finds, and what they can do", radio_probe.add, radio_probe.run),
-    "virtual": Subverb("serve virtual radios to SoapySDR, on the simulated medium", radio_virtual.add, radio_virtual.run),
+    "run": Subverb(
+        "run the closed loop: choose, send, jam, measure, learn",
+        (
+            "run                                             one closed loop of 2000 rounds on the simulated medium",
+            "run --policy 'UCB' --jammer best --rho 0.3 --seed 7 --save run.json",
+            "run --processes --rounds 200                    medium, transmitter, jammer, receiver and noise source as processes",
+        ),
+        _add_run,
+        _run,
+    ),
+    "calibrate": Subverb(
+        "find the noise levels that put the channels at their means",
+        (
+            "calibrate --out calibration.json                find the noise levels, from paths that nobody knows",
+            "run --calibration calibration.json              and use them",
+        ),
+        _add_calibrate,
+        _calibrate,
+    ),
+    "node": Subverb(
+        "run one node as a process",
+        (
+            "node jammer --config bench.toml                 one node, for example on another machine",
+            "node tx --config bench.toml --acknowledge-transmitting conducted    the transmitter, on a real radio",
+        ),
+        _add_node,
+        _node,
+    ),
+    "record": Subverb(
+        "write rounds as a SigMF recording of all five channels",
+        (
+            "record --out recordings --rounds 20             what is heard of all five channels, as SigMF",
+            "record --out recordings --name best --jammer best --rho 0.5 --format cf32_le",
+        ),
+        radio_record.add,
+        radio_record.run,
+    ),
+    "probe": Subverb(
+        "list the radios that SoapySDR finds, and what they can do",
+        (
+            "probe                                           the radios of this machine",
+            "probe --device driver=redpitaya,addr=192.168.1.100    one that cannot be found by searching",
+        ),
+        radio_probe.add,
+        radio_probe.run,
+    ),
+    "virtual": Subverb(
+        "serve virtual radios to SoapySDR, on the simulated medium",
+        (
+            "virtual                                         three virtual radios on free ports, until Ctrl-C",
+            "virtual --devices transmitter,receiver --ports 1001,1002 --sinr 30*5",
+        ),
+        radio_virtual.add,
+        radio_virtual.run,
+    ),
 }

@@ -7,6 +7,10 @@ import json
 import signal
 import threading
 
+from ..errors import InvalidInput
+
+MOST_DB = 200.0
+
 HELP = "serve virtual radios to SoapySDR's Red Pitaya driver, on a simulated medium, until interrupted"
 
 
@@ -24,12 +28,15 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serve until interrupted or told to end."""
     from ..notation import numbers_from_text
-    from ..radio.medium import Medium
+    from ..radio.medium import CENTRES_HZ, Medium
     from ..radio.virtual import VirtualRadio
-    from ..validation import whole
+    from ..validation import number, whole
 
-    medium = Medium(noise=[10 ** (-sinr / 10) for sinr in numbers_from_text(options.sinr)], wander_db=options.wander, seed=options.seed)
-    names = options.devices.split(",")
+    targets = [number("a channel's SINR (--sinr)", sinr, at_least=-MOST_DB, at_most=MOST_DB) for sinr in numbers_from_text(options.sinr)]
+    if len(targets) != len(CENTRES_HZ):
+        raise InvalidInput(f"--sinr must have one number for each of the {len(CENTRES_HZ)} channels, got {len(targets)}.")
+    medium = Medium(noise=[10 ** (-sinr / 10) for sinr in targets], wander_db=options.wander, seed=options.seed)
+    names = [name.strip() for name in options.devices.split(",")]
     ports = None if options.ports is None else [whole("a port", port, below=65536) for port in numbers_from_text(options.ports)]
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
@@ -41,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
             lines = [f"{name:<12} {arguments}" for name, arguments in devices.items()]
             print("\n".join([*lines, f"Tune them to the frequency on the air {virtual.translation_hz / 1e6:+g} MHz, at 1.25 MS/s. Ctrl-C ends."]), flush=True)
         said = 0
-        while not ended.wait(0.2):
+        while virtual.serving and not ended.wait(0.2):
             for complaint in virtual.complaints[said:]:
                 print(complaint, flush=True)
                 said += 1

@@ -129,19 +129,22 @@ class Machine:
 
 @contextmanager
 def interrupts_wait() -> Iterator[None]:
-    """Let Ctrl-C wait until the block is over: inside a compiler it can be swallowed, and leave something half compiled."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
+    """Let Ctrl-C, and what else raises an exception from outside, wait until the block is over: inside a compiler it can be swallowed, and leave something half compiled."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)]
+    before = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
     arrived: list[int] = []
-    signal.signal(signal.SIGINT, lambda *_: arrived.append(1))
+    for number in before:
+        signal.signal(number, lambda number, _: arrived.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         if arrived:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(arrived[0])
 
 
 _ESTIMATE_REWARD = """

@@ -9,12 +9,13 @@ packet. When all tries fail the ACK is lost: the round is repeated as the next a
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from time import monotonic
 from typing import NamedTuple, Protocol
 
 from ..validation import number, whole
-from .messages import dealer, decoded, encoded, router
+from .messages import BY_HAND, another_run, dealer, decoded, encoded, router
 from .randomness import key, uniform
 
 ACK_STREAM = 2**40 + 2
@@ -83,9 +84,11 @@ class AckClient:
     timeout_seconds : until a request is sent again.
     retries : how often.
     meanwhile : called at least every 50 ms while waiting, for heartbeats; what it raises ends the waiting.
+    run : the name of the run; a transmitter of another one is an InvalidInput.
     """
 
-    def __init__(self, address: str, *, timeout_seconds: float = 0.5, retries: int = 3, meanwhile: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, address: str, *, timeout_seconds: float = 0.5, retries: int = 3, meanwhile: Callable[[], None] = lambda: None, run: str = BY_HAND) -> None:
+        self._address, self._run = address, run
         self._timeout, self._retries, self._meanwhile = number("timeout_seconds", timeout_seconds, above=0), whole("retries", retries), meanwhile
         self._socket = dealer()
         self._socket.connect(address)
@@ -94,13 +97,15 @@ class AckClient:
         """Ask, again if need be; answers to older requests are passed over."""
         began = monotonic()
         for retry in range(self._retries + 1):
-            self._socket.send_multipart(encoded({"round": round_number, "attempt": attempt, "channel": channel}))
+            self._socket.send_multipart(encoded({"run": self._run, "round": round_number, "attempt": attempt, "channel": channel}))
             until = monotonic() + self._timeout
             while (left := until - monotonic()) > 0:
                 self._meanwhile()
                 if not self._socket.poll(min(50, math.ceil(1000 * left))):
                     continue
                 answer = decoded(self._socket.recv_multipart())
+                if answer is not None and answer.op == "refused":
+                    raise another_run(f"the transmitter at {self._address}", answer.fields.get("run"), self._run)
                 if answer is not None and (answer.fields.get("round"), answer.fields.get("attempt")) == (round_number, attempt):
                     return Ack(True, monotonic() - began, retry + 1)
         return Ack(False, monotonic() - began, self._retries + 1)
@@ -117,10 +122,11 @@ class AckServer:
     ----------
     address : where to listen.
     send : called with round, attempt and channel; returns whether the packet is on its way. Only then the request is answered. Sending the same twice must be harmless.
+    run : the name of the run; requests of another one are refused.
     """
 
-    def __init__(self, address: str, send: Callable[[int, int, int], bool]) -> None:
-        self._send = send
+    def __init__(self, address: str, send: Callable[[int, int, int], bool], run: str = BY_HAND) -> None:
+        self._send, self._run = send, run
         self._socket = router(address)
 
     def serve(self, milliseconds: int) -> bool:
@@ -132,7 +138,12 @@ class AckServer:
         if message is None:
             return True
         request = [message.fields.get(name) for name in ("round", "attempt", "channel")]
-        if all(type(part) is int and part >= 0 for part in request) and self._send(*request):  # type: ignore[arg-type]
+        if not all(type(part) is int and part >= 0 for part in request):
+            return True
+        if (run := message.fields.get("run")) != self._run:
+            print(f"tx: refused a request of another run, {run!r}; this is the run {self._run!r}", file=sys.stderr, flush=True)
+            self._socket.send_multipart([sender, *encoded({"op": "refused", "run": self._run})])
+        elif self._send(*request):  # type: ignore[arg-type]
             self._socket.send_multipart([sender, *encoded({"round": request[0], "attempt": request[1]})])
         return True
 

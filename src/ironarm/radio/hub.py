@@ -28,20 +28,26 @@ from ..errors import InvalidInput, NodeLost
 from ..validation import number, whole
 from .backends.simulated import Air, channel_at, samples_per_symbol
 from .medium import CENTRES_HZ, WIDE_SPS, Emission, Samples
-from .messages import Message, decoded, encoded, router, samples_of
+from .messages import BY_HAND, Message, decoded, encoded, router, run_name, samples_of
+from .records import MOST_ROUNDS, Round
 from .settings import Settings
 
 NAMES = {"tx": "transmitter", "jammer": "jammer", "rx": "receiver", "noise": "noise source", "observer": "observer", "medium": "medium"}
 EMITTERS = {"tx": "transmitter", "jammer": "jammer"}
-MOST_ROUNDS = 2**32
 MOST_GAIN_DB = 200.0
 
 
 class Hub:
-    """The medium's process; `serve` runs until the run is over."""
+    """The medium's process; `serve` runs until the run is over.
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings, self.times = settings, settings.processes
+    Parameters
+    ----------
+    settings : of the run.
+    run : the run's name; nodes of another run are refused.
+    """
+
+    def __init__(self, settings: Settings, run: str = BY_HAND) -> None:
+        self.settings, self.times, self.run = settings, settings.processes, run_name(run)
         medium = settings.medium()
         self.air = Air(medium)
         self.needed = ["tx", "jammer", "rx", *(["noise"] if self.times.noise_node else [])]
@@ -57,7 +63,7 @@ class Hub:
         self.records: dict[int, dict[str, Any]] = {}
         self._began, self._started = monotonic(), False
         self._over: str | None = None
-        self._finished = False
+        self._refused: set[bytes] = set()
         self._socket = router(f"tcp://{self.times.host}:{self.times.port}")
 
     def serve(self) -> None:
@@ -66,13 +72,20 @@ class Hub:
             while self._over is None:
                 if self._socket.poll(50):
                     sender, *parts = self._socket.recv_multipart()
-                    role, message = sender.decode(errors="replace"), decoded(parts)
-                    if message is not None and role in NAMES:
-                        self._arrived(role)
-                        try:
-                            self._handle(role, message)
-                        except (InvalidInput, KeyError, TypeError, ValueError, ArithmeticError) as error:
-                            self._say(f"passed over a message from the {NAMES[role]} that makes no sense: {error}")
+                    (run, _, role), message = sender.decode(errors="replace").rpartition("/"), decoded(parts)
+                    if message is None or role not in NAMES:
+                        continue
+                    if run != self.run:
+                        self._refuse(sender, run, role)
+                        continue
+                    self._arrived(role)
+                    try:
+                        self._handle(role, message)
+                    except (InvalidInput, KeyError, TypeError, ValueError, ArithmeticError) as error:
+                        reason = f"{error} is missing" if type(error) is KeyError else str(error)
+                        self._say(f"passed over a message from the {NAMES[role]} that makes no sense: {reason}")
+                        if "id" in message.fields:  # somebody waits for the answer
+                            self._tell(role, {"op": "senseless", "id": message.fields["id"], "reason": reason})
                 else:
                     self._look()
             for role in self.seen:
@@ -85,6 +98,12 @@ class Hub:
             self._socket.close()
         if self._over:
             raise NodeLost(self._over)
+
+    def _refuse(self, sender: bytes, run: str, role: str) -> None:
+        self._socket.send_multipart([sender, *encoded({"op": "refused", "run": self.run})])
+        if sender not in self._refused:
+            self._refused.add(sender)
+            self._say(f"refused the {NAMES[role]} of another run, {run!r}; this is the run {self.run!r}")
 
     @property
     def complete(self) -> bool:
@@ -170,8 +189,9 @@ class Hub:
         if sps == WIDE_SPS or not len(message.payload):
             raise InvalidInput("a burst needs samples of one channel.")
         gain = number("gain_db", fields["gain_db"], at_least=-MOST_GAIN_DB, at_most=MOST_GAIN_DB)
+        burst = Emission(Samples(samples_of(message), sps), channel_at(float(fields["frequency_hz"])), EMITTERS[role], gain, 0.0, role == "tx")
         self.air.silence(EMITTERS[role])  # the same burst twice is one: the first answer was lost
-        self.air.emit(Emission(Samples(samples_of(message), sps), channel_at(float(fields["frequency_hz"])), EMITTERS[role], gain, 0.0, role == "tx"))
+        self.air.emit(burst)
         if role == "tx":
             self.sent = self.packet[:2]
 
@@ -187,12 +207,11 @@ class Hub:
             raise InvalidInput(f"{count} samples cannot be received at once.")
         self._tell("rx", {"op": "samples", **answer}, self.air.hear(float(fields["frequency_hz"]), float(fields["rate_hz"]), count))
 
-    def _keep(self, rounds: list[dict[str, Any]]) -> None:
-        for record in rounds:
-            played = whole("round", record["round"], below=MOST_ROUNDS)
-            if played not in self.records:
-                self.records[played] = {**record, "jammed": self.truth.get(played)}
-                self._tell("observer", {"op": "rounds", "rounds": [self.records[played]]})
+    def _keep(self, rounds: list[Any]) -> None:
+        for record in [Round.of(fields, jammed=None) for fields in rounds]:  # all of them, or none
+            if record.round not in self.records:
+                self.records[record.round] = record._replace(jammed=self.truth.get(record.round))._asdict()
+                self._tell("observer", {"op": "rounds", "rounds": [self.records[record.round]]})
 
     def _history(self) -> list[dict[str, Any]]:
         """Return the records from the first round on, without the jammer's truth, which no receiver sees."""
@@ -210,4 +229,4 @@ class Hub:
 
     def _tell(self, role: str, fields: dict[str, Any], samples: np.ndarray | None = None) -> None:
         if role in self.seen:
-            self._socket.send_multipart([role.encode(), *encoded(fields, samples)])
+            self._socket.send_multipart([f"{self.run}/{role}".encode(), *encoded(fields, samples)])

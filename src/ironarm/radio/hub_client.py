@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NodeLost
-from .messages import Message, dealer, decoded, encoded
+from ..errors import InvalidInput, NodeLost
+from .messages import BY_HAND, Message, another_run, dealer, decoded, encoded, run_name
 from .settings import ProcessSettings
 
 
@@ -28,20 +28,23 @@ class RunEnded(Exception):
 class HubClient:
     """Talks to the hub. It notices when the hub falls silent, says so, and goes on when it returns; after `return_seconds` it gives up with NodeLost.
 
+    A hub of another run is an InvalidInput, and so is a request that the hub finds senseless.
+
     Parameters
     ----------
     settings : where the hub is, and the times.
     role : the node's name: "tx", "jammer", "rx", "noise" or "observer".
     on_heard : called with every sign of life of the hub, to feed a watchdog.
     say : called with a line of text when the hub is lost or back; None prints it on standard error.
+    run : the name of the run that the node belongs to.
     """
 
-    def __init__(self, settings: ProcessSettings, role: str, on_heard: Callable[[], None] = lambda: None, say: Callable[[str], None] | None = None) -> None:
-        self.settings, self.role, self.on_heard = settings, role, on_heard
+    def __init__(self, settings: ProcessSettings, role: str, on_heard: Callable[[], None] = lambda: None, say: Callable[[str], None] | None = None, run: str = BY_HAND) -> None:
+        self.settings, self.role, self.on_heard, self.run = settings, role, on_heard, run_name(run)
         self.say = self._print if say is None else say
         self.hub = ""
         """The hub's own name for this life of its; it changes when the hub was restarted."""
-        self._socket = dealer(role)
+        self._socket = dealer(f"{run}/{role}")
         self._socket.connect(f"tcp://{settings.host}:{settings.port}")
         self._inbox: deque[Message] = deque()
         self._beaten = -math.inf
@@ -95,6 +98,8 @@ class HubClient:
                 for message in self._inbox:
                     if message.fields.get("id") == number:
                         self._inbox.remove(message)
+                        if message.op == "senseless":
+                            raise InvalidInput(f"the medium finds no sense in what this node sent: {message.fields.get('reason')}")
                         return message
                 self._socket.poll(min(math.ceil(1000 * left), 50))
         return None
@@ -106,6 +111,8 @@ class HubClient:
         message = decoded(self._socket.recv_multipart())
         if message is None:
             return
+        if message.op == "refused":
+            raise another_run(f"the medium at {self.settings.host}:{self.settings.port}", message.fields.get("run"), self.run)
         self._heard = monotonic()
         self.on_heard()
         if message.op == "alive":

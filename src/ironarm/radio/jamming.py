@@ -80,9 +80,9 @@ class FromTrace:
 
     @classmethod
     def read(cls, path: str | Path) -> FromTrace:
-        """Return the trace in a text file, a line for each round."""
+        """Return the trace in a text file, a line for each round; a byte-order mark, which some editors write, is passed over."""
         try:
-            return cls.of(*Path(path).read_text(encoding="utf-8").splitlines())
+            return cls.of(*Path(path).read_text(encoding="utf-8-sig").splitlines())
         except OSError as error:
             raise BadFile(f"the trace {path} cannot be read: {error.strerror}.") from None
         except UnicodeDecodeError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
@@ -74,8 +75,9 @@ class LiveView:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._live is not None:
-            self._renew()
-            self._live.stop()
+            with suppress(OSError):  # the terminal may be gone, which must not hide why the run ended
+                self._renew()
+                self._live.stop()
 
 
 def outcome(record: Round) -> str:

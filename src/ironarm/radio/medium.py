@@ -75,6 +75,10 @@ class Samples:
     samples: np.ndarray
     sps: int
 
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.samples).all():  # one of them would make all that is heard not a number, through the spectrum
+            raise InvalidInput(f"a burst must have finite samples, got {np.count_nonzero(~np.isfinite(self.samples))} of {len(self.samples)} that are not; nothing was sent.")
+
     def render(self, sps: int, delay: float, key: np.uint64) -> np.ndarray:
         """Return the samples at another rate and delay, through their spectrum."""
         count = -(-(len(self.samples) + 2) // self.sps) + math.ceil(delay / sps)

@@ -1,6 +1,8 @@
 """Messages between processes: JSON, and samples as bytes beside it; never anything that could be run.
 
 A message is a JSON object with an "op" that says what it is for, and possibly a payload: complex samples, 32-bit parts, little-endian. What cannot be read is passed over.
+
+Who sends it is named by its run and its role, such as "bench/tx": two runs that were given the same ports do not mix. It keeps out nobody who wants to take part.
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ from ..errors import InvalidInput, missing_extra
 
 LARGEST = 64 * 2**20
 """Bytes of a message part; longer ones close the connection."""
+
+BY_HAND = "bench"
+"""The run of nodes that are started by hand, if no other is named."""
 
 
 class Message(NamedTuple):
@@ -57,6 +62,18 @@ def samples_of(message: Message) -> np.ndarray:
     """
     whole = len(message.payload) // 8 * 8
     return np.frombuffer(message.payload[:whole], "<c8").astype(complex)
+
+
+def run_name(name: str) -> str:
+    """Return the name of a run, or say why it cannot be one."""
+    if not name or len(name) > 40 or not name.isprintable() or "/" in name:
+        raise InvalidInput(f"the name of a run must have 1 to 40 printable characters without '/', got {name!r}; choose another one for --run.")
+    return name
+
+
+def another_run(whom: str, theirs: object, ours: str) -> InvalidInput:
+    """Return the error of a node that has met a run which is not its own."""
+    return InvalidInput(f"{whom} belongs to the run {theirs!r}, and this node to the run {ours!r}; set another port in [processes], or start all nodes of a run with one --run.")
 
 
 def dealer(identity: str | None = None) -> Any:

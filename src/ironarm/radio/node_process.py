@@ -24,6 +24,7 @@ from .hub import Hub
 from .hub_client import HubClient, RunEnded
 from .jamming import strategy_of
 from .medium import CENTRES_HZ, window_symbols
+from .messages import BY_HAND
 from .nodes import JammerNode, NoiseNode, TxNode
 from .receiver import Receiver, judged
 from .safety import Watchdog
@@ -33,7 +34,7 @@ from .waveform import STANDARD, SYMBOL_RATE
 ROLES = ("medium", "tx", "jammer", "rx", "noise")
 
 
-def run_node(role: str, settings: Settings, *, acknowledged: str | None = None, with_parent: bool = False) -> None:
+def run_node(role: str, settings: Settings, *, acknowledged: str | None = None, with_parent: bool = False, run: str = BY_HAND) -> None:
     """Run a node until the run is over.
 
     Parameters
@@ -42,18 +43,19 @@ def run_node(role: str, settings: Settings, *, acknowledged: str | None = None, 
     settings : the same for all nodes of a run.
     acknowledged : the set-up's word from the command line; a node that transmits on hardware needs it.
     with_parent : end when standard input does, that is with the process that started this one, however that ended.
+    run : the name of the run, the same for all its nodes; they refuse those of another.
     """
     choice("role", role, ROLES)
     _end_on_signals()
     if with_parent:
         threading.Thread(target=_end_with_parent, daemon=True).start()
     if role == "medium":
-        Hub(settings).serve()
+        Hub(settings, run).serve()
         return
     with ExitStack() as stack:
         hardware = check_devices(settings)
         radio: Any = stack.enter_context(open_radio(settings, role, acknowledged)) if hardware else None
-        client = HubClient(settings.processes, role)
+        client = HubClient(settings.processes, role, run=run)
         stack.callback(client.close)
         if radio is None:
             radio = RemoteRadio(client)
@@ -85,7 +87,7 @@ def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bo
                 return True
         return False
 
-    server = AckServer(f"tcp://{settings.processes.host}:{settings.processes.ack_port}", send)
+    server = AckServer(f"tcp://{settings.processes.host}:{settings.processes.ack_port}", send, client.run)
     try:
         while True:
             client.beat()
@@ -126,7 +128,7 @@ def _receiver(settings: Settings, client: HubClient, radio: Any, hardware: bool)
     _compile(settings)
     receiver = Receiver(sps=SPS if hardware else 2, floor_db=settings.channels.missed)
     address = f"tcp://{settings.processes.host}:{settings.processes.ack_port}"
-    link = AckClient(address, timeout_seconds=settings.ack.timeout_seconds, retries=settings.ack.retries, meanwhile=client.beat)
+    link = AckClient(address, timeout_seconds=settings.ack.timeout_seconds, retries=settings.ack.retries, meanwhile=client.beat, run=client.run)
     history = client.request({"op": "history"})
     records: list[dict[str, Any]] = history.fields["history"] if history else []
     agent.replay((record["channel"], record["reward"]) for record in records)

@@ -7,6 +7,8 @@ what to type. When it ends, however it ends, the others end too.
 from __future__ import annotations
 
 import json
+import secrets
+import shlex
 import signal
 import socket
 import subprocess
@@ -16,10 +18,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, perf_counter
+from typing import Any
 
-from ..errors import NodeLost
+from ..errors import InvalidInput, NodeLost
 from .hub import NAMES
 from .hub_client import HubClient, RunEnded
+from .messages import Message
 from .records import Round, Run
 from .settings import Settings
 
@@ -40,6 +44,8 @@ class Crew:
     def __init__(self, settings: Settings, say: Callable[[str], None] = lambda _: None, acknowledged: str | None = None) -> None:
         times = settings.processes
         self.settings = replace(settings, processes=replace(times, port=times.port or free_port(), ack_port=times.ack_port or free_port()))
+        self.run = secrets.token_hex(4)
+        """The run's name, which no other run has: one that was given the same ports is refused."""
         self._say, self._acknowledged = say, acknowledged
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="ironarm-radio-")
@@ -61,11 +67,14 @@ class Crew:
             self.running[role].kill()
             self.running[role].wait()
             self._forget(role)
-        acknowledged = ["--acknowledge-transmitting", self._acknowledged] if self._acknowledged else []
-        command = [sys.executable, "-m", "ironarm", "radio", "node", role, "--config", str(self.config), "--with-parent", *acknowledged]
+        command = [sys.executable, "-m", "ironarm", *self._arguments(role), "--with-parent"]
         # a session of its own: Ctrl-C reaches this process alone, which then stops them; standard input tells them when it is gone
         with self._log(role).open("ab") as log:
             self.running[role] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True)
+
+    def _arguments(self, role: str) -> list[str]:
+        acknowledged = ["--acknowledge-transmitting", self._acknowledged] if self._acknowledged else []
+        return ["radio", "node", role, "--config", str(self.config), "--run", self.run, *acknowledged]
 
     def look(self) -> list[str]:
         """Return which processes have died since the last look, and say so."""
@@ -76,7 +85,7 @@ class Crew:
                 self._forget(role)
                 died.append(role)
                 how = f"was ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-                self._say(f"the {NAMES[role]}'s process {how}; to start it again: ironarm radio node {role} --config {self.config}")
+                self._say(f"the {NAMES[role]}'s process {how}; to start it again: {shlex.join(['ironarm', *self._arguments(role)])}")
         return died
 
     def last_words(self, role: str) -> str:
@@ -144,7 +153,7 @@ def run_processes(
     began = perf_counter()
     records: dict[int, Round] = {}
     with Crew(settings, say, acknowledged) as crew:
-        client = HubClient(crew.settings.processes, "observer", say=say)
+        client = HubClient(crew.settings.processes, "observer", say=say, run=crew.run)
         on_start(crew)
         hub, started = "", False
         try:
@@ -162,9 +171,8 @@ def run_processes(
                     started = started or message.fields.get("what") == "started"
                     say(str(message.fields.get("text")))
                 elif message.op == "rounds":
-                    started = started or bool(message.fields["rounds"])
-                    for fields in message.fields["rounds"]:
-                        record = Round(**fields)
+                    for record in _told(message, say):
+                        started = True
                         if record.round not in records:
                             records[record.round] = record
                             on_round(record)
@@ -175,6 +183,18 @@ def run_processes(
         finally:
             client.close()
     return Run(crew.settings, [records[number] for number in sorted(records)], perf_counter() - began)
+
+
+def _told(message: Message, say: Callable[[str], None]) -> list[Round]:
+    """Return the rounds that a message tells of; those that make no sense are named, and passed over."""
+    rounds: list[Round] = []
+    told: Any = message.fields.get("rounds")
+    for fields in told if isinstance(told, list) else [told]:
+        try:
+            rounds.append(Round.of(fields))
+        except InvalidInput as error:
+            say(f"passed over a record from the medium that makes no sense: {error}")
+    return rounds
 
 
 def free_port() -> int:

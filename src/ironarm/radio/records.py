@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import BadFile
+from ..errors import BadFile, InvalidInput
 from ..files import write_whole
-from .settings import Settings
+from ..validation import number, whole
+from .settings import CHANNELS, Settings
 
 FORMAT = 1
+MOST_ROUNDS = 2**32
 
 
 class Round(NamedTuple):
@@ -35,6 +37,27 @@ class Round(NamedTuple):
     """How often the round was repeated because its ACK was lost."""
     ack_ms: float = 0.0
     """How long the ACK took, in milliseconds."""
+
+    @classmethod
+    def of(cls, fields: Any, **known: Any) -> Round:
+        """Return the round that a node tells of; `known` counts for more than what it says, and fields of another version are passed over.
+
+        >>> Round.of({"round": 3, "channel": 0, "sinr_db": 41, "jammed": None, "missed": False, "reward": 41, "regret": 0, "colour": "red"}).sinr_db
+        41.0
+        """
+        if not isinstance(fields, dict):
+            raise InvalidInput(f"the record of a round must have names and values, got {type(fields).__name__}.")
+        told = {name: value for name, value in {**cls._field_defaults, **fields, **known}.items() if name in cls._fields}
+        lacking = [name for name in cls._fields if name not in told]
+        if lacking:
+            raise InvalidInput(f"the record of a round lacks {', '.join(lacking)}.")
+        for name, most in (("round", MOST_ROUNDS), ("channel", CHANNELS), ("repeats", MOST_ROUNDS)):
+            told[name] = whole(name, told[name], below=most)
+        for name in ("sinr_db", "reward", "regret", "ack_ms"):
+            told[name] = number(name, told[name])
+        if not isinstance(told["missed"], bool) or not isinstance(told["jammed"], bool | None):
+            raise InvalidInput(f"missed and jammed must be true or false, got {told['missed']!r} and {told['jammed']!r}.")
+        return cls(**told)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ The driver's limits: 0 to 60 MHz (hence `TRANSLATION_HZ`), no gain, no time stam
 from __future__ import annotations
 
 import contextlib
+import errno
 import selectors
 import socket
 import struct
@@ -32,7 +33,7 @@ from typing import Self
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, RadioFault
 from .medium import Medium
 from .virtual_air import BLOCK, RATE_HZ, Air
 from .virtual_device import TX_SAMPLES, UNIT_BYTES, Device, Direction, prepare, window
@@ -116,6 +117,11 @@ class VirtualRadio:
         """Return how many blocks were dropped because the device's receiver did not take them in time; always 0 in virtual time."""
         return self._devices[device].overflows
 
+    @property
+    def serving(self) -> bool:
+        """Whether the server's thread runs; if it has failed, `close` says why."""
+        return self._thread.is_alive()
+
     def close(self) -> None:
         """Cut all connections and stop the thread; may be called twice. If the server failed by itself, its error is raised now."""
         self._closing = True
@@ -137,6 +143,9 @@ class VirtualRadio:
     def _run(self) -> None:
         try:
             self._serve()
+        except OSError as error:
+            more = " Allow more open files (ulimit -n), or connect fewer clients." if error.errno in (errno.EMFILE, errno.ENFILE) else ""
+            self._failure = RadioFault(f"the virtual radio can serve no longer, and has cut off all its clients: {error.strerror or error}.{more}")
         except BaseException as error:
             self._failure = error
         finally:
@@ -207,7 +216,10 @@ class VirtualRadio:
             if device.receive.samples in readable:  # nothing is expected there: it was closed
                 self._read(device.receive.samples, 4096)
             if device.listener in readable:
-                link, _ = device.listener.accept()
+                try:
+                    link, _ = device.listener.accept()
+                except (BlockingIOError, ConnectionError):  # it has gone away again
+                    continue
                 link.setblocking(False)
                 link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._strangers[link] = device
@@ -288,6 +300,9 @@ class VirtualRadio:
         if not whole or direction.frequency_hz is None or direction.rate_hz != RATE_HZ:
             return
         samples = np.frombuffer(data[:whole], np.complex64)
+        if not np.isfinite(samples).all():
+            self._complain(f"the device {device.name} sent samples that are not finite; none of them was put on the air.", direction.samples)
+            return
         self.air.send(device.name, direction.frequency_hz - self.translation_hz, samples.astype(complex))
 
     def _hold_back(self) -> None:
@@ -315,8 +330,10 @@ class VirtualRadio:
             self._drop(link)
         return data
 
-    def _complain(self, text: str, link: socket.socket) -> None:
+    def _complain(self, text: str, link: socket.socket | None) -> None:
         self.complaints.append(text)
+        if link is None:  # it was closed meanwhile
+            return
         for device in self._devices.values():
             for direction in device.directions:
                 if link is direction.settings and direction.samples is not None:

@@ -62,8 +62,8 @@ class Air:
     """
 
     def __init__(self, medium: Medium, devices: Sequence[str]) -> None:
-        if len(set(devices)) != len(devices):
-            raise InvalidInput(f"each device must have a name of its own, got {', '.join(devices)}.")
+        if len(set(devices)) != len(devices) or not all(devices):
+            raise InvalidInput(f"each device must have a name of its own, got {', '.join(map(repr, devices))}.")
         self.medium, self.devices = medium, tuple(devices)
         self.clock = 0
         """Samples that were rendered so far."""
