@@ -60,6 +60,9 @@ def test_the_papers_table(capsys):
         (["--csv", "no-such-file.csv"], "cannot be read"),
         (["--policy", "MedUCB"], "Did you mean 'MedEUCB'"),
         (["--horizon", "0.5"], "horizon must be"),
+        (["--map", "--rho", "0", "--sigma", "1"], "so --sigma, --rho would change nothing; leave them out."),
+        (["--paper", "--map"], "so --map would change nothing; leave it out."),
+        (["--trials", "100"], "so --trials would change nothing; leave it out, or add --map."),
     ],
 )
 def test_mistakes_get_a_sentence_and_exit_code_2(arguments, message, capsys):

@@ -187,6 +187,9 @@ def test_the_worst_attack_has_the_lowest_information():
         ('"Infinite" = "Infinite"', '"Infinite" = "Infinite(rho=0.3)"', "rho of its own"),
         ("rho     = [0.1, 0.3]", "rho     = [0.1, 0.10000001]", "comes twice"),
         ("means = [4, 2, 0]", "means = [2, 2, 2]", "same mean"),
+        ("rho     = 0.2", "rho     = 0.2\nwithout = ['mimic']", "Did you mean 'Mimic'"),
+        ("rho     = 0.2", "rho     = 0.2\nwithout = 'Mimic'", "must be a list of attacks"),
+        ("rho     = 0.2", "rho     = 0.2\nwithout = ['none', 'Infinite', 'Mimic']", "all attacks in the setting 'close' are outside the model"),
     ],
 )
 def test_a_bad_file_is_refused_with_what_was_meant(tmp_path, old, new, words):
@@ -217,13 +220,20 @@ def test_a_place_where_nobody_plays_is_refused(tmp_path):
 
 
 def test_laws_without_densities_have_no_floor(tmp_path):
-    """The page says so, and does not call the arms indistinguishable."""
+    """The page says so, and does not call the arms indistinguishable; an attack that needs densities is refused, by its name and the setting's, or left out there alone."""
     path = tmp_path / "arena.toml"
-    path.write_text(FILE.read_text().replace('"t(3, loc=0.5)", "t(3)"', '"binom(10, 0.7)", "binom(10, 0.3)"'))
+    words = FILE.read_text().replace('"t(3, loc=0.5)", "t(3)"', '"binom(10, 0.7)", "binom(10, 0.3)"').replace('"Mimic"    = "Mimic"', '"Hidden"   = "LeastFavourable"')
+    path.write_text(words)
+    with pytest.raises(InvalidInput, match=r"the attack 'Hidden' does not fit the setting 'close': LeastFavourable needs arms with densities.* add without = \['Hidden'\]"):
+        read_arena(path)
+    path.write_text(f"{words}without = ['Hidden']\n")
     assert main(["arena", str(path), "--trials", "1", "--out", str(tmp_path)]) == 0
     page = (tmp_path / "report.html").read_text()
     assert "No floor is known" in page
     assert "cannot be told apart" not in page
+    assert "Not played here: Hidden." in page
+    played = {(score["setting"], score["attack"]) for score in json.loads((tmp_path / "report.json").read_text())["scores"]}
+    assert played == {(setting, attack) for setting in ("normal", "close") for attack in ("none", "Infinite", "Hidden")} - {("close", "Hidden")}
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):

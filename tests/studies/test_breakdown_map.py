@@ -40,7 +40,7 @@ def test_the_command_writes_figure_and_numbers(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--means", "1,2"], "--map has arms of its own"),
+        (["--means", "1,2"], "for arms of its own, so --means would change nothing"),
         (["--policy", "MedEUCB(omega=400)"], "made for a sigma of 1"),
         (["--trials", "1"], "trials must be"),
         (["--horizon", "5"], "horizon must be"),

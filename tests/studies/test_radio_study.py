@@ -15,6 +15,7 @@ from ironarm.studies.page import link_reports
 from ironarm.studies.reward_checks import REWARD_CHECKS, Rewards
 from ironarm.studies.run import Runner
 from ironarm.studies.study import read_study
+from ironarm.studies.tables import TABLES
 from tests.studies.test_claims import logarithm, world
 
 SMALL = Path(__file__).parent / "small_radio"
@@ -81,6 +82,7 @@ def test_a_claim_is_judged_on_each_of_its_runs(out):
         ("show", 'kind = "setup"\ntitle = "The setup"\nrun = "signal"', 'kind = "setup"\ntitle = "The setup"\nrun = "normal"', "is drawn of a RadioBandit"),
         ("show", 'caption = "Nodes."', 'caption = "Nodes."\npolicies = ["mean"]', "shows no policies"),
         ("show", 'policies = ["median", "mean"]\n', "", "needs policies"),
+        ("show", 'caption = "Nodes."', 'caption = "Nodes."\nheading = "any"', "has no panels to head"),
     ],
 )
 def test_mistakes_are_refused(tmp_path, file, old, new, message):
@@ -101,6 +103,26 @@ def test_the_papers_study_is_the_papers():
     assert sizes == {(tier, whom): ((0.125, 0.3), 2000, trials) for tier, trials in (("iq", 20), ("analytic", 1000)) for whom in ("any", "best")}
     assert study.policies["med-E-UCB"].candidates(0.3) == [ia.MedEUCB(b=4, omega=4, block=200)]
     assert study.policies["Count-IMED"].candidates(0.3) == [ia.CountIMED(epsilon=0.35)]
+
+
+def test_every_panel_names_its_jammer(out):
+    """A figure's file is also seen without the page's title."""
+    figures = [figure for figure in read_study("radio").show["figures"] if "policies" in figure]
+    assert len(figures) == 6
+    for figure in figures:
+        assert figure["heading"] == figure["run"].replace(",", " jammed,", 1)
+    assert "five channels, jammed: ρ = 0.3, 3 trials" in (out / "figures" / "regret-rho-0.3.svg").read_text()
+
+
+def test_the_page_speaks_of_the_trials_there_are(out):
+    """Of few and all only where there are more than a few."""
+    page = (out / "report.html").read_text()
+    assert "3, 12 or 200 trials. Every policy" in page
+    assert "where there are more than 20, compare the verdict on the first 20 with the one on all of them" in page
+    assert "quick sizes" not in page
+    findings = Runner(read_study(str(SMALL)), out).run()
+    tables = {run: [table.head[1:3] for table in TABLES["tails"](findings, {"title": "", "run": run})] for run in ("signal", "analytic")}
+    assert tables == {"signal": [("mean of 3", "median")], "analytic": [("mean of 20", "mean of 200")]}
 
 
 def steep(rounds):

@@ -20,6 +20,7 @@ addEventListener("error", (e) => tell("error " + e.message));
 for (const kind of ["error", "warn"]) { const old = console[kind]; console[kind] = (...all) => { tell("console " + all.join(" ")); old(...all); }; }
 addEventListener("load", () => {
   tell("width " + document.documentElement.scrollWidth + " of " + document.documentElement.clientWidth);
+  tell("smallest " + Math.min(...Array.from(document.querySelectorAll("figure svg text"), (text) => text.getBoundingClientRect().height)));
   tell("figures " + document.querySelectorAll("figure svg").length);
   tell("claims " + document.querySelectorAll(".claim").length);
 });
@@ -67,7 +68,7 @@ def test_the_page_says_how_it_was_made(out):
 
 @pytest.mark.parametrize("width", [1280, 360])
 def test_the_page_opens_in_a_browser(out, tmp_path, width):
-    """No error on the console, nothing wider than the screen, every figure and claim there."""
+    """No error on the console, nothing wider than the screen, no text too small to read, every figure and claim there."""
     if CHROMIUM is None:
         pytest.skip("CHROMIUM IS MISSING: the report was NOT opened in a browser. Install the package `chromium`.")
     page = (out / "report.html").read_text()
@@ -84,6 +85,7 @@ def test_the_page_opens_in_a_browser(out, tmp_path, width):
     scroll, client = (int(number) for number in lines["width"].split(" of "))
     assert width - 20 <= client <= width  # a scroll bar may take its share
     assert scroll <= client
+    assert float(lines["smallest"]) >= 7
     assert int(lines["claims"]) == page.count('<section class="claim')
     assert (int(lines["claims"]) > 0) == ('id="claims"' in page)
     assert int(lines["figures"]) == page.count('role="img"') > 0

@@ -38,6 +38,7 @@ def test_the_report_is_complete(undisturbed, capsys):
     assert (undisturbed / "report.html").is_file()
     assert {f"figures/{name}.{form}" for name in ("scheme", "regret-rho-0.1", "regret-rho-0.2") for form in ("svg", "pdf", "png")} <= names
     assert not [name for name in names if Path(name).name.startswith(".")]
+    assert "These are the study's quick sizes" in (undisturbed / "report.html").read_text()
     found = json.loads((undisturbed / "report.json").read_text())
     assert [claim["verdict"] for claim in found["claims"][:2]] == [claim["on_all_trials"]["verdict"] for claim in found["claims"][:2]]
     assert [row["policy"] for row in found["tables"]["final"]] == ["median", "mean", "trimmed"] * 2

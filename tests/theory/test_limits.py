@@ -11,8 +11,8 @@ from scipy import stats
 from scipy.integrate import quad
 
 import ironarm as ia
+from ironarm.policies.corrupted_kl import clipping
 from ironarm.theory import corrupted_kl, corrupted_kl_limit, median_threshold, observed_kl, regret_floor, smallest_gap, thresholds
-from ironarm.theory.limits import clipping
 
 FEW = settings(max_examples=40, derandomize=True, deadline=None)
 RATIOS = (0.5, 1, 2, 3, 4, 6)

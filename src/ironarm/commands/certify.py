@@ -12,7 +12,9 @@ from ..errors import InvalidInput
 
 if TYPE_CHECKING:
     from ..bandits import Bandit
+    from ..policies import Policy
 
+FOR_THE_MAP = ("out", "trials", "workers")
 EXAMPLES = """\
 examples:
   ironarm certify                                    MedEUCB on the paper's arms at rho = 0.125
@@ -40,13 +42,13 @@ def add(verbs: Any) -> None:
     arms.add_argument("--csv", type=Path, metavar="FILE", help="logged rewards, with the columns arm and reward")
     arms.add_argument("--paper", action="store_true", help="print what the theorems ask for, and promise, in the paper's own settings")
     parser.add_argument("--sigma", help="standard deviation of normal arms, one or one for each arm (default: 1)")
-    parser.add_argument("--rho", type=float, default=0.125, help="probability that a reward is corrupt, below 0.5 (default: 0.125)")
-    parser.add_argument("--policy", default="MedEUCB", metavar="P", help="policy as Name or 'Name(parameter=1)' (default: MedEUCB)")
+    parser.add_argument("--rho", type=float, help="probability that a reward is corrupt, below 0.5 (default: 0.125)")
+    parser.add_argument("--policy", metavar="P", help="policy as Name or 'Name(parameter=1)' (default: MedEUCB)")
     parser.add_argument("--horizon", type=float, help="rounds (default: 100000; for the map 20000)")
-    parser.add_argument("--delta", type=float, default=0.05, help="bounds with high probability hold with probability 1 - delta (default: 0.05)")
+    parser.add_argument("--delta", type=float, help="bounds with high probability hold with probability 1 - delta (default: 0.05)")
     parser.add_argument("--map", action="store_true", help="draw rho against gap/sigma: three thresholds, and the measured share of trials in which the policy is stuck")
-    parser.add_argument("--out", type=Path, default=Path("results/map"), metavar="DIR", help="folder of the map and its finished cells (default: results/map)")
-    parser.add_argument("--trials", type=int, default=40, help="trials at each point of the map (default: 40)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder of the map and its finished cells (default: results/map)")
+    parser.add_argument("--trials", type=int, help="trials at each point of the map (default: 40)")
     parser.add_argument("--workers", type=int, help="threads for the map (default: one for each processor)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a page")
 
@@ -56,29 +58,45 @@ def run(options: argparse.Namespace) -> int:
     from .. import theory
     from ..notation import policy_from_text
 
+    _refuse_unused(options)
+    policy = policy_from_text(_or(options.policy, "MedEUCB"))
     if options.paper:
         print(json.dumps([{"quantity": row.quantity, **theory.plain(row.values)} for row in theory.paper_table()], indent=2) if options.json else theory.paper_text())
         return 0
     if options.map:
-        return _map(options)
-    certificate = theory.certify(
-        _arms(options), rho=options.rho, policy=policy_from_text(options.policy), horizon=100_000 if options.horizon is None else options.horizon, delta=options.delta
-    )
+        return _map(options, policy)
+    certificate = theory.certify(_arms(options), rho=_or(options.rho, 0.125), policy=policy, horizon=_or(options.horizon, 100_000), delta=_or(options.delta, 0.05))
     print(json.dumps(certificate.to_dict(), indent=2, allow_nan=False) if options.json else certificate)
     return 0
 
 
-def _map(options: argparse.Namespace) -> int:
-    from ..notation import policy_from_text
+def _or(given: Any, default: Any) -> Any:
+    """Return what was given, or the default; not in the parser, which could then not tell what was given."""
+    return default if given is None else given
+
+
+def _refuse_unused(options: argparse.Namespace) -> None:
+    """Refuse options that would change nothing beside the others."""
+    unused: tuple[str, ...]
+    if options.paper:
+        what, unused, instead = "--paper prints the paper's own settings", ("sigma", "rho", "policy", "horizon", "delta", "map", *FOR_THE_MAP), ""
+    elif options.map:
+        what, unused, instead = "--map draws every rho against every gap, for arms of its own", ("means", "laws", "csv", "sigma", "rho", "delta"), ""
+    else:
+        what, unused, instead = "a certificate is computed, not simulated", FOR_THE_MAP, ", or add --map"
+    given = [f"--{name}" for name in unused if getattr(options, name) is not None and getattr(options, name) is not False]
+    if given:
+        raise InvalidInput(f"{what}, so {', '.join(given)} would change nothing; leave {'it' if len(given) == 1 else 'them'} out{instead}.")
+
+
+def _map(options: argparse.Namespace, policy: Policy) -> int:
     from ..studies.breakdown_map import write_map
 
-    if options.means or options.laws or options.csv or options.sigma:
-        raise InvalidInput("--map has arms of its own, five normal ones with every gap; leave out --means, --laws, --csv and --sigma.")
-    horizon = 20_000 if options.horizon is None else options.horizon
+    out = _or(options.out, Path("results/map"))
     try:
-        breakdown, written = write_map(policy_from_text(options.policy), options.out, horizon=horizon, trials=options.trials, workers=options.workers)
+        breakdown, written = write_map(policy, out, horizon=_or(options.horizon, 20_000), trials=_or(options.trials, 40), workers=options.workers)
     except KeyboardInterrupt:
-        print(f"what is finished is kept in {options.out / 'cells'}; the same command goes on from there", file=sys.stderr)
+        print(f"what is finished is kept in {out / 'cells'}; the same command goes on from there", file=sys.stderr)
         raise
     print(json.dumps(breakdown.to_dict(), indent=2) if options.json else f"{breakdown}\n\nwrote {', '.join(map(str, written))}")
     return 0

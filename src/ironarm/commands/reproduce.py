@@ -12,6 +12,8 @@ EXAMPLES = """\
 examples:
   ironarm reproduce                                  the paper's synthetic study, in a few minutes
   ironarm reproduce --quick --out quick              a smaller one, in half a minute once compiled
+  ironarm reproduce --study radio --quick --out quick/radio
+                                                     the testbed with half its trials at signal level, in a minute once compiled
   ironarm reproduce --trials 5000 --workers 2
   ironarm reproduce --study radio                    the paper's radio testbed, at signal level, in a few minutes
   ironarm reproduce --study my-study                 a study of your own, from a folder
@@ -34,7 +36,7 @@ def add(verbs: Any) -> None:
     listed = "; ".join(f"{name}: {what}" for name, what in STUDIES.items())
     reproduce.add_argument("--study", default="synthetic", metavar="NAME", help=f"the study, or a folder that holds one (default: synthetic). {listed}")
     reproduce.add_argument("--trials", type=int, metavar="N", help="trials in every run, instead of the study's own number")
-    reproduce.add_argument("--quick", action="store_true", help="the study's quick sizes: fewer trials, to look at")
+    reproduce.add_argument("--quick", action="store_true", help="the study's quick sizes, to look at: in our studies fewer trials of as many rounds, in yours what its runs say")
     reproduce.add_argument("--out", type=Path, metavar="DIR", help="folder for the report and the finished cells (default: results; for another of our studies results/NAME)")
     reproduce.add_argument("--workers", type=int, metavar="N", help="threads (default: one for each processor)")
     reproduce.add_argument("--force", action="store_true", help="run everything again, also what is there")

@@ -46,8 +46,8 @@ def density(z):
 
 
 @cold
-def corrupted_kl(D, epsilon):
-    """Return kl_eps(D) for a gap D > 0, by bisection for log(1/c)."""
+def clipping(D, epsilon):
+    """Return log(1/c) for a gap D > 0 and epsilon > 0, by bisection; 0 if corruption can make both laws look the same."""
     low = 0.0
     high = math.log((1.0 - epsilon) / epsilon)  # its value for an infinite gap
     if 2.0 * cdf(D / 2.0) <= 1.0 / (1.0 - epsilon):
@@ -58,6 +58,15 @@ def corrupted_kl(D, epsilon):
             low = lc
         else:
             high = lc
+    return low
+
+
+@cold
+def corrupted_kl(D, epsilon):
+    """Return kl_eps(D) for a gap D > 0 and epsilon > 0."""
+    low = clipping(D, epsilon)
+    if low == 0.0:
+        return 0.0
     minus = D / 2.0 - low / D
     plus = D / 2.0 + low / D
     within = cdf(plus) - cdf(minus)

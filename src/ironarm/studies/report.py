@@ -50,8 +50,9 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
         run=how,
         deciding=deciding,
         settings=_by_setting(findings.study.runs),
-        trials=sorted({run.trials for run in findings.study.runs}),
-        few=min(findings.study.paper_trials, *(run.trials for run in findings.study.runs)),
+        trials=_listed(sorted({run.trials for run in findings.study.runs})),
+        few=findings.study.paper_trials,
+        more=any(run.trials > findings.study.paper_trials for run in findings.study.runs),
     )
     found = _for_machines(findings, rows, tables)
     write_json(out / "report.json", found)
@@ -64,6 +65,16 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
 def deciding(verdict: Verdict) -> str:
     """Return the part of a check that settles it: the first that disagrees or leaves a doubt, else the first."""
     return next(part.text for part in verdict.measured if part.verdict == verdict.verdict)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Return numbers as words of a sentence.
+
+    >>> _listed([10, 50, 1000])
+    '10, 50 or 1,000'
+    """
+    *others, last = [f"{number:,}" for number in numbers]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _by_claim(rows: Sequence[Row]) -> list[tuple[Mapping[str, Any], list[Row]]]:

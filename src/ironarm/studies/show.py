@@ -29,7 +29,7 @@ SIZE = (6.4, 4.9)
 def check_show(study: Study) -> None:
     """Refuse figures and tables that name what the study does not have."""
     parts: list[tuple[str, Mapping[str, Any], list[str], list[str]]] = [
-        ("figures", {**KINDS, **PICTURES}, ["name", "kind", "title", "run", "caption"], ["policies", "trials"]),
+        ("figures", {**KINDS, **PICTURES}, ["name", "kind", "title", "run", "caption"], ["policies", "trials", "heading"]),
         ("tables", TABLES, ["name", "kind", "title"], ["run", "from"]),
     ]
     for part, kinds, required, optional in parts:
@@ -38,7 +38,7 @@ def check_show(study: Study) -> None:
             what = f"{part[:-1]} {item.get('name', '')!r}"
             fields(what, item, required, optional)
             file_name(f"{what}: name", item["name"])
-            for words in ("title", "caption"):
+            for words in ("title", "caption", "heading"):
                 if words in item:
                     text(f"{what}: {words}", item[words])
             choice(f"{what}: kind", item["kind"], kinds)
@@ -46,6 +46,8 @@ def check_show(study: Study) -> None:
                 choice(f"{what}: run", item.get("run"), [run.name for run in study.runs])
             if part == "figures" and ("policies" in item) == (item["kind"] in PICTURES):
                 raise InvalidInput(f"{what}: a figure of the kind {item['kind']!r} {'shows no policies; leave them out' if 'policies' in item else 'needs policies'}.")
+            if "heading" in item and (item["kind"] in PICTURES or item["kind"] == "schedule"):
+                raise InvalidInput(f"{what}: a figure of the kind {item['kind']!r} has no panels to head; leave heading out.")
             if item["kind"] in PICTURES and study.run(item["run"]).bandit.to_dict()["bandit"] != "RadioBandit":
                 raise InvalidInput(f"{what}: a {item['kind']} is drawn of a RadioBandit, got {study.run(item['run']).bandit!r}.")
             if "policies" in item:
@@ -67,11 +69,12 @@ def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]
     if figure["kind"] in PICTURES:
         return [(figure["name"], PICTURES[figure["kind"]](run))]
     trials = findings.study.paper_trials if figure.get("trials") == "paper" else run.trials
+    heading = _label(f"{figure['heading']}: ") if "heading" in figure else ""  # a panel's file is also seen without the page
     panels = []
     for rho in run.rho:
         evidence = Evidence(findings.outcomes[run.name, rho], trials)
         kinds = {name: type(policy).__name__ for name in figure["policies"] for policy in findings.study.policies[name].candidates(rho)[:1]}
-        panels.append((f"{figure['name']}-rho-{rho:g}", KINDS[figure["kind"]](evidence, kinds, f"ρ = {rho:g}, {evidence.trials:,} trials")))
+        panels.append((f"{figure['name']}-rho-{rho:g}", KINDS[figure["kind"]](evidence, kinds, f"{heading}ρ = {rho:g}, {evidence.trials:,} trials")))
     return panels
 
 

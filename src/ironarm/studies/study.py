@@ -88,6 +88,8 @@ class Study:
     runs: tuple[Run, ...]
     claims: tuple[Mapping[str, Any], ...]
     show: Mapping[str, Any]
+    quick: bool
+    """Whether these are the study's quick sizes, not its own."""
 
     def run(self, name: str) -> Run:
         """Return the run of that name."""
@@ -174,6 +176,7 @@ def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dic
         runs=tuple(listed),
         claims=tuple(tables("claims", fields("claims.toml", claims, [], ["claims"]).get("claims", []))),
         show=fields("show.toml", show, [], ["figures", "tables"]),
+        quick=quick,
     )
     for claim in study.claims:
         check_claim(study, claim)

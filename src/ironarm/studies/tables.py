@@ -37,19 +37,20 @@ def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
     tables = []
     for rho in run.rho:
         evidence = Evidence(findings.outcomes[run.name, rho], run.trials)
+        first = findings.study.paper_trials
+        apart = first < evidence.trials  # else the first trials are all there are
         body, data = [], []
         for name in run.policies:
             regret, stuck = evidence.regret(name), evidence.stuck(name)
             mean, share = statistics.mean(regret), statistics.share(stuck)
             optimal = float(evidence.optimal_curves(name)[:, -1].mean())
-            few = statistics.mean(regret[: findings.study.paper_trials])
+            few = statistics.mean(regret[:first])
             q95, q99 = (float(np.quantile(regret, q)) for q in (0.95, 0.99))
-            numbers = (short(few.value), interval(mean), short(np.median(regret)), short(q95), short(q99), short(regret.max()))
+            numbers = (*([short(few.value)] if apart else []), interval(mean), short(np.median(regret)), short(q95), short(q99), short(regret.max()))
             body.append((name, *numbers, percent(share), f"{100 * optimal:.2f} %"))
             row = {"rho": rho, "policy": name, "trials": evidence.trials, "mean": asdict(mean), "mean_of_paper_trials": asdict(few), "median": float(np.median(regret))}
             data.append({**row, "q95": q95, "q99": q99, "worst": float(regret.max()), "stuck": asdict(share), "optimal": optimal})
-        few_head = f"mean of {min(findings.study.paper_trials, evidence.trials)}"
-        head = ("policy", few_head, f"mean of {evidence.trials:,}", "median", "95 %", "99 %", "worst", "stuck", "optimal pulls")
+        head = ("policy", *([f"mean of {first}"] if apart else []), f"mean of {evidence.trials:,}", "median", "95 %", "99 %", "worst", "stuck", "optimal pulls")
         note = "In brackets 95 % intervals. A trial is stuck if less than half of its last tenth went to the best arm."
         tables.append(Table(f"{spec['title']}, ρ = {rho:g}, T = {run.horizon:,}", head, tuple(body), tuple(data), note))
     return tables

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..bandits import Bandit
 from ..errors import InvalidInput
+from ..policies import corrupted_kl as kl
 from ..validation import number, whole
 from .arms import Arms, Law, Normal, poison_rate
 from .assumptions import separation
@@ -83,33 +84,7 @@ def smallest_gap(rho: float, sigma: float = 1.0) -> float:
     >>> round(smallest_gap(0.3), 4), smallest_gap(0)
     (1.1319, 0.0)
     """
-    return 2 * number("sigma", sigma, above=0) * float(Normal(0, 1).ppf(0.5 / (1 - poison_rate(rho))))
-
-
-def clipping(gap: float, rho: float) -> float:
-    """Return log(1/c) for the c in (0, 1) at which Huber's least favourable pair clips the likelihood ratio of N(0, 1) and N(gap, 1); 0 if the two cannot be told apart.
-
-    c solves 1/(1 - rho) = c Phi(D-/2) + Phi(D+/2) with D+- = D +- (2/D) log(1/c).
-
-    >>> round(clipping(2, 0.125), 4), clipping(1, 0.3)
-    (1.1987, 0.0)
-    """
-    gap = number("gap", gap, above=0)
-    rho = poison_rate(rho)
-    if gap <= smallest_gap(rho):
-        return 0.0
-    if rho == 0:
-        return math.inf
-    from scipy.optimize import brentq
-
-    def excess(lc: float) -> float:
-        plus, minus = _halves(gap, lc)
-        return math.exp(-lc) * _phi(minus) + _phi(plus) - 1 / (1 - rho)
-
-    high = 1.0
-    while excess(high) > 0:
-        high *= 2
-    return float(brentq(excess, 0.0, high, xtol=1e-14))
+    return number("sigma", sigma, above=0) * kl.smallest_gap(poison_rate(rho))
 
 
 def corrupted_kl(gap: float, rho: float, sigma: float = 1.0) -> float:
@@ -119,8 +94,8 @@ def corrupted_kl(gap: float, rho: float, sigma: float = 1.0) -> float:
 
         kl_rho(D)/(1 - rho) = (1 - c) Phi(D-/2) log(1/c) + (D^2/2) [Phi(D+/2) - Phi(D-/2)] - D [phi(D-/2) - phi(D+/2)]
 
-    with c and D+- as in `clipping`. It is 0 up to Dmin, D^2/2 for rho = 0, and stays below (1 - 2 rho) log((1 - rho)/rho) however large the gap is: under attack every arm costs
-    pulls, however bad it is.
+    with c and D+- as in `ironarm.policies.corrupted_kl`. It is 0 up to Dmin, D^2/2 for rho = 0, and stays below (1 - 2 rho) log((1 - rho)/rho) however large the gap is: under
+    attack every arm costs pulls, however bad it is.
 
     Examples
     --------
@@ -133,15 +108,7 @@ def corrupted_kl(gap: float, rho: float, sigma: float = 1.0) -> float:
     """
     D = number("gap", gap, above=0) / number("sigma", sigma, above=0)
     rho = poison_rate(rho)
-    lc = clipping(D, rho)
-    if lc == 0:
-        return 0.0
-    if math.isinf(lc):
-        return D * D / 2
-    plus, minus = _halves(D, lc)
-    clipped = -math.expm1(-lc) * _phi(minus) * lc
-    between = D * D / 2 * (_phi(plus) - _phi(minus)) - D * (_density(minus) - _density(plus))
-    return (1 - rho) * (clipped + between)
+    return D * D / 2 if rho == 0 else float(kl.corrupted_kl(D, rho))
 
 
 def corrupted_kl_limit(rho: float) -> float:
@@ -217,14 +184,14 @@ def _observed_far(D: float, rho: float) -> float:
 
     def excess(lc: float) -> float:
         plus, minus = _halves(D, lc)
-        return math.exp(-lc) * (rho + (1 - rho) * _phi(minus)) + (1 - rho) * _phi(plus) - 1
+        return math.exp(-lc) * (rho + (1 - rho) * kl.cdf(minus)) + (1 - rho) * kl.cdf(plus) - 1
 
     high = 1.0
     while excess(high) > 0:
         high *= 2
     lc = float(brentq(excess, 0.0, high, xtol=1e-14))
     minus = _halves(D, lc)[1]
-    return rho * lc + (1 - rho) * (_phi(minus) * lc + D * D / 2 * (1 - _phi(minus)) - D * _density(minus))
+    return rho * lc + (1 - rho) * (kl.cdf(minus) * lc + D * D / 2 * (1 - kl.cdf(minus)) - D * kl.density(minus))
 
 
 def _observed(D: float, rho: float, sigma: float, attacked: Law) -> float:
@@ -258,11 +225,3 @@ def _observed(D: float, rho: float, sigma: float, attacked: Law) -> float:
 def _halves(D: float, lc: float) -> tuple[float, float]:
     """Return D+/2 and D-/2."""
     return D / 2 + lc / D, D / 2 - lc / D
-
-
-def _phi(x: float) -> float:
-    return float(Normal(0, 1).cdf(x))
-
-
-def _density(x: float) -> float:
-    return float(Normal(0, 1).pdf(x))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ def overview(findings: Findings) -> Any:
             values[i, j] = np.nanmax([values[i, j], score.regret.value / best[setting, rho]])
     plt = pyplot()
     figure, axes = plt.subplots(figsize=(1.6 + 0.78 * values.shape[1], 1.9 + 0.3 * len(order)), layout="constrained")
-    shades = _map(axes, values, order, _attack_labels(findings), lambda i, j: _times(float(values[i, j])))
+    shades = _map(axes, values, order, _attack_labels(findings, findings.arena.attacks), lambda i, j: _times(float(values[i, j])))
     figure.colorbar(shades, ax=axes, label="regret / smallest worst case", shrink=0.8, pad=0.02)
     return figure
 
@@ -36,7 +36,7 @@ def overview(findings: Findings) -> Any:
 def in_setting(findings: Findings, setting: Setting, rho: float) -> Any:
     """Draw the map of one setting at one rho: mean regret, shaded in units of the smallest worst case there."""
     order = [row.policy for row in rows(findings, setting, rho)]
-    scores: Mapping[str, Any] = {attack: findings.scores[setting.name, rho, attack] for attack in findings.arena.attacks}
+    scores: Mapping[str, Any] = {attack: findings.scores[setting.name, rho, attack] for attack in findings.arena.attacks_in(setting)}
     values = np.array([[scores[attack][policy].regret.value for attack in scores] for policy in order]) / _best(findings, setting, rho)
 
     def label(i: int, j: int) -> str:
@@ -45,7 +45,7 @@ def in_setting(findings: Findings, setting: Setting, rho: float) -> Any:
 
     plt = pyplot()
     figure, axes = plt.subplots(figsize=(1.6 + 0.72 * values.shape[1], 1.7 + 0.3 * len(order)), layout="constrained")
-    _map(axes, values, order, _attack_labels(findings), label)
+    _map(axes, values, order, _attack_labels(findings, scores), label)
     axes.set_title(f"rho = {rho:g}", fontsize=10)
     return figure
 
@@ -54,8 +54,8 @@ def _best(findings: Findings, setting: Setting, rho: float) -> float:
     return max(1e-12, rows(findings, setting, rho)[0].worst.regret.value)
 
 
-def _attack_labels(findings: Findings) -> list[str]:
-    return [name if findings.within_model[name] else f"{name}*" for name in findings.arena.attacks]
+def _attack_labels(findings: Findings, names: Iterable[str]) -> list[str]:
+    return [name if findings.within_model[name] else f"{name}*" for name in names]
 
 
 def _map(axes: Any, values: np.ndarray, down: Sequence[str], across: Sequence[str], label: Any) -> Any:

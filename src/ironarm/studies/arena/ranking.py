@@ -60,12 +60,13 @@ class Advice:
 def rows(findings: Findings, setting: Setting, rho: float) -> list[Row]:
     """Return the policies of a setting, the smallest worst case first."""
     arena = findings.arena
-    inside = [name for name in arena.attacks if findings.within_model[name]]
-    beyond = [name for name in arena.attacks if not findings.within_model[name]]
-    clean = next((name for name in arena.attacks if arena.attack(name, setting, rho).rho == 0), None)
+    played = arena.attacks_in(setting)
+    inside = [name for name in played if findings.within_model[name]]
+    beyond = [name for name in played if not findings.within_model[name]]
+    clean = next((name for name in played if arena.attack(name, setting, rho).rho == 0), None)
     made = []
     for policy in findings.scores[setting.name, rho, inside[0]]:
-        scores = {name: findings.scores[setting.name, rho, name][policy] for name in arena.attacks}
+        scores = {name: findings.scores[setting.name, rho, name][policy] for name in played}
         attack = max(inside, key=lambda name: scores[name].regret.value)
         worst = scores[attack]
         made.append(
@@ -198,7 +199,7 @@ def _unattacked(findings: Findings) -> Advice | None:
     arena = findings.arena
     groups = {}
     for setting in arena.settings:
-        name = next((name for name in arena.attacks if arena.attack(name, setting, setting.rho[0]).rho == 0), None)
+        name = next((name for name in arena.attacks_in(setting) if arena.attack(name, setting, setting.rho[0]).rho == 0), None)
         if name is not None:
             groups[setting.name] = findings.scores[setting.name, setting.rho[0], name]
     everywhere = [name for name in arena.policies if all(name in scores for scores in groups.values())]

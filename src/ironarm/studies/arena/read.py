@@ -33,6 +33,8 @@ class Setting:
     rho: tuple[float, ...]
     horizon: int
     trials: int
+    without: tuple[str, ...] = ()
+    """Attacks that are not played here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,10 @@ class Arena:
     def places(self) -> list[tuple[Setting, float]]:
         """Each setting with each of its rho."""
         return [(setting, rho) for setting in self.settings for rho in setting.rho]
+
+    def attacks_in(self, setting: Setting) -> list[str]:
+        """Return the names of the attacks that are played in a setting."""
+        return [name for name in self.attacks if name not in setting.without]
 
     def policy(self, name: str, setting: Setting, rho: float) -> Policy:
         """Return the policy of that name for a setting, told what its text asks for; it refuses what it cannot do."""
@@ -105,19 +111,38 @@ def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
     distinct("setting", [setting.name for setting in settings])
     texts = _texts(data, "policies")
     arena = Arena(text("title", data["title"]), whole("seed", data["seed"], below=2**63), texts, _texts(data, "attacks"), settings, _pairs(data.get("compare", []), texts))
-    for what, entries in (("policy", arena.policies), ("attack", arena.attacks)):
-        for setting in settings:
+    for setting in settings:
+        for name in setting.without:
+            if name not in arena.attacks:
+                raise InvalidInput(f"the setting {setting.name!r} is without the attack {name!r}; expected one of {', '.join(arena.attacks)}.{did_you_mean(name, arena.attacks)}")
+        for what, entries in (("policy", arena.policies), ("attack", {name: arena.attacks[name] for name in arena.attacks_in(setting)})):
             for name, entry in entries.items():
                 for word in sorted((TOLD & names_in(entry)) - setting.told.keys()):
                     raise InvalidInput(f"the {what} {name!r} uses {word}, which the setting {setting.name!r} does not tell; add {word} to its told.")
     # a name or a parameter that does not exist is refused before anything is run
     for setting in settings:
-        made = [arena.attack(name, setting, setting.rho[0]) for name in arena.attacks]
+        made = [_fitting(arena, name, setting) for name in arena.attacks_in(setting)]
         if not any(attack.within_model for attack in made):
-            raise InvalidInput("all attacks are outside the model; add one within it, for example NoAttack or OppositeUniform: policies are judged by those.")
+            raise InvalidInput(
+                f"all attacks in the setting {setting.name!r} are outside the model; add one within it, for example NoAttack or OppositeUniform: policies are judged by those."
+            )
+    for name in arena.attacks:
+        if all(name in setting.without for setting in settings):
+            raise InvalidInput(f"no setting plays the attack {name!r}; leave it out of [attacks], or let one play it.")
     for name in arena.policies:
         arena.policy(name, settings[0], settings[0].rho[0])
     return arena
+
+
+def _fitting(arena: Arena, name: str, setting: Setting) -> Attack:
+    """Return an attack of a setting, or say that it does not fit the setting's bandit."""
+    attack = arena.attack(name, setting, max(setting.rho))
+    try:
+        attack.shows(setting.bandit)
+        attack.start(setting.bandit)
+    except InvalidInput as error:
+        raise InvalidInput(f"the attack {name!r} does not fit the setting {setting.name!r}: {error} Or add without = [{name!r}] to the setting.") from None
+    return attack
 
 
 def _texts(data: dict[str, Any], key: str) -> dict[str, str]:
@@ -137,10 +162,13 @@ def _pairs(value: object, known: Mapping[str, str]) -> tuple[tuple[str, str], ..
 
 
 def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
-    fields("a setting", table, ("name", "title", "bandit", "rho", "horizon", "trials"), ("told", "quick"))
+    fields("a setting", table, ("name", "title", "bandit", "rho", "horizon", "trials"), ("told", "quick", "without"))
     name = file_name("a setting's name", table["name"])
     told = table.get("told", {})
     fields(f"told of the setting {name!r}", told, (), sorted(TOLD))
+    without = table.get("without", [])
+    if not isinstance(without, list):
+        raise InvalidInput(f"without of the setting {name!r} must be a list of attacks, got {without!r}.")
     rho = table["rho"] if isinstance(table["rho"], list) else [table["rho"]]
     if not rho:
         raise InvalidInput(f"the setting {name!r} needs at least one rho.")
@@ -155,6 +183,7 @@ def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
         rho=tuple(number("rho", value, at_least=0, below=0.5) for value in rho),
         horizon=whole("horizon", table["horizon"], at_least=10, below=2**48),
         trials=whole("trials", table["trials"], at_least=1),
+        without=tuple(text(f"without of the setting {name!r}", attack) for attack in without),
     )
     if setting.bandit.gaps.max() == 0:
         raise InvalidInput(f"in the setting {name!r} all arms have the same mean, so there is no regret; expected at least two different means.")

@@ -178,7 +178,12 @@ def _for_machines(findings: Findings) -> dict[str, Any]:
         "policies": {name: {"text": text, "told": list(arena.told(name))} for name, text in arena.policies.items()},
         "attacks": {name: {"text": text, "within_model": findings.within_model[name]} for name, text in arena.attacks.items()},
         "settings": [
-            {**{key: getattr(setting, key) for key in ("name", "title", "rho", "horizon", "trials")}, "told": dict(setting.told), "bandit": setting.bandit.to_dict()}
+            {
+                **{key: getattr(setting, key) for key in ("name", "title", "rho", "horizon", "trials")},
+                "told": dict(setting.told),
+                "without": list(setting.without),
+                "bandit": setting.bandit.to_dict(),
+            }
             for setting in arena.settings
         ],
         "advice": [asdict(piece) for piece in advice(findings)],

@@ -67,7 +67,7 @@ def run_arena(arena: Arena, out: Path, *, workers: int | None = None, force: boo
         bar.note("computing lower bounds")
         for setting, rho in arena.places:
             findings.worst_floor[setting.name, rho] = worst_floor(setting.bandit, rho, setting.horizon)
-            for name in arena.attacks:
+            for name in arena.attacks_in(setting):
                 findings.attack_floor[setting.name, rho, name] = attack_floor(setting.bandit, arena.attack(name, setting, rho), rho, setting.horizon)
     findings.seconds = time.monotonic() - started
     return findings
@@ -91,7 +91,7 @@ def _groups(arena: Arena, findings: Findings) -> dict[GROUP, dict[str, Cell]]:
         if not playing:
             why = findings.refused[setting.name, rho, next(iter(arena.policies))]
             raise InvalidInput(f"no policy plays in the setting {setting.name!r} at rho = {rho:g}: {why}")
-        for name in arena.attacks:
+        for name in arena.attacks_in(setting):
             attack = arena.attack(name, setting, rho)
             findings.within_model[name] = attack.within_model
             groups[setting.name, rho, name] = {policy: _cell(arena, setting, attack, made) for policy, made in playing.items()}
