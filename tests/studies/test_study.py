@@ -69,6 +69,7 @@ def test_trials_take_the_place_of_every_runs_own():
         ("runs", "alpha = [0.5, 2]", "alpha = [-1]", "alpha must be above 0"),
         ("runs", "OppositeUniform", "OpositeUniform", "Did you mean 'OppositeUniform'"),
         ("runs", "scale = 100", "scal = 100", "Did you mean 'scale'"),
+        ("runs", 'name = "OppositeUniform"\nscale = 100', 'name = "ACE"\ntarget = 7', "ACE does not fit the bandit of the run"),
         ("runs", "GaussianBandit", "GausianBandit", "Did you mean 'GaussianBandit'"),
         ("runs", "means = [0, 2, 4]", "mean = [0, 2, 4]", "Did you mean 'means'"),
         ("runs", "rho = [0.1, 0.2]", "rho = [0.1, 1.2]", "rho must be"),

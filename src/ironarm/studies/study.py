@@ -156,7 +156,11 @@ def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dic
             attack = run.attack_at(rho)
             if attack.rho != rho or (run.attack["name"] == "NoAttack" and rho > 0):
                 raise InvalidInput(f"NoAttack attacks nothing, so rho must be 0, got {rho:g}.")
-            attack.shows(run.bandit)
+            try:
+                attack.shows(run.bandit)
+                attack.start(run.bandit)
+            except InvalidInput as error:
+                raise InvalidInput(f"the attack {run.attack['name']} does not fit the bandit of the run {run.name!r}: {error}") from None
             for name in run.policies:
                 for policy in entries[name].candidates(attack.rho):
                     policy.constants(run.bandit.arms, run.horizon)
