@@ -201,6 +201,7 @@ def _calibrate(options: argparse.Namespace) -> int:
 
     settings = Settings.read(options.config)
     _check_place("--out", options.out)
+    note = options.note
     with ExitStack() as switched_off:
         if check_devices(settings):
             from ..radio.device_bench import DeviceBench
@@ -208,11 +209,13 @@ def _calibrate(options: argparse.Namespace) -> int:
 
             end_on_signals()
             say = lambda text: print(text, file=sys.stderr, flush=True)  # noqa: E731
-            bench: Bench = switched_off.enter_context(DeviceBench(settings, options.acknowledge_transmitting, say))
+            devices = switched_off.enter_context(DeviceBench(settings, options.acknowledge_transmitting, say))
+            bench: Bench = devices
+            note = f"{note} ({devices.note()})".strip()
         else:
             bench = SimulatedBench.of(settings.bench())
-        about = {"note": options.note, "centres_hz": settings.centres_hz}
-        found = calibrate(bench, settings.channels.means, settings.channels.spread, packets=options.packets, tolerance_db=options.tolerance, **about)
+        wanted = settings.channels
+        found = calibrate(bench, wanted.means, wanted.spread, packets=options.packets, tolerance_db=options.tolerance, note=note, centres_hz=settings.centres_hz)
     found.save(options.out)
     if options.json:
         print(json.dumps(asdict(found), indent=2))

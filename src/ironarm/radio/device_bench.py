@@ -49,6 +49,12 @@ class DeviceBench:
             self._noise = NoiseNode([0.0] * CHANNELS, settings.seed, noise, SPS, centres_hz=settings.centres_hz)
             self._opened = opened.pop_all()
 
+    def note(self) -> str:
+        """Return which devices these are, and their gains, for the file: it holds for no others."""
+        radios = {"tx": self._transmitter.radio, "noise": self._noise.radio, "rx": self._radio}
+        told = {role: radio.info() for role, radio in radios.items() if radio is not None}
+        return "; ".join(f"{role}: {info.driver} {info.serial}" + ("" if info.gain_db is None else f", {info.gain_db:g} dB") for role, info in told.items())
+
     def measure(self, channel: int, level: float, wander_db: float, packets: int) -> np.ndarray:
         """Send packets in trains, and measure each."""
         for radio in (self._transmitter.radio, self._radio):

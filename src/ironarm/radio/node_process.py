@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from ..errors import InvalidInput, NodeLost
 from ..validation import choice
 from .ack import AckClient, AckServer
-from .backends.hardware import SPS, check_devices, device_transmitter, jammer_gains, open_radio, seconds
+from .backends.hardware import SPS, check_devices, cover_symbols, device_transmitter, jammer_gains, open_radio, seconds
 from .backends.remote import NothingSent, RemoteRadio
 from .hub import Hub
 from .hub_client import HubClient, RunEnded
@@ -96,8 +96,7 @@ def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bo
 
 def _jammer(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
     if hardware:
-        symbols = round(seconds(settings, "jam_seconds") * SYMBOL_RATE)
-        node = JammerNode(strategy_of(settings), settings.seed, jammer_gains(settings, radio), radio, SPS, symbols, settings.centres_hz)
+        node = JammerNode(strategy_of(settings), settings.seed, jammer_gains(settings, radio), radio, SPS, cover_symbols(settings), settings.centres_hz)
     else:
         node = JammerNode(strategy_of(settings), settings.seed, [settings.jam_power_db(channel) for channel in range(len(CENTRES_HZ))], radio)
     while True:
@@ -113,7 +112,7 @@ def _noise(settings: Settings, client: HubClient, radio: Any, hardware: bool) ->
     if hardware:
         if settings.calibration is None:
             raise InvalidInput("the noise source does not know its levels: make them with `ironarm radio calibrate`, and name the file as calibration in the configuration.")
-        node = NoiseNode(node.levels, settings.seed, radio, SPS, round(seconds(settings, "jam_seconds") * SYMBOL_RATE), settings.centres_hz)
+        node = NoiseNode(node.levels, settings.seed, radio, SPS, cover_symbols(settings), settings.centres_hz)
     while True:
         message = client.next(50)
         if message and message.op == "packet":

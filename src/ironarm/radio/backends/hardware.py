@@ -105,6 +105,14 @@ def jammer_gains(settings: Settings, radio: Any) -> list[float]:
     return [float(wanted if wanted is not None else radio.info().gain_db or 0.0)] * CHANNELS
 
 
+def cover_symbols(settings: Settings) -> int:
+    """Return for how many symbols a packet is jammed or covered with noise; the next packet may be in another channel, so that must be over by then."""
+    lasts = seconds(settings, "jam_seconds")
+    if settings.round_seconds <= lasts:
+        raise InvalidInput(f"round_seconds must be more than jam_seconds in [hardware], {lasts:g}, or a packet's noise meets the next packet too; got {settings.round_seconds:g}.")
+    return round(lasts * SYMBOL_RATE)
+
+
 def seconds(settings: Settings, name: str) -> float:
     """Return a time of `[hardware]`."""
     return number(name, (settings.hardware or {}).get(name, {"listen_seconds": 1.0, "jam_seconds": 0.1}[name]), above=0, at_most=60)
