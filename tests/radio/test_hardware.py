@@ -13,6 +13,7 @@ from ironarm.radio.backends.hardware import cover_symbols, jammer_gains
 from ironarm.radio.calibrate import Calibration
 from ironarm.radio.medium import Medium
 from ironarm.radio.processes import run_processes
+from ironarm.radio.safety import TransmitRules
 from ironarm.radio.settings import Settings
 from ironarm.radio.waveform import SYMBOL_RATE
 
@@ -20,9 +21,10 @@ MEANS, JAMMED, SPREAD = (41, 37, 35, 31, 28), (10, 8.75, 7.5, 6.25, 5), 0.3
 GAINS = {"transmitter": (0, -1, -2, -1, 0), "noise": (-3, -6, -9, -12, 0)}
 JAMMER = [gain - 3 * SPREAD - sinr for gain, sinr in zip(GAINS["transmitter"], JAMMED, strict=True)]
 EXAMPLE = tomllib.loads((Path(__file__).parents[2] / "docs" / "radio-hardware.md").read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0])
-TABLE = {**EXAMPLE["hardware"], "gains_db": {"jammer": JAMMER}}
+# other channels than by default, so that no node may take those for granted
+TABLE = {**EXAMPLE["hardware"], "bands_mhz": [[432.75, 435.25], [19.75, 22.25]], "frequency_translation_hz": -413e6, "setup": "licensed", "gains_db": {"jammer": JAMMER}}
 TIMES = {"port": 0, "ack_port": 0, "lost_seconds": 5.0, "return_seconds": 5.0}
-PLAIN = {"jammer": {"rho": 0.4}, "ack": {"timeout_seconds": 2.0}, "channels": {"spread": SPREAD}, "processes": TIMES}
+PLAIN = {"jammer": {"rho": 0.4}, "ack": {"timeout_seconds": 2.0}, "channels": {"spread": SPREAD, "base_mhz": 433}, "processes": TIMES}
 
 
 def settings(devices, **more):
@@ -40,6 +42,13 @@ def test_the_jammers_gains_are_one_or_five():
     assert jammer_gains(Settings.of({"hardware": {"gains_db": {"jammer": 3}}}), None) == [3.0] * 5
     with pytest.raises(InvalidInput, match="one for each of the 5 channels"):
         jammer_gains(Settings.of({"hardware": {"gains_db": {"jammer": [1, 2]}}}), None)
+
+
+def test_the_documented_channels_are_within_the_documented_bands():
+    """On the air and at the device."""
+    rules = TransmitRules.from_table(EXAMPLE["hardware"])
+    for centre in Settings.of(EXAMPLE).centres_hz:
+        rules.permit("conducted").check_frequency(centre, 500e3, EXAMPLE["hardware"]["frequency_translation_hz"])
 
 
 def test_a_packets_noise_is_over_before_the_next():
@@ -66,11 +75,11 @@ def test_calibration_and_a_run_over_soapysdr(tmp_path, capsys):
         config.write_text(json.dumps({**PLAIN, "hardware": short}))
         assert main(calibrate[:-1]) == 2
         assert "the transmitter transmits on hardware, which must be acknowledged" in capsys.readouterr().err
-        assert main([*calibrate, "conducted"]) == 0
+        assert main([*calibrate, "licensed"]) == 0
         calibration = Calibration.load(found)
         assert [setting.measured_db for setting in calibration.channels] == pytest.approx(MEANS, abs=0.45)
-        config.write_text(json.dumps({**PLAIN, "channels": {"means": [57, 37, 35, 31, 28], "spread": SPREAD}, "hardware": short}))
-        assert main([*calibrate, "conducted"]) == 2
+        config.write_text(json.dumps({**PLAIN, "channels": {"means": [57, 37, 35, 31, 28], **PLAIN["channels"]}, "hardware": short}))
+        assert main([*calibrate, "licensed"]) == 2
         assert "channel 0 cannot reach 57 dB: with the noise source off it has 49" in capsys.readouterr().err
         assert Calibration.load(found) == calibration
         assert [virtual.air.waiting(name) for name in names.values()] == [0] * 4
@@ -80,7 +89,7 @@ def test_calibration_and_a_run_over_soapysdr(tmp_path, capsys):
         assert transmitting(virtual) == []
         with pytest.raises(NodeLost, match=r"did not start: ironarm: the (transmitter|jammer|noise source) transmits on hardware, which must be acknowledged"):
             run_processes(settings(devices), say=lambda _: None)
-        result = run_processes(settings(devices, calibration=str(found)), say=lambda _: None, acknowledged="conducted")
+        result = run_processes(settings(devices, calibration=str(found)), say=lambda _: None, acknowledged="licensed")
     assert [record.round for record in result.rounds] == list(range(12))
     assert {record.missed for record in result.rounds} == {False}
     assert {record.jammed for record in result.rounds} == {False, True}
