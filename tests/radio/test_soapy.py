@@ -259,6 +259,14 @@ def test_a_radio_that_dies_is_noticed(monkeypatch):
             send_again_and_again(transmitter)  # the first may still seem to go out
 
 
+def test_nobody_at_the_address():
+    """The driver says so only when samples are to flow, in its own way."""
+    with VirtualRadio(MEDIUM) as gone:
+        arguments = gone.arguments("receiver")
+    with SoapyRadio(arguments, frequency_hz=20e6) as receiver, pytest.raises(RadioFault, match=r"cannot start to receive .* Check its cable or address"):
+        receiver.now()
+
+
 def test_loading_brings_nothing_else_of_the_system():
     """NumPy is still the environment's own, and the system's folder is not on the path."""
     assert not str(np.__file__).startswith("/usr/lib/python3/dist-packages")

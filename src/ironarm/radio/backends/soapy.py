@@ -268,11 +268,14 @@ class SoapyRadio:
 
     def _stream(self, way: int) -> Any:
         if way not in self._streams:
-            stream = self._device.setupStream(way, self._cf32, [self.channel])
-            self._streams[way] = stream
-            code = self._device.activateStream(stream)
+            code: int | RuntimeError
+            try:
+                self._streams[way] = self._device.setupStream(way, self._cf32, [self.channel])
+                code = self._device.activateStream(self._streams[way])
+            except RuntimeError as error:
+                code = error
             if code:
-                raise RadioFault(f"the device {self.name!r} cannot start to {self._word(way)} (its driver answered {code}).")
+                raise RadioFault(f"the device {self.name!r} cannot start to {self._word(way)} (its driver answered {code}). Check its cable or address, and start again.")
         return self._streams[way]
 
     def _end(self, way: int) -> None:
