@@ -63,6 +63,7 @@ rx = "driver=null"
 jammer = "driver=null"
 noise = "driver=null"
 """
+TRANSLATED = HARDWARE.replace('"conducted"', '"conducted"\nfrequency_translation_hz = -1.18e9')
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,15 @@ noise = "driver=null"
         (["run", "--calibration", "no-such-file.json"], None, "cannot be read"),
         (["run"], "roundz = 5", "Did you mean 'rounds'"),
         (["calibrate"], "[channels]\nmeans = [60, 37, 35, 31, 28]", "channel 0 cannot reach 60 dB"),
-        (["calibrate"], HARDWARE, "real devices cannot be calibrated yet"),
+        (["calibrate"], HARDWARE, "the transmitter transmits on hardware"),
+        (["calibrate"], HARDWARE.replace('noise = "driver=null"', "[processes]\nnoise_node = false"), "needs one for the noise source"),
+        (["calibrate", "--out", "no/such/folder.json"], None, "there is no folder"),
+        (["node", "tx", "--acknowledge-transmitting", "conducted"], "[channels]\nbase_mhz = 1200.5" + HARDWARE, "from 1202.25 to 1202.75 MHz, outside"),
+        (
+            ["node", "noise", "--acknowledge-transmitting", "conducted"],
+            TRANSLATED,
+            "device itself (frequency_translation_hz = -1.18e+09) would transmit from 19.75 to 20.25 MHz",
+        ),
         (["node", "txx"], None, "Did you mean 'tx'"),
         (["run"], HARDWARE, "add --processes"),
         (["run", "--processes"], HARDWARE, "did not start: ironarm: the"),

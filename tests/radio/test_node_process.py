@@ -37,7 +37,7 @@ node_process.run_node("jammer", Settings.of(json.loads(sys.argv[1])))
 def node(port):
     """Start a node; it is gone afterwards, also when the test fails."""
     times = {"port": port, "lost_seconds": 0.4, "heartbeat_seconds": 0.1}
-    content = json.dumps({"processes": times, "hardware": {"gains_db": {"jammer": 0}}})
+    content = json.dumps({"round_seconds": 1.0, "processes": times, "hardware": {"gains_db": {"jammer": 0}}})
     with subprocess.Popen([sys.executable, "-c", NODE, content], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout.readline() == "on\n"

@@ -6,8 +6,8 @@ import pytest
 import ironarm as ia
 from ironarm.errors import InvalidInput
 from ironarm.radio.closed_loop import run
-from ironarm.radio.medium import WIDE_RATE
-from ironarm.radio.nodes import NoiseNode
+from ironarm.radio.jamming import strategy_of
+from ironarm.radio.nodes import JammerNode, NoiseNode, TxNode
 from ironarm.radio.rx_agent import RxAgent
 from ironarm.radio.settings import Settings
 
@@ -18,14 +18,44 @@ def settings(**changes):
     return Settings.read(None, {"rounds": 300, "seed": 5, "agent": {"policy": "MedEUCB(block=90)"}, **changes})
 
 
-def test_the_noise_source_fills_each_channel_at_its_level():
-    """At 5 MS/s in the middle of all: within 10 % (5,000 samples: seven standard errors)."""
-    levels = [1.0, 0.5, 0.1, 0.02, 0.3]
-    heard = NoiseNode(levels, seed=1).samples(4500)
-    spectrum, frequency = np.abs(np.fft.fft(heard)) ** 2, np.fft.fftfreq(len(heard), 1 / WIDE_RATE)
-    inside = [spectrum[np.abs(frequency - (channel - 2) * 500e3) < 240e3].sum() / len(heard) ** 2 / 0.096 for channel in range(5)]
-    assert inside == pytest.approx(levels, rel=0.1)
-    assert spectrum[np.abs(frequency) > 1.26e6].max() < 1e-9
+class Sent:
+    """A radio that keeps what it was told."""
+
+    def tune(self, frequency_hz):
+        self.frequency_hz = frequency_hz
+
+    def set_gain(self, gain_db):
+        pass
+
+    def transmit(self, samples):
+        self.samples = samples
+
+
+@pytest.mark.parametrize("node", ["noise", "jammer"])
+def test_noise_has_its_level_in_the_channel_and_nothing_outside(node):
+    """Within 5 % (40,000 values: ten standard errors); beside the channel a band list may end. A level of 0 is silence."""
+    radio, centres = Sent(), [433e6 + channel * 500e3 for channel in range(5)]
+    if node == "noise":
+        NoiseNode([1.0, 0.5, 0.1, 0.0, 0.3], 1, radio, 3, 100_003, centres).act(7, 3)
+        assert not hasattr(radio, "samples")
+        NoiseNode([1.0, 0.5, 0.1, 0.0, 0.3], 1, radio, 3, 100_003, centres).act(7, 2)
+    else:
+        JammerNode(strategy_of(settings(jammer={"rho": 1.0})), 1, [0.0] * 5, radio, 3, 100_003, centres).act(7, 2)
+    assert radio.frequency_hz == 434e6
+    assert len(radio.samples) == 300_009
+    spectrum, frequency = np.abs(np.fft.fft(radio.samples)) ** 2 / len(radio.samples), np.fft.fftfreq(len(radio.samples), 1 / 1.25e6)
+    assert spectrum[np.abs(frequency) < 245e3].mean() == pytest.approx(0.1 if node == "noise" else 1.0, rel=0.05)
+    assert spectrum[np.abs(frequency) > 255e3].sum() < 1e-4 * spectrum.sum()
+
+
+def test_a_transmitter_that_wanders_is_never_stronger_than_its_gain_allows():
+    """The levels in dB have the mean -headroom and the spread asked for (2,000 packets: 5 standard errors), and are at most 0."""
+    node = TxNode(Sent(), wander_db=1.0, headroom_db=3.0, seed=4)
+    plain = np.linalg.norm(TxNode(Sent()).packet(0))
+    levels = np.array([20 * np.log10(np.linalg.norm(node.packet(number)) / plain) for number in range(2000)])
+    assert levels.max() <= 1e-2  # the headers differ, and with them the energy, a little
+    assert levels.mean() == pytest.approx(-3, abs=0.12)
+    assert levels.std() == pytest.approx(1, abs=0.08)
 
 
 def test_a_receiver_that_was_restarted_learns_its_history_again():

@@ -1,7 +1,9 @@
 """A configuration is data; what is wrong in it is named, with its table and what was meant."""
 
 import json
+import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,12 @@ import pytest
 from ironarm.errors import BadFile, InvalidInput
 from ironarm.radio import settings as module
 from ironarm.radio.calibrate import SimulatedBench, calibrate
-from ironarm.radio.settings import Settings
+from ironarm.radio.closed_loop import run
+from ironarm.radio.live_view import LiveView
+from ironarm.radio.medium import CENTRES_HZ
+from ironarm.radio.records import Round
+from ironarm.radio.safety import TransmitRules
+from ironarm.radio.settings import Channels, Settings
 
 
 def test_the_documented_files_are_the_default(tmp_path):
@@ -96,6 +103,8 @@ def test_a_calibration_takes_the_place_of_computed_levels(tmp_path):
     assert measured.wander_db == pytest.approx(computed.wander_db, abs=0.02)
     with pytest.raises(InvalidInput, match="was made for"):
         Settings.of({"calibration": str(path), "channels": {"means": [40, 37, 35, 31, 28]}}).medium()
+    with pytest.raises(InvalidInput, match=r"made for channels from 1200 MHz on, the configuration says base_mhz = 433"):
+        Settings.of({"calibration": str(path), "channels": {"base_mhz": 433}}).medium()
 
 
 def test_what_holds_otherwise_is_below_the_file(tmp_path):
@@ -107,3 +116,18 @@ def test_what_holds_otherwise_is_below_the_file(tmp_path):
     path.write_text("processes = 5\n")
     with pytest.raises(InvalidInput, match=r"\[processes\] must be a table"):
         Settings.read(path, None, {"processes": {"port": 0}})
+
+
+def test_the_channels_may_lie_elsewhere(capsys):
+    """Where a licence is possible; the simulated packets are the same, and only the display says the other frequency."""
+    other = Settings.of({"rounds": 120, "agent": {"policy": "MedEUCB(block=90)"}, "channels": {"base_mhz": 433.5}})
+    assert other.centres_hz == (433.5e6, 434e6, 434.5e6, 435e6, 435.5e6)
+    permit = TransmitRules.from_table({"bands_mhz": [[433.25, 435.75]], "max_gain_db": 0, "setup": "licensed"}).permit("licensed")
+    for centre in other.centres_hz:
+        permit.check_frequency(centre, 500e3)
+    usual = replace(other, channels=Channels())
+    assert usual.centres_hz == CENTRES_HZ
+    assert [record.sinr_db for record in run(other).rounds] == [record.sinr_db for record in run(usual).rounds]
+    with LiveView(other, terminal=False, stream=sys.stdout) as view:
+        view.show(Round(119, 2, 34.8, False, False, 34.8, 6.0))
+    assert "434.5 MHz" in capsys.readouterr().out

@@ -34,14 +34,15 @@ require_soapy()
 
 
 class Permit:
-    """Leave to transmit in one band, up to one gain."""
+    """Leave to transmit in some bands, up to one gain."""
 
-    def __init__(self, low_hz=1199e6, high_hz=1203e6):
-        self.low_hz, self.high_hz = low_hz, high_hz
+    def __init__(self, *bands_mhz):
+        self.bands_mhz = bands_mhz or ((1199, 1203), (19, 23))
 
-    def check_frequency(self, frequency_hz, width_hz):
-        if not self.low_hz <= frequency_hz - width_hz / 2 < frequency_hz + width_hz / 2 <= self.high_hz:
-            raise InvalidInput(f"{frequency_hz / 1e6:g} MHz is not allowed.")
+    def check_frequency(self, frequency_hz, width_hz, translation_hz=0.0):
+        for middle in (frequency_hz, frequency_hz + translation_hz):
+            if not any(low <= (middle - width_hz / 2) / 1e6 < (middle + width_hz / 2) / 1e6 <= high for low, high in self.bands_mhz):
+                raise InvalidInput(f"{middle / 1e6:g} MHz is not allowed.")
 
     def check_gain(self, gain_db):
         if gain_db > 30:
@@ -105,10 +106,13 @@ def test_a_packet_that_is_not_sent_is_missed(virtual):
 
 
 def test_a_frequency_that_the_driver_ignores_is_an_error(virtual):
-    """The driver says nothing above 60 MHz, and stays where it was."""
-    with pytest.raises(InvalidInput, match=r"told to receive at 1200 MHz and is at 0.6 MHz; it can do 0.625 to 60 MHz"):
+    """The driver says nothing above 60 MHz, and stays where it was: its range is asked first, and what it is set to read back."""
+    with pytest.raises(InvalidInput, match=r"cannot receive at 1200 MHz; it can do 0.625 to 60 MHz"):
         opened(virtual, "receiver", frequency_translation_hz=0.0)
     with opened(virtual, "receiver") as receiver:
+        with pytest.raises(InvalidInput, match=r"cannot receive at 61 MHz \(1241 MHz on the air, frequency_translation_hz = -1.18e\+09\); it can do 0.625 to 60 MHz"):
+            receiver.tune(1241e6)
+        receiver.check_range = lambda _: None
         with pytest.raises(InvalidInput, match=r"at 61 MHz and is at 20 MHz"):
             receiver.tune(1241e6)
         assert receiver.info().frequency_hz == 1200e6
@@ -156,13 +160,15 @@ def test_transmitting_needs_a_permit(virtual):
     with opened(virtual, "receiver") as receiver, pytest.raises(InvalidInput, match="has no permit to transmit"):
         receiver.transmit(burst)
     with pytest.raises(InvalidInput, match="1200 MHz is not allowed"):
-        opened(virtual, "transmitter", permit=Permit(433e6, 434e6))
+        opened(virtual, "transmitter", permit=Permit((433, 434)))
+    with pytest.raises(InvalidInput, match="20 MHz is not allowed"):  # without a transverter that is what goes on the air
+        opened(virtual, "transmitter", permit=Permit((1199, 1203)))
     with opened(virtual, "transmitter") as transmitter:
         with pytest.raises(InvalidInput, match="1204 MHz is not allowed"):
             transmitter.tune(1204e6)
         with pytest.raises(InvalidInput, match="40 dB is not allowed"):
             transmitter.set_gain(40)
-        transmitter.permit = Permit(433e6, 434e6)  # also asked again when it matters
+        transmitter.permit = Permit((433, 434))  # also asked again when it matters
         with pytest.raises(InvalidInput, match="1200 MHz is not allowed"):
             transmitter.transmit(burst)
 
@@ -251,6 +257,14 @@ def test_a_radio_that_dies_is_noticed(monkeypatch):
             receiver.receive(10 * SECOND)
         with pytest.raises(RadioFault, match="takes no more samples"):
             send_again_and_again(transmitter)  # the first may still seem to go out
+
+
+def test_nobody_at_the_address():
+    """The driver says so only when samples are to flow, in its own way."""
+    with VirtualRadio(MEDIUM) as gone:
+        arguments = gone.arguments("receiver")
+    with SoapyRadio(arguments, frequency_hz=20e6) as receiver, pytest.raises(RadioFault, match=r"cannot start to receive .* Check its cable or address"):
+        receiver.now()
 
 
 def test_loading_brings_nothing_else_of_the_system():

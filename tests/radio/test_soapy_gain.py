@@ -132,15 +132,26 @@ def test_digital_gain_is_true_or_false():
 
 
 def test_a_device_behind_a_transverter_says_where_it_is_itself(device, capsys):
-    """Bands are compared with what is on the air; only the operator can know whether a transverter is there."""
-    table = {"bands_mhz": [[1198, 1204]], "max_gain_db": 0, "setup": "conducted", "frequency_translation_hz": -1180e6, "devices": {"tx": "a"}}
+    """Its own frequency must be allowed as well: only the operator can know whether a transverter is there."""
+    table = {"bands_mhz": [[1198, 1204], [19, 23]], "max_gain_db": 0, "setup": "conducted", "frequency_translation_hz": -1180e6, "devices": {"tx": "a"}}
     with open_radio(Settings.of({"hardware": table}), "tx", "conducted") as radio:
         assert radio.radio._device.frequency == 21e6
     assert "tx: for 1201 MHz on the air the device itself is tuned to 21 MHz" in capsys.readouterr().err
 
 
-def test_licensed_never_fits_the_channels(device):
-    """With a translation neither: the channels lie in a reserved band."""
-    table = {"bands_mhz": [[430, 440]], "max_gain_db": 0, "setup": "licensed", "frequency_translation_hz": -766e6, "devices": {"tx": "a"}}
+@pytest.mark.parametrize("role", ["tx", "rx"])
+def test_every_channel_must_be_within_the_devices_range(device, monkeypatch, role):
+    """Before anything is sent, not when the policy comes to the channel."""
+    monkeypatch.setattr(device, "getFrequencyRange", lambda *_: [SimpleNamespace(minimum=lambda: 1e6, maximum=lambda: 21.6e6)])
+    table = {"bands_mhz": [[1198, 1204], [19, 23]], "max_gain_db": 0, "setup": "conducted", "frequency_translation_hz": -1180e6, "devices": {role: "a"}}
+    with pytest.raises(InvalidInput, match=r"cannot receive at 22 MHz \(1202 MHz on the air, frequency_translation_hz = -1.18e\+09\); it can do 1 to 21.6 MHz"):
+        open_radio(Settings.of({"hardware": table}), role, "conducted")
+
+
+def test_licensed_needs_channels_outside_of_the_reserved_band(device):
+    """A translation does not help there; a base frequency does."""
+    table = {"bands_mhz": [[430, 440]], "max_gain_db": 0, "setup": "licensed", "devices": {"tx": "a"}}
     with pytest.raises(InvalidInput, match="outside of the configured bands"):
-        open_radio(Settings.of({"hardware": table}), "tx", "licensed")
+        open_radio(Settings.of({"hardware": {**table, "frequency_translation_hz": -766e6}}), "tx", "licensed")
+    with open_radio(Settings.of({"hardware": table, "channels": {"base_mhz": 433}}), "tx", "licensed") as radio:
+        assert radio.info().frequency_hz == 434e6

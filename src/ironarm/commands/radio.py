@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -78,7 +79,7 @@ def _run(options: argparse.Namespace) -> int:
 
     settings = _settings(options)
     if options.save:
-        _check_place(options.save)
+        _check_place("--save", options.save)
     played: list[Round] = []
     began = perf_counter()
     try:
@@ -110,14 +111,14 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _check_place(file: Path) -> None:
+def _check_place(option: str, file: Path) -> None:
     """Refuse a file that cannot be written, before rounds are played for it."""
     if file.is_dir():
-        raise InvalidInput(f"--save {file} is a folder; name a file in it, such as {file / 'run.json'}.")
+        raise InvalidInput(f"{option} {file} is a folder; name a file in it, such as {file / 'run.json'}.")
     if not file.parent.is_dir():
-        raise InvalidInput(f"--save {file} cannot be written: there is no folder {file.parent}. Make it first, or choose another.")
+        raise InvalidInput(f"{option} {file} cannot be written: there is no folder {file.parent}. Make it first, or choose another.")
     if not os.access(file.parent, os.W_OK):
-        raise InvalidInput(f"--save {file} cannot be written: you may not write in the folder {file.parent}. Choose another.")
+        raise InvalidInput(f"{option} {file} cannot be written: you may not write in the folder {file.parent}. Choose another.")
 
 
 def _save_part(settings: Settings, played: list[Round], seconds: float, file: Path) -> None:
@@ -165,7 +166,7 @@ def _table(result: Run) -> str:
         "channel     MHz  clean dB  measured dB  pulls",
     ]
     for channel, (mean, measured, pulls) in enumerate(zip(means, summary["clean_sinr_db"], summary["pulls"], strict=True)):
-        lines.append(f"{channel:7d}  {1200 + channel / 2:6.1f}  {mean:8g}  {'' if measured is None else format(measured, '.1f'):>11}  {pulls:5d}")
+        lines.append(f"{channel:7d}  {result.settings.centres_hz[channel] / 1e6:6.1f}  {mean:8g}  {'' if measured is None else format(measured, '.1f'):>11}  {pulls:5d}")
     lines += [
         "measured dB: the mean of the packets that were neither jammed nor missed",
         "",
@@ -179,6 +180,8 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
     _add_config(parser)
     parser.add_argument("--out", type=Path, default=Path("calibration.json"), metavar="FILE", help="where to write the calibration (default: calibration.json)")
     parser.add_argument("--packets", type=int, default=400, help="packets for each measurement (default: 400)")
+    parser.add_argument("--tolerance", type=float, default=0.2, metavar="DB", help="how far a verified mean may be from its target (default: 0.2)")
+    _add_acknowledgement(parser)
     parser.add_argument("--note", default="", help="what to remember in the file, for example devices and cables")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
@@ -187,14 +190,26 @@ def _calibrate(options: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from ..radio.backends.hardware import check_devices
-    from ..radio.calibrate import SimulatedBench, calibrate
+    from ..radio.calibrate import Bench, SimulatedBench, calibrate
     from ..radio.settings import Settings
 
     settings = Settings.read(options.config)
-    if check_devices(settings):
-        raise InvalidInput("the configuration names devices, and real devices cannot be calibrated yet; leave out [hardware.devices] to calibrate the simulated bench.")
-    bench = SimulatedBench.of(settings.bench())
-    found = calibrate(bench, settings.channels.means, settings.channels.spread, packets=options.packets, note=options.note)
+    _check_place("--out", options.out)
+    note = options.note
+    with ExitStack() as switched_off:
+        if check_devices(settings):
+            from ..radio.device_bench import DeviceBench
+            from ..radio.node_process import end_on_signals
+
+            end_on_signals()
+            say = lambda text: print(text, file=sys.stderr, flush=True)  # noqa: E731
+            devices = switched_off.enter_context(DeviceBench(settings, options.acknowledge_transmitting, say))
+            bench: Bench = devices
+            note = f"{note} ({devices.note()})".strip()
+        else:
+            bench = SimulatedBench.of(settings.bench())
+        wanted = settings.channels
+        found = calibrate(bench, wanted.means, wanted.spread, packets=options.packets, tolerance_db=options.tolerance, note=note, centres_hz=settings.centres_hz)
     found.save(options.out)
     if options.json:
         print(json.dumps(asdict(found), indent=2))

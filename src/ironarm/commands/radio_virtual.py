@@ -16,7 +16,7 @@ HELP = "serve virtual radios to SoapySDR's Red Pitaya driver, on a simulated med
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser.add_argument("--devices", default="transmitter,jammer,receiver", metavar="A,B", help="names of the devices (default: transmitter,jammer,receiver)")
+    parser.add_argument("--devices", default="transmitter,jammer,receiver,noise", metavar="A,B", help="names of the devices (default: transmitter,jammer,receiver,noise)")
     parser.add_argument("--ports", metavar="P,Q", help="a port for each device (default: free ones)")
     parser.add_argument("--sinr", default="41,37,35,31,28", metavar="DB", help="SINR of each channel in dB, for a packet of unit power (default: 41,37,35,31,28)")
     parser.add_argument("--wander", type=float, default=0.0, metavar="DB", help="standard deviation of the packets' level in dB (default: 0)")

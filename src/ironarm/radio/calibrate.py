@@ -139,6 +139,7 @@ def calibrate(
     packets: int = 400,
     tolerance_db: float = 0.2,
     note: str = "",
+    centres_hz: Sequence[float] = CENTRES_HZ,
 ) -> Calibration:
     """Find the noise levels that put clean channels at the targets with that spread, and verify them.
 
@@ -150,6 +151,7 @@ def calibrate(
     packets : sent for each measurement; the mean of 400 is known to 0.05 dB.
     tolerance_db : how far a verified mean may be from its target.
     note : what to remember in the file, for example devices and cables.
+    centres_hz : of the channels, for the file.
 
     Examples
     --------
@@ -160,6 +162,7 @@ def calibrate(
     """
     targets = [number("a target", target) for target in targets_db]
     number("spread_db", spread_db, above=0)
+    number("tolerance_db", tolerance_db, above=0)
     packets = whole("packets", packets, at_least=20)
     found: list[tuple[float, float, float]] = []
     spreads: list[float] = []
@@ -188,7 +191,7 @@ def calibrate(
             raise UnreachableTarget(
                 f"channel {channel} was set to {target:g} dB and then measured {sinr.mean():.2f} dB, further off than {tolerance_db:g} dB: the bench is not steady, or not linear."
             )
-        settings.append(ChannelSetting(CENTRES_HZ[channel], target, _db(floor), slope, level, float(sinr.mean()), float(sinr.std(ddof=1))))
+        settings.append(ChannelSetting(centres_hz[channel], target, _db(floor), slope, level, float(sinr.mean()), float(sinr.std(ddof=1))))
     return Calibration(tuple(settings), wander, float(spread_db), datetime.now(UTC).isoformat(timespec="seconds"), note)
 
 

@@ -12,7 +12,8 @@ A round:
     rx  -> medium            "record": what was measured; the medium adds the jammer's truth, and tells the observer, never the receiver
 
 Time is virtual: each step waits for the one before. A node that is silent for `lost_seconds` is lost; the run stands still until it returns, and ends after `return_seconds`.
-A receiver that returns asks for the history and learns it again. The noise source takes no part in a round: its level holds until it is found to be lost.
+A receiver that returns asks for the history and learns it again. The noise source takes no part in a simulated round: its level holds until it is found to be lost. On hardware
+it hears of a packet as the jammer does.
 """
 
 from __future__ import annotations
@@ -58,6 +59,9 @@ class Hub:
         self.lost: dict[str, float] = {}
         self.packet: tuple[int, int, int] | None = None
         """Round, attempt and channel of the packet that is announced."""
+        self.asked = ["jammer", *(["noise"] if self.times.noise_node and (settings.hardware or {}).get("devices") else [])]
+        """Who hears of a packet before it is sent, and says when its noise is on the air; the medium adds simulated noise by itself."""
+        self.heard: set[str] = set()
         self.sent: tuple[int, int] | None = None
         self.truth: dict[int, bool] = {}
         self.records: dict[int, dict[str, Any]] = {}
@@ -116,8 +120,8 @@ class Hub:
         self.seen[role] = now
         if returned is not None:
             self._report(role, "back", f"the {NAMES[role]} is back after {now - returned:.1f} s")
-        if (new or returned is not None) and role == "jammer" and self.packet and self.packet[0] not in self.truth:
-            self._ask_jammer()
+        if (new or returned is not None) and role in self.asked and role not in self.heard:
+            self._ask(role)
         if not self._started and self.complete:
             self._started = True
             self._report("medium", "started", "all nodes are there")
@@ -146,10 +150,13 @@ class Hub:
             self._tell(role, {"op": "alive", "hub": self.name})
         elif op == "announce" and role == "tx":
             self._announce(*(whole(name, fields[name], below=MOST_ROUNDS) for name in ("round", "attempt", "channel")))
-        elif op == "heard" and role == "jammer":
+        elif op == "heard" and role in self.asked:
             if self.packet and self.packet[:2] == (fields["round"], fields["attempt"]):
-                self.truth[self.packet[0]] = bool(fields["hit"])
-                self._tell("tx", {"op": "go", "round": self.packet[0], "attempt": self.packet[1]})
+                if role == "jammer":
+                    self.truth[self.packet[0]] = bool(fields["hit"])
+                self.heard.add(role)
+                if self.heard.issuperset(self.asked):
+                    self._tell("tx", {"op": "go", "round": self.packet[0], "attempt": self.packet[1]})
         elif op == "transmit" and role in EMITTERS:
             self._transmit(role, message)
             self._tell(role, {"op": "sent", **answer})
@@ -173,13 +180,15 @@ class Hub:
         if not 0 <= channel < len(CENTRES_HZ):
             raise InvalidInput(f"channel {channel} does not exist.")
         self.packet, self.sent = (round_number, attempt, channel), None
+        self.heard.clear()
         self.air.begin(round_number)
-        if "jammer" not in self.lost:
-            self._ask_jammer()
+        for role in self.asked:
+            if role not in self.lost:
+                self._ask(role)
 
-    def _ask_jammer(self) -> None:
+    def _ask(self, role: str) -> None:
         if self.packet:
-            self._tell("jammer", {"op": "packet", **dict(zip(("round", "attempt", "channel"), self.packet, strict=True))})
+            self._tell(role, {"op": "packet", **dict(zip(("round", "attempt", "channel"), self.packet, strict=True))})
 
     def _transmit(self, role: str, message: Message) -> None:
         fields = message.fields

@@ -6,6 +6,7 @@ through, each two packets long, until one holds the packet.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -37,6 +38,25 @@ def listen(radio: Stream, receiver: Receiver, round_number: int, at: int, sample
     at : the number of the first sample to look at, taken before the packet was asked for.
     samples : how many samples to look through.
     """
+    for report in _packets(radio, receiver, at, samples):
+        if not report.crc_ok or report.round == round_number % 2**32:
+            return report
+    return receiver.receive(np.empty(0))
+
+
+def listen_to_train(radio: Stream, receiver: Receiver, numbers: range, at: int, samples: int) -> list[float]:
+    """Return the SINRs of packets that follow each other, numbered in order; the receiver's floor for those that are not found or whose number cannot be read."""
+    found = dict.fromkeys(numbers, receiver.floor_db)
+    for report in _packets(radio, receiver, at, samples):
+        if report.crc_ok and report.round in found:
+            found[report.round] = max(found[report.round], report.sinr_db)
+            if report.round == numbers[-1]:
+                break
+    return list(found.values())
+
+
+def _packets(radio: Stream, receiver: Receiver, at: int, samples: int) -> Iterator[PacketReport]:
+    """Yield the packets in a radio's samples; each may come twice."""
     packet = (receiver.format.length + 2 * HALF_SPAN) * receiver.sps
     for begin in range(at, at + samples, packet):
         report = receiver.receive(radio.receive(2 * packet, at=begin))
@@ -44,7 +64,4 @@ def listen(radio: Stream, receiver: Receiver, round_number: int, at: int, sample
             # again with the packet in the middle: a window that cuts off its last samples reads too little
             middle = begin + round((report.timing - HALF_SPAN - ROOM) * receiver.sps)
             again = receiver.receive(radio.receive(packet + 2 * ROOM * receiver.sps, at=max(middle, 0)))
-            report = max(report, again, key=lambda one: one.sinr_db)
-            if not report.crc_ok or report.round == round_number % 2**32:
-                return report
-    return receiver.receive(np.empty(0))
+            yield max(report, again, key=lambda one: one.sinr_db)

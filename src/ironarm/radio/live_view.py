@@ -50,7 +50,7 @@ class LiveView:
             if monotonic() - self._shown >= RENEW_SECONDS:
                 self._renew()
         elif (record.round + 1) % self._every == 0 or record.round + 1 == self.settings.rounds:
-            print(line(record, self.pulls), file=self._stream, flush=True)
+            print(line(record, self.pulls, self.settings), file=self._stream, flush=True)
 
     def say(self, text: str) -> None:
         """Show a line of text that stays."""
@@ -85,9 +85,9 @@ def outcome(record: Round) -> str:
     return "missed" if record.missed else "jammed" if record.jammed else ""
 
 
-def line(record: Round, pulls: list[int]) -> str:
+def line(record: Round, pulls: list[int], settings: Settings) -> str:
     """Return a round as a line of text."""
-    where = f"{CENTRES_HZ[record.channel] / 1e6:.1f} MHz"
+    where = f"{settings.centres_hz[record.channel] / 1e6:.1f} MHz"
     return f"round {record.round + 1:5d}  {where}  {record.sinr_db:5.1f} dB  {outcome(record):6}  regret {record.regret:8.0f}  pulls {' '.join(map(str, pulls))}"
 
 
@@ -100,7 +100,7 @@ def table(record: Round, pulls: list[int], last: list[float], settings: Settings
     for name in ("channel", "MHz", "clean dB", "last dB", "pulls"):
         shown.add_column(name, justify="right")
     shown.add_column("", min_width=29)
-    for channel, centre in enumerate(CENTRES_HZ):
+    for channel, centre in enumerate(settings.centres_hz):
         here = channel == record.channel
         note = f"<- {outcome(record) or 'now'}" if here else ""
         bar = "█" * round(22 * pulls[channel] / max(1, sum(pulls)))

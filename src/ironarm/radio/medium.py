@@ -81,6 +81,8 @@ class Samples:
 
     def render(self, sps: int, delay: float, key: np.uint64) -> np.ndarray:
         """Return the samples at another rate and delay, through their spectrum."""
+        if sps == self.sps and not delay:
+            return self.samples
         count = -(-(len(self.samples) + 2) // self.sps) + math.ceil(delay / sps)
         padded = np.zeros(count * self.sps, dtype=complex)
         padded[: len(self.samples)] = self.samples

@@ -15,10 +15,10 @@ from contextlib import ExitStack
 from time import monotonic
 from typing import Any, NoReturn
 
-from ..errors import NodeLost
+from ..errors import InvalidInput, NodeLost
 from ..validation import choice
 from .ack import AckClient, AckServer
-from .backends.hardware import SPS, check_devices, jammer_gains, open_radio, seconds
+from .backends.hardware import SPS, check_devices, cover_symbols, device_transmitter, jammer_gains, open_radio, seconds
 from .backends.remote import NothingSent, RemoteRadio
 from .hub import Hub
 from .hub_client import HubClient, RunEnded
@@ -46,7 +46,7 @@ def run_node(role: str, settings: Settings, *, acknowledged: str | None = None, 
     run : the name of the run, the same for all its nodes; they refuse those of another.
     """
     choice("role", role, ROLES)
-    _end_on_signals()
+    end_on_signals()
     if with_parent:
         threading.Thread(target=_end_with_parent, daemon=True).start()
     if role == "medium":
@@ -70,7 +70,7 @@ def run_node(role: str, settings: Settings, *, acknowledged: str | None = None, 
 
 
 def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
-    node = TxNode(radio, sps=SPS if hardware else 2)
+    node = device_transmitter(settings, radio) if hardware else TxNode(radio)
 
     def send(round_number: int, attempt: int, channel: int) -> bool:
         if node.is_sent(round_number, attempt):
@@ -98,7 +98,7 @@ def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bo
 
 def _jammer(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
     if hardware:
-        node = JammerNode(strategy_of(settings), settings.seed, jammer_gains(settings, radio), radio, SPS, round(seconds(settings, "jam_seconds") * SYMBOL_RATE))
+        node = JammerNode(strategy_of(settings), settings.seed, jammer_gains(settings, radio), radio, SPS, cover_symbols(settings), settings.centres_hz)
     else:
         node = JammerNode(strategy_of(settings), settings.seed, [settings.jam_power_db(channel) for channel in range(len(CENTRES_HZ))], radio)
     while True:
@@ -111,11 +111,16 @@ def _jammer(settings: Settings, client: HubClient, radio: Any, hardware: bool) -
 
 def _noise(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
     node, hub = NoiseNode(settings.medium().noise, settings.seed), ""
+    if hardware:
+        if settings.calibration is None:
+            raise InvalidInput("the noise source does not know its levels: make them with `ironarm radio calibrate`, and name the file as calibration in the configuration.")
+        node = NoiseNode(node.levels, settings.seed, radio, SPS, cover_symbols(settings), settings.centres_hz)
     while True:
-        sending = hardware and client.hub  # not before the medium is there: the watchdog only waits from then on
-        if sending:
-            node.transmit(radio)
-        client.next(0 if sending else 50)
+        message = client.next(50)
+        if message and message.op == "packet":
+            packet = {name: int(message.fields[name]) for name in ("round", "attempt", "channel")}
+            node.act(packet["round"], packet["channel"])
+            client.tell({"op": "heard", **packet})
         if client.hub != hub:  # it has just been started, and knows no levels
             hub = client.hub
             client.request({"op": "noise", "levels": node.levels})
@@ -137,7 +142,7 @@ def _receiver(settings: Settings, client: HubClient, radio: Any, hardware: bool)
         until = monotonic() + settings.round_seconds
         number, channel = agent.decide()
         radio.round_number, radio.attempt = number, attempt
-        radio.tune(CENTRES_HZ[channel])
+        radio.tune((settings.centres_hz if hardware else CENTRES_HZ)[channel])
         at = radio.radio.now() if hardware else 0
         ack = link.request(number, attempt, channel)
         try:
@@ -191,7 +196,7 @@ def _waited_for(settings: Settings, radio: Any, receiver: Receiver, number: int,
     return report.sinr_db, not report.detected
 
 
-def _end_on_signals() -> None:
+def end_on_signals() -> None:
     """Let the signals that end a process end it by an exception, which switches the device off: SIGHUP comes when a terminal or a connection is closed."""
     for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
         known = getattr(signal, name, None)  # Windows has only the first

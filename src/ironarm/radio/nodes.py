@@ -9,15 +9,19 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.fft import next_fast_len
 
 from .jamming import Strategy
-from .medium import CENTRES_HZ, WIDE_SPS, channel_bin, in_channel, window_symbols
+from .medium import CENTRES_HZ, in_channel, window_symbols
 from .radio import Radio
-from .randomness import complex_normals, key, uniform
+from .randomness import complex_normals, key, normal, uniform
 from .waveform import STANDARD, PacketFormat, modulate
 
 JAMMER_STREAM = 2**40
 """In a packet's place of a trial's number: the jammer's random numbers are its own, and a jammer that comes back makes the same choices."""
+
+NOISE_STREAM, WANDER_STREAM = JAMMER_STREAM + 1, JAMMER_STREAM + 3
+"""In the same place: the noise source's random numbers, and the levels of a transmitter that wanders by itself."""
 
 
 class TxNode:
@@ -28,10 +32,25 @@ class TxNode:
     radio : tuned and set by this node.
     format : the packets' layout.
     sps : samples to a symbol of the radio.
+    centres_hz : of the channels, as the radio knows them.
+    wander_db : standard deviation of the packets' level, in dB, where the path has none of its own.
+    headroom_db : all packets are sent so much weaker, and wander at most so far: none is stronger than the gain allows.
+    seed : of the wander.
     """
 
-    def __init__(self, radio: Radio, format: PacketFormat = STANDARD, sps: int = 2) -> None:
-        self.radio, self.format, self.sps = radio, format, sps
+    def __init__(
+        self,
+        radio: Radio,
+        format: PacketFormat = STANDARD,
+        sps: int = 2,
+        centres_hz: Sequence[float] = CENTRES_HZ,
+        *,
+        wander_db: float = 0.0,
+        headroom_db: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        self.radio, self.format, self.sps, self.centres_hz = radio, format, sps, centres_hz
+        self.wander_db, self.headroom_db, self.seed = wander_db, headroom_db, seed
         self.packets = 0
         self._last: tuple[int, int] | None = None
 
@@ -43,10 +62,16 @@ class TxNode:
         """Send the packet of an attempt at a round, unless that is what was sent last."""
         if self.is_sent(round_number, attempt):
             return
-        self.radio.tune(CENTRES_HZ[channel])
-        self.radio.transmit(modulate(self.format.symbols(round_number), self.sps))
+        self.radio.tune(self.centres_hz[channel])
+        self.radio.transmit(self.packet(round_number))
         self._last = (round_number, attempt)
         self.packets += 1
+
+    def packet(self, round_number: int) -> np.ndarray:
+        """Return the samples of a round's packet."""
+        wander = self.wander_db * normal(key(self.seed, WANDER_STREAM, round_number)) if self.wander_db else 0.0
+        level_db = min(max(wander, -self.headroom_db), self.headroom_db) - self.headroom_db
+        return modulate(self.format.symbols(round_number), self.sps) * 10 ** (level_db / 20)
 
 
 class JammerNode:
@@ -60,6 +85,7 @@ class JammerNode:
     radio : None if somebody else renders the noise, who asks `decide`.
     sps : samples to a symbol of the radio.
     symbols : how long it jams; a packet's window by default.
+    centres_hz : of the channels, as the radio knows them.
 
     Attributes
     ----------
@@ -67,10 +93,17 @@ class JammerNode:
     """
 
     def __init__(
-        self, strategy: Strategy, seed: int, power_db: Sequence[float] = (0.0,) * len(CENTRES_HZ), radio: Radio | None = None, sps: int = 2, symbols: int | None = None
+        self,
+        strategy: Strategy,
+        seed: int,
+        power_db: Sequence[float] = (0.0,) * len(CENTRES_HZ),
+        radio: Radio | None = None,
+        sps: int = 2,
+        symbols: int | None = None,
+        centres_hz: Sequence[float] = CENTRES_HZ,
     ) -> None:
-        self.strategy, self.seed, self.power_db, self.radio = strategy, seed, power_db, radio
-        self.samples = (window_symbols(STANDARD) if symbols is None else symbols) * sps
+        self.strategy, self.seed, self.power_db, self.radio, self.centres_hz = strategy, seed, power_db, radio, centres_hz
+        self.sps, self.symbols = sps, window_symbols(STANDARD) if symbols is None else symbols
         self.truth: dict[int, bool] = {}
 
     def decide(self, round_number: int, channel: int) -> bool:
@@ -83,34 +116,40 @@ class JammerNode:
         """Decide, and jam."""
         hit = self.decide(round_number, channel)
         if hit and self.radio is not None:
-            self.radio.tune(CENTRES_HZ[channel])
+            self.radio.tune(self.centres_hz[channel])
             self.radio.set_gain(self.power_db[channel])
-            self.radio.transmit(complex_normals(key(self.seed, JAMMER_STREAM, round_number, 1), self.samples))
+            self.radio.transmit(channel_noise(key(self.seed, JAMMER_STREAM, round_number, 1), self.symbols, self.sps))
         return hit
 
 
 class NoiseNode:
-    """The noise source: white noise in each channel, at a level of its own, as calibration found them.
+    """The noise source: white noise over each packet, at the channel's level, as calibration found it. The simulated medium adds such noise by itself and needs the levels only.
 
     Parameters
     ----------
-    levels : linear power in each channel, relative to the source's full level.
+    levels : linear power in each channel; 1 is full: as much in a packet's band as a packet has.
     seed : of its noise.
+    radio : None on the simulated medium.
+    sps : samples to a symbol of the radio.
+    symbols : how long it covers a packet.
+    centres_hz : of the channels, as the radio knows them.
     """
 
-    def __init__(self, levels: Sequence[float], seed: int) -> None:
-        self.levels, self.seed = tuple(float(level) for level in levels), seed
-        self._bursts = 0
+    def __init__(
+        self, levels: Sequence[float], seed: int, radio: Radio | None = None, sps: int = 2, symbols: int = window_symbols(STANDARD), centres_hz: Sequence[float] = CENTRES_HZ
+    ) -> None:
+        self.levels, self.seed, self.radio = tuple(float(level) for level in levels), seed, radio
+        self.sps, self.symbols, self.centres_hz = sps, symbols, centres_hz
 
-    def samples(self, symbols: int = 4500) -> np.ndarray:
-        """Return the next burst for a radio at 5 MS/s in the middle of all channels; `symbols` must be a multiple of 10."""
-        spectrum = np.zeros(symbols * WIDE_SPS)
-        inside = np.flatnonzero(in_channel(symbols, WIDE_SPS))
-        for channel, level in enumerate(self.levels):
-            spectrum[(inside + channel_bin(channel, symbols)) % len(spectrum)] = math.sqrt(level)
-        self._bursts += 1
-        return np.fft.ifft(spectrum * complex_normals(key(self.seed, JAMMER_STREAM + 1, self._bursts), len(spectrum)), norm="ortho")
+    def act(self, round_number: int, channel: int) -> None:
+        """Cover the packet of a round, if its channel is to have noise."""
+        if self.radio is not None and self.levels[channel]:
+            self.radio.tune(self.centres_hz[channel])
+            self.radio.transmit(math.sqrt(self.levels[channel]) * channel_noise(key(self.seed, NOISE_STREAM, round_number), self.symbols, self.sps))
 
-    def transmit(self, radio: Radio) -> None:
-        """Send the next burst."""
-        radio.transmit(self.samples())
+
+def channel_noise(noise: np.uint64, symbols: int, sps: int) -> np.ndarray:
+    """Return noise of unit variance in each sample of the channel, and nothing outside of it, where a band list may end."""
+    longer = next_fast_len(symbols)
+    spectrum = np.fft.fft(complex_normals(noise, longer * sps))
+    return np.fft.ifft(np.where(in_channel(longer, sps), spectrum, 0))[: symbols * sps]

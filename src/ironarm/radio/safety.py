@@ -109,15 +109,17 @@ class Permit:
     rules: TransmitRules
     node: str
 
-    def check_frequency(self, frequency_hz: float, width_hz: float) -> None:
-        """Refuse a signal that does not lie within one of the bands."""
-        low, high = frequency_hz - width_hz / 2, frequency_hz + width_hz / 2
-        if not any(begin <= low and high <= end for begin, end in self.rules.bands_hz):
-            bands = ", ".join(f"{begin / 1e6:g} to {end / 1e6:g} MHz" for begin, end in self.rules.bands_hz)
-            raise InvalidInput(
-                f"the {self.node} would transmit from {low / 1e6:g} to {high / 1e6:g} MHz, outside of the configured bands ({bands}). "
-                "Tune to one of these, or correct bands_mhz in [hardware]."
-            )
+    def check_frequency(self, frequency_hz: float, width_hz: float, translation_hz: float = 0.0) -> None:
+        """Refuse a signal that does not lie within one of the bands. With a translation, what the device itself sends must do so too: without a transverter that is on the air."""
+        for shift in (0.0, translation_hz):
+            low, high = frequency_hz + shift - width_hz / 2, frequency_hz + shift + width_hz / 2
+            if not any(begin <= low and high <= end for begin, end in self.rules.bands_hz):
+                bands = ", ".join(f"{begin / 1e6:g} to {end / 1e6:g} MHz" for begin, end in self.rules.bands_hz)
+                who = f"the {self.node}'s device itself (frequency_translation_hz = {shift:g})" if shift else f"the {self.node}"
+                raise InvalidInput(
+                    f"{who} would transmit from {low / 1e6:g} to {high / 1e6:g} MHz, outside of the configured bands ({bands}). "
+                    "Tune to one of these (base_mhz in [channels]), or correct bands_mhz in [hardware]."
+                )
 
     def check_gain(self, gain_db: float) -> None:
         """Refuse a gain above the cap."""

@@ -7,6 +7,7 @@ Everything may be left out; what is shown here are the defaults:
     round_seconds = 0.0                 # how long a round lasts at least
 
     [channels]                          # mean SINRs in dB
+    base_mhz = 1200.0                   # centre of the first; the others follow every 0.5 MHz
     means = [41, 37, 35, 31, 28]        # clean; the regret is computed from them
     jammed = [10, 8.75, 7.5, 6.25, 5]
     spread = 1.0                        # standard deviation of the clean SINR
@@ -75,14 +76,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Channels:
-    """What the channels are to look like, in dB."""
+    """Where the channels are, and what they are to look like, in dB."""
 
+    base_mhz: float = CENTRES_HZ[0] / 1e6
     means: tuple[float, ...] = (41.0, 37.0, 35.0, 31.0, 28.0)
     jammed: tuple[float, ...] = (10.0, 8.75, 7.5, 6.25, 5.0)
     spread: float = 1.0
     missed: float = -20.0
 
     def __post_init__(self) -> None:
+        number("base_mhz", self.base_mhz, above=0, at_most=1e6)
         _tuples(self, "means", "jammed", at_least=0, at_most=60)  # what the waveform can carry and the receiver can find
         own = max(estimator_spread(STANDARD.known_count, mean) for mean in self.means)
         number("spread", self.spread, at_least=own, at_most=20)
@@ -233,6 +236,11 @@ class Settings:
         """The policy."""
         return policy_from_text(self.agent.policy)
 
+    @property
+    def centres_hz(self) -> tuple[float, ...]:
+        """The channels' centres on the air. The simulated medium knows channels by number only, and keeps its own."""
+        return tuple(self.channels.base_mhz * 1e6 + centre - CENTRES_HZ[0] for centre in CENTRES_HZ)
+
     def bench(self) -> Medium:
         """Return the medium before it is calibrated: paths and floor, the noise source off."""
         gains = {"transmitter": self.paths.transmitter, "noise": self.paths.noise, "jammer": self.paths.jammer}
@@ -256,6 +264,11 @@ class Settings:
                     f"{self.calibration} was made for {[round(s.target_db, 2) for s in found.channels]} dB, the configuration says means = {list(self.channels.means)}. "
                     "Calibrate again, or make both the same."
                 )
+        if abs(found.channels[0].centre_hz - self.centres_hz[0]) > 1:
+            raise InvalidInput(
+                f"{self.calibration} was made for channels from {found.channels[0].centre_hz / 1e6:g} MHz on, the configuration says base_mhz = {self.channels.base_mhz:g}. "
+                "Calibrate again, or make both the same."
+            )
         return found.levels, found.wander_db
 
     def _computed(self, bench: Medium) -> tuple[tuple[float, ...], float]:

@@ -3,13 +3,13 @@
 The table of the configuration:
 
     [hardware]
-    bands_mhz = [[1199.5, 1202.5]]
+    bands_mhz = [[1199.5, 1202.5]]           # with a translation also those of the devices' own frequencies
     max_gain_db = 30
     setup = "conducted"                      # and --acknowledge-transmitting conducted on the command line
     frequency_translation_hz = 0.0           # what the devices are tuned to, less what that is on the air
     digital_gain = false                     # for devices without a gain: what is sent is scaled, gains are at most 0 dB
     listen_seconds = 1.0                     # how long the receiver waits for a packet
-    jam_seconds = 0.1                        # how long a packet is jammed; rounds must last longer (round_seconds)
+    jam_seconds = 0.1                        # how long a packet is jammed and covered with noise; rounds must last longer (round_seconds)
     [hardware.devices]                       # as `ironarm radio probe` lists them
     tx = "driver=uhd,serial=30F4A7B"
     [hardware.gains_db]                      # the jammer's may be a list, one for each channel
@@ -19,14 +19,17 @@ The table of the configuration:
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from typing import Any
 
 from ...errors import InvalidInput
 from ...validation import did_you_mean, number
-from ..medium import MIDDLE_HZ, WIDE_RATE
+from ..medium import WIDTH_HZ
+from ..nodes import TxNode
 from ..safety import GuardedRadio, TransmitRules
 from ..settings import CHANNELS, Settings
 from ..waveform import SYMBOL_RATE
+from .in_background import InBackground
 
 SPS = 3
 TRANSMITTING = {"tx": "transmitter", "jammer": "jammer", "noise": "noise source"}
@@ -47,7 +50,7 @@ def check_devices(settings: Settings) -> bool:
 
 
 def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
-    """Return the node's radio, a `GuardedRadio`; refuses before any device is touched."""
+    """Return the node's radio, a `GuardedRadio`. What is not allowed is refused before any device is touched, what the device cannot do before anything is sent."""
     table = settings.hardware or {}
     permit = TransmitRules.from_table(table).permit(acknowledged, TRANSMITTING[role]) if role in TRANSMITTING else None
     digital = table.get("digital_gain", False)
@@ -57,22 +60,39 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
     gain = None if wanted is None else max(number(f"the gain of {role}", one) for one in (wanted if isinstance(wanted, list | tuple) and wanted else [wanted]))
     if permit and gain is not None:
         permit.check_gain(gain)
+    translation = number("frequency_translation_hz", table.get("frequency_translation_hz", 0.0))
+    for centre in settings.centres_hz:
+        if permit:
+            permit.check_frequency(centre, WIDTH_HZ, translation)
+    middle = settings.centres_hz[CHANNELS // 2]
+    if translation:
+        own = (middle + translation) / 1e6
+        print(f"{role}: for {middle / 1e6:g} MHz on the air the device itself is tuned to {own:g} MHz (frequency_translation_hz = {translation:g})", file=sys.stderr, flush=True)
     from .soapy import SoapyRadio  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-    translation = number("frequency_translation_hz", table.get("frequency_translation_hz", 0.0))
-    if translation:
-        own = (MIDDLE_HZ + translation) / 1e6
-        print(f"{role}: for {MIDDLE_HZ / 1e6:g} MHz on the air the device itself is tuned to {own:g} MHz (frequency_translation_hz = {translation:g})", file=sys.stderr, flush=True)
-    radio = SoapyRadio(
-        _devices(settings)[role],
-        frequency_hz=MIDDLE_HZ,
-        rate_hz=WIDE_RATE if role == "noise" else SPS * SYMBOL_RATE,
-        gain_db=gain,
-        permit=permit,
-        digital_gain=permit is not None and digital,
-        frequency_translation_hz=translation,
-    )
-    return GuardedRadio(radio, permit, WIDE_RATE / 2 if role == "noise" else 500e3)
+    with ExitStack() as unless_all_is_well:
+        radio = SoapyRadio(
+            _devices(settings)[role],
+            frequency_hz=middle,
+            rate_hz=SPS * SYMBOL_RATE,
+            gain_db=gain,
+            permit=permit,
+            digital_gain=permit is not None and digital,
+            frequency_translation_hz=translation,
+        )
+        unless_all_is_well.callback(radio.close)
+        for centre in settings.centres_hz:  # the policy may come to a channel late in the run
+            radio.check_range(centre)
+        unless_all_is_well.pop_all()
+    # noise lasts longer than it takes to say that it has begun
+    return GuardedRadio(InBackground(radio, seconds(settings, "jam_seconds") / 4) if role in ("jammer", "noise") else radio, permit, WIDTH_HZ)
+
+
+def device_transmitter(settings: Settings, radio: Any, *, calibrating: bool = False) -> TxNode:
+    """Return the transmitter with its radio. With a calibration its packets' levels wander as that found; while calibrating there is room for it."""
+    wander_db = settings.medium().wander_db if settings.calibration and not calibrating else 0.0
+    headroom_db = 3 * settings.channels.spread if settings.calibration or calibrating else 0.0
+    return TxNode(radio, sps=SPS, centres_hz=settings.centres_hz, wander_db=wander_db, headroom_db=headroom_db, seed=settings.seed)
 
 
 def jammer_gains(settings: Settings, radio: Any) -> list[float]:
@@ -83,6 +103,14 @@ def jammer_gains(settings: Settings, radio: Any) -> list[float]:
             raise InvalidInput(f"the jammer's gains in [hardware.gains_db] must be one number, or one for each of the {CHANNELS} channels, got {list(wanted)!r}.")
         return [number("a gain of the jammer", gain) for gain in wanted]
     return [float(wanted if wanted is not None else radio.info().gain_db or 0.0)] * CHANNELS
+
+
+def cover_symbols(settings: Settings) -> int:
+    """Return for how many symbols a packet is jammed or covered with noise; the next packet may be in another channel, so that must be over by then."""
+    lasts = seconds(settings, "jam_seconds")
+    if settings.round_seconds <= lasts:
+        raise InvalidInput(f"round_seconds must be more than jam_seconds in [hardware], {lasts:g}, or a packet's noise meets the next packet too; got {settings.round_seconds:g}.")
+    return round(lasts * SYMBOL_RATE)
 
 
 def seconds(settings: Settings, name: str) -> float:

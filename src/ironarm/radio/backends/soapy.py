@@ -44,8 +44,8 @@ UNDERFLOW, NOT_SUPPORTED = -7, -5
 class TransmitPermit(Protocol):
     """What `radio/safety.py` gives to a node that may transmit; both raise an error if not."""
 
-    def check_frequency(self, frequency_hz: float, width_hz: float) -> None:
-        """Refuse a frequency outside of the allowed bands."""
+    def check_frequency(self, frequency_hz: float, width_hz: float, translation_hz: float = 0.0) -> None:
+        """Refuse a frequency outside of the allowed bands, or one at which the device itself would be outside."""
 
     def check_gain(self, gain_db: float) -> None:
         """Refuse a gain above the cap."""
@@ -126,20 +126,32 @@ class SoapyRadio:
         """Go to a frequency on the air, and wait until what is received is of that frequency."""
         frequency_hz = number("frequency_hz", frequency_hz, above=0)
         if self.permit is not None:
-            self.permit.check_frequency(frequency_hz, WIDTH_HZ)
+            self.permit.check_frequency(frequency_hz, WIDTH_HZ, self.translation_hz)
+        self.check_range(frequency_hz)
         wanted = frequency_hz + self.translation_hz
         for way in self._directions:
-            ranges = self._device.getFrequencyRange(way, self.channel)
             self._device.setFrequency(way, self.channel, wanted)
             got = self._device.getFrequency(way, self.channel)
             if abs(got - wanted) > FREQUENCY_TOLERANCE_HZ:
-                can = ", ".join(f"{one.minimum() / 1e6:g} to {one.maximum() / 1e6:g}" for one in ranges)
                 raise InvalidInput(
-                    f"the device {self.name!r} was told to {self._word(way)} at {wanted / 1e6:g} MHz and is at {got / 1e6:g} MHz; it can do {can} MHz. "
-                    "Choose a frequency it has, or set frequency_translation_hz if a transverter is behind it."
+                    f"the device {self.name!r} was told to {self._word(way)} at {wanted / 1e6:g} MHz and is at {got / 1e6:g} MHz; "
+                    "choose a frequency it has, or set frequency_translation_hz if a transverter is behind it."
                 )
         if self._reader is not None:
             self._reader.wait_until(self._reader.count + self._settling())
+
+    def check_range(self, frequency_hz: float) -> None:
+        """Refuse a frequency on the air for which the device would be tuned to one that it does not have, as it says itself."""
+        wanted = frequency_hz + self.translation_hz
+        for way in self._directions:
+            ranges = self._device.getFrequencyRange(way, self.channel)
+            if len(ranges) and not any(one.minimum() <= wanted <= one.maximum() for one in ranges):
+                can = ", ".join(f"{one.minimum() / 1e6:g} to {one.maximum() / 1e6:g}" for one in ranges)
+                translated = f" ({frequency_hz / 1e6:g} MHz on the air, frequency_translation_hz = {self.translation_hz:g})" if self.translation_hz else ""
+                raise InvalidInput(
+                    f"the device {self.name!r} cannot {self._word(way)} at {wanted / 1e6:g} MHz{translated}; it can do {can} MHz. "
+                    "Choose channels that it reaches (base_mhz), or set frequency_translation_hz if a transverter is behind it."
+                )
 
     def set_gain(self, gain_db: float) -> None:
         """Set the gain: of the transmitter if there is a permit, else of the receiver."""
@@ -168,7 +180,7 @@ class SoapyRadio:
         if at is not None:
             raise InvalidInput("a radio of SoapySDR sends at once; bursts at a given time are not supported, leave out `at`.")
         info = self.info()
-        self.permit.check_frequency(info.frequency_hz, WIDTH_HZ)
+        self.permit.check_frequency(info.frequency_hz, WIDTH_HZ, self.translation_hz)
         if info.gain_db is not None:
             self.permit.check_gain(info.gain_db)
         if self._has_gain():  # with digital_gain, info has the scaling only
@@ -256,11 +268,14 @@ class SoapyRadio:
 
     def _stream(self, way: int) -> Any:
         if way not in self._streams:
-            stream = self._device.setupStream(way, self._cf32, [self.channel])
-            self._streams[way] = stream
-            code = self._device.activateStream(stream)
+            code: int | RuntimeError
+            try:
+                self._streams[way] = self._device.setupStream(way, self._cf32, [self.channel])
+                code = self._device.activateStream(self._streams[way])
+            except RuntimeError as error:
+                code = error
             if code:
-                raise RadioFault(f"the device {self.name!r} cannot start to {self._word(way)} (its driver answered {code}).")
+                raise RadioFault(f"the device {self.name!r} cannot start to {self._word(way)} (its driver answered {code}). Check its cable or address, and start again.")
         return self._streams[way]
 
     def _end(self, way: int) -> None:

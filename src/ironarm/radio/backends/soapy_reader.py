@@ -63,13 +63,15 @@ class Reader:
             self._wait_until(begin + count)
             if begin < self._first:
                 raise InvalidInput(f"sample {begin} is no longer kept, the oldest is {self._first}; ask sooner, or keep more seconds.")
-            position, parts = self._first, []
-            for part in self._parts:
+            position, parts = self.count, []
+            for part in reversed(self._parts):  # mostly the last ones are wanted, and there are thousands
+                position -= len(part)
                 low, high = max(begin - position, 0), min(begin + count - position, len(part))
                 if low < high:
                     parts.append(part[low:high])
-                position += len(part)
-        return np.concatenate(parts) if parts else np.empty(0, np.complex64)
+                if position <= begin:
+                    break
+        return np.concatenate(parts[::-1]) if parts else np.empty(0, np.complex64)
 
     def wait_until(self, count: int) -> None:
         """Wait until so many samples were read."""

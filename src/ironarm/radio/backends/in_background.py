@@ -1,0 +1,87 @@
+"""A radio whose long bursts go out while the caller goes on.
+
+A device takes the samples of a burst about as fast as it sends them. A jammer that waited for the end of its burst would say that it has begun when all is over.
+"""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from ..radio import Radio, RadioInfo
+
+
+class InBackground:
+    """A `Radio` whose `transmit` returns when all of a burst is handed over, at the latest so many seconds after it began. What comes next waits for the burst's end.
+
+    Parameters
+    ----------
+    radio : the radio behind it.
+    lead_seconds : how long a burst goes out before the caller goes on.
+    """
+
+    def __init__(self, radio: Radio, lead_seconds: float) -> None:
+        self.radio, self.lead_seconds = radio, lead_seconds
+        self._thread: threading.Thread | None = None
+        self._error: Exception | None = None
+
+    def tune(self, frequency_hz: float) -> None:
+        """Tune, after the burst that is going out."""
+        self.finish()
+        self.radio.tune(frequency_hz)
+
+    def set_gain(self, gain_db: float) -> None:
+        """Set the gain, after the burst that is going out."""
+        self.finish()
+        self.radio.set_gain(gain_db)
+
+    def transmit(self, samples: np.ndarray, at: int | None = None) -> None:
+        """Send a burst; an error that comes later is raised by the next call."""
+        self.finish()
+        began = threading.Event()
+
+        def send() -> None:
+            began.set()
+            try:
+                self.radio.transmit(samples, at)
+            except Exception as error:
+                self._error = error
+
+        self._thread = threading.Thread(target=send, name="burst", daemon=True)
+        self._thread.start()
+        began.wait()
+        self._thread.join(self.lead_seconds)
+        if not self._thread.is_alive():
+            self.finish()
+
+    def finish(self) -> None:
+        """Wait until the last burst is handed over, and raise what went wrong with it."""
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    def receive(self, count: int, at: int | None = None) -> np.ndarray:
+        """Receive."""
+        return self.radio.receive(count, at)
+
+    def info(self) -> RadioInfo:
+        """Return what the device says."""
+        return self.radio.info()
+
+    def close(self) -> None:
+        """Switch off at once, in the middle of a burst too."""
+        self.radio.close()
+        if self._thread is not None and threading.current_thread() is not self._thread:
+            self._thread.join(1.0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
