@@ -50,7 +50,7 @@ def test_a_late_answer_is_not_taken_for_the_next():
             transmitter.send_multipart([message[0], *encoded(stale)])
         thread.join(0.3)
         assert got == []
-        transmitter.send_multipart([message[0], *encoded({"round": 3, "attempt": 1})])
+        transmitter.send_multipart([message[0], *encoded({"round": 3, "attempt": 1, "sent": True})])
         thread.join()
         assert got[0].arrived
     finally:
@@ -59,14 +59,17 @@ def test_a_late_answer_is_not_taken_for_the_next():
 
 
 def test_acks_over_zeromq():
-    """Latency is told; an answer that is lost is asked for again, one to an older request is passed over; nonsense is not answered; without a server the ACK is lost."""
+    """Latency is told; an answer that is lost is asked for again, one to an older request is passed over; nonsense is not answered.
+
+    A packet that was not sent as it should be counts as lost at once, and so does an ACK without a server, after its tries.
+    """
     address = f"tcp://127.0.0.1:{free_port()}"
     heard, ended, silent = [], threading.Event(), {(1, 0): 1}
 
     def send(number, attempt, channel):
         heard.append((number, attempt, channel))
         silent[number, attempt] = silent.get((number, attempt), 0) - 1
-        return silent[number, attempt] < 0
+        return number < 3 if silent[number, attempt] < 0 else None
 
     server = AckServer(address, send)
     thread = threading.Thread(target=lambda: [server.serve(20) for _ in iter(ended.is_set, True)])
@@ -84,6 +87,7 @@ def test_acks_over_zeromq():
         assert (second.arrived, second.tries) == (True, 2)
         assert second.seconds >= 1
         assert heard == [(0, 0, 3), (1, 0, 4), (1, 0, 4)]
+        assert client.request(3, 0, 4)[::2] == (False, 1)
         assert not stranger.poll(0)
     finally:
         ended.set()

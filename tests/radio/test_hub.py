@@ -75,6 +75,32 @@ def test_a_burst_that_is_not_finite_is_refused(bad, capsys):
     assert [len(emission.signal.samples) for emission in hub.air.emissions] == [100]
 
 
+@pytest.mark.parametrize(
+    ("noise_node", "hit", "waited", "covered"),
+    [(False, True, 0.05, True), (False, True, 0.15, False), (False, False, 0.15, True), (True, False, 0.05, True), (True, False, 0.15, False)],
+)
+def test_a_packet_on_hardware_must_be_sent_while_its_noise_lasts(noise_node, hit, waited, covered, monkeypatch):
+    """That is jam_seconds, 0.1, from the announcement on; where no noise belongs to it any time will do."""
+    now = [100.0]
+    monkeypatch.setattr("ironarm.radio.hub.monotonic", lambda: now[0])
+    hub = Hub(Settings.of({"processes": {"port": 0, "noise_node": noise_node}, "hardware": {"devices": {"tx": "x"}}}))
+    hub._socket.close()
+    hub._socket = Socket([])
+    same = {"round": 3, "attempt": 0}
+    for role, message in (
+        ("tx", PACKET),
+        ("jammer", {"op": "heard", "hit": hit, **same}),
+        ("noise", {"op": "heard", **same}),
+        ("tx", {"op": "over", **same}),
+        ("tx", {"op": "over", "round": 2, "attempt": 0}),
+    ):
+        if message["op"] == "over":
+            now[0] = 100 + waited
+        hub._arrived(role)
+        hub._handle(role, decoded(encoded({**message, "id": 1})))
+    assert [message["covered"] for _, message in hub._socket.told if message.get("op") == "over"] == [covered, False]
+
+
 def test_a_record_with_fields_of_another_version_is_kept():
     """Without them, and without what the receiver may say of the jammer."""
     hub = Hub(Settings.of({"processes": {"port": 0}}))

@@ -1,7 +1,8 @@
 """The ACK link: the receiver tells the transmitter which channel to use in a round, and hears that the packet is on its way.
 
 A request has the round's number and the number of the attempt at it. It is sent again when no answer comes in time; the transmitter answers the same request twice but sends one
-packet. When all tries fail the ACK is lost: the round is repeated as the next attempt, and no reward is fed.
+packet. When all tries fail the ACK is lost: the round is repeated as the next attempt, and no reward is fed. The same if the transmitter answers that the packet was not sent as
+it should be.
 
 `InProcessAck` calls the transmitter directly, `AckClient` and `AckServer` talk over ZeroMQ.
 """
@@ -26,7 +27,7 @@ class Ack(NamedTuple):
     """What became of a request."""
 
     arrived: bool
-    """False if the ACK was lost: nobody knows whether the transmitter heard of it."""
+    """False if the ACK was lost: nobody knows whether the transmitter heard of it. Or it answers that no packet was sent as it should be."""
     seconds: float
     """From the first try to the answer, or until it was given up."""
     tries: int
@@ -107,7 +108,7 @@ class AckClient:
                 if answer is not None and answer.op == "refused":
                     raise another_run(f"the transmitter at {self._address}", answer.fields.get("run"), self._run)
                 if answer is not None and (answer.fields.get("round"), answer.fields.get("attempt")) == (round_number, attempt):
-                    return Ack(True, monotonic() - began, retry + 1)
+                    return Ack(answer.fields.get("sent") is True, monotonic() - began, retry + 1)
         return Ack(False, monotonic() - began, self._retries + 1)
 
     def close(self) -> None:
@@ -121,11 +122,12 @@ class AckServer:
     Parameters
     ----------
     address : where to listen.
-    send : called with round, attempt and channel; returns whether the packet is on its way. Only then the request is answered. Sending the same twice must be harmless.
+    send : called with round, attempt and channel; returns whether the packet was sent as it should be, or None if it was not sent: then nothing is answered. Sending the same twice
+        must be harmless.
     run : the name of the run; requests of another one are refused.
     """
 
-    def __init__(self, address: str, send: Callable[[int, int, int], bool], run: str = BY_HAND) -> None:
+    def __init__(self, address: str, send: Callable[[int, int, int], bool | None], run: str = BY_HAND) -> None:
         self._send, self._run = send, run
         self._socket = router(address)
 
@@ -143,8 +145,8 @@ class AckServer:
         if (run := message.fields.get("run")) != self._run:
             print(f"tx: refused a request of another run, {run!r}; this is the run {self._run!r}", file=sys.stderr, flush=True)
             self._socket.send_multipart([sender, *encoded({"op": "refused", "run": self._run})])
-        elif self._send(*request):  # type: ignore[arg-type]
-            self._socket.send_multipart([sender, *encoded({"round": request[0], "attempt": request[1]})])
+        elif (sent := self._send(*request)) is not None:  # type: ignore[arg-type]
+            self._socket.send_multipart([sender, *encoded({"round": request[0], "attempt": request[1], "sent": sent})])
         return True
 
     def close(self) -> None:

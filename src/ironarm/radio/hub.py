@@ -8,6 +8,7 @@ A round:
     jammer -> medium         "transmit" samples or not, then "heard" with the truth
     medium -> tx             "go"
     tx  -> medium            "transmit" samples; then the ACK is answered
+    tx  -> medium            "over", on hardware: was it covered until now? If not, the ACK says so, and the round is repeated
     rx  -> medium            "receive": answered with samples, as the medium renders them
     rx  -> medium            "record": what was measured; the medium adds the jammer's truth, and tells the observer, never the receiver
 
@@ -27,6 +28,7 @@ import numpy as np
 
 from ..errors import InvalidInput, NodeLost
 from ..validation import number, whole
+from .backends.hardware import seconds
 from .backends.simulated import Air, channel_at, samples_per_symbol
 from .medium import CENTRES_HZ, WIDE_SPS, Emission, Samples
 from .messages import BY_HAND, Message, decoded, encoded, router, run_name, samples_of
@@ -59,6 +61,7 @@ class Hub:
         self.lost: dict[str, float] = {}
         self.packet: tuple[int, int, int] | None = None
         """Round, attempt and channel of the packet that is announced."""
+        self._announced = 0.0
         self.asked = ["jammer", *(["noise"] if self.times.noise_node and (settings.hardware or {}).get("devices") else [])]
         """Who hears of a packet before it is sent, and says when its noise is on the air; the medium adds simulated noise by itself."""
         self.heard: set[str] = set()
@@ -157,6 +160,8 @@ class Hub:
                 self.heard.add(role)
                 if self.heard.issuperset(self.asked):
                     self._tell("tx", {"op": "go", "round": self.packet[0], "attempt": self.packet[1]})
+        elif op == "over" and role == "tx":
+            self._tell(role, {"op": "over", "covered": self._covered((fields["round"], fields["attempt"])), **answer})
         elif op == "transmit" and role in EMITTERS:
             self._transmit(role, message)
             self._tell(role, {"op": "sent", **answer})
@@ -179,12 +184,19 @@ class Hub:
     def _announce(self, round_number: int, attempt: int, channel: int) -> None:
         if not 0 <= channel < len(CENTRES_HZ):
             raise InvalidInput(f"channel {channel} does not exist.")
-        self.packet, self.sent = (round_number, attempt, channel), None
+        self.packet, self.sent, self._announced = (round_number, attempt, channel), None, monotonic()
         self.heard.clear()
         self.air.begin(round_number)
         for role in self.asked:
             if role not in self.lost:
                 self._ask(role)
+
+    def _covered(self, packet: tuple[int, int]) -> bool:
+        """Say whether noise that belongs to a packet just sent is certain to have lasted: it began after the packet was announced, and lasts `jam_seconds`."""
+        if self.packet is None or self.packet[:2] != packet:
+            return False
+        noisy = "noise" in self.asked or self.truth.get(packet[0], False)
+        return not noisy or monotonic() - self._announced < seconds(self.settings, "jam_seconds")
 
     def _ask(self, role: str) -> None:
         if self.packet:

@@ -71,12 +71,14 @@ def run_node(role: str, settings: Settings, *, acknowledged: str | None = None, 
 
 def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
     node = device_transmitter(settings, radio) if hardware else TxNode(radio)
+    uncovered: tuple[int, int] | None = None
 
-    def send(round_number: int, attempt: int, channel: int) -> bool:
+    def send(round_number: int, attempt: int, channel: int) -> bool | None:
+        nonlocal uncovered
         if node.is_sent(round_number, attempt):
-            return True
+            return (round_number, attempt) != uncovered
         if channel >= len(CENTRES_HZ):
-            return False
+            return None
         client.tell({"op": "announce", "round": round_number, "attempt": attempt, "channel": channel})
         # the receiver gives up after so long, and asks anew
         for _ in range(round(settings.ack.timeout_seconds * (settings.ack.retries + 1) / 0.05)):
@@ -84,8 +86,10 @@ def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bo
             if message and message.op == "go" and (message.fields.get("round"), message.fields.get("attempt")) == (round_number, attempt):
                 radio.round_number, radio.attempt = round_number, attempt
                 node.send(round_number, attempt, channel)
-                return True
-        return False
+                if hardware and not _covered(client, round_number, attempt):
+                    uncovered = round_number, attempt
+                return (round_number, attempt) != uncovered
+        return None
 
     server = AckServer(f"tcp://{settings.processes.host}:{settings.processes.ack_port}", send, client.run)
     try:
@@ -94,6 +98,15 @@ def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bo
             server.serve(50)
     finally:
         server.close()
+
+
+def _covered(client: HubClient, round_number: int, attempt: int) -> bool:
+    """Return whether the noise that belongs to the packet just sent was still there: where a computer is busy, a message may come too late."""
+    answer = client.request({"op": "over", "round": round_number, "attempt": attempt}, seconds=client.settings.lost_seconds)
+    if answer is not None and answer.fields.get("covered") is True:
+        return True
+    print(f"tx: round {round_number} took longer than its packet's noise lasts, and is repeated; if that happens often, make jam_seconds longer.", file=sys.stderr, flush=True)
+    return False
 
 
 def _jammer(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
@@ -153,6 +166,8 @@ def _receiver(settings: Settings, client: HubClient, radio: Any, hardware: bool)
         except NothingSent:
             ack = ack._replace(arrived=False)
         if not ack.arrived:  # no reward: the round is repeated
+            if hardware:  # what is still on its way has the same number, so it must have passed before the packet is asked for again
+                radio.receive(cover_symbols(settings) * SPS)
             attempt += 1
             continue
         agent.learn(sinr)
