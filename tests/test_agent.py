@@ -449,6 +449,17 @@ def test_a_damaged_foreign_or_newer_file_is_refused(spoil, message, tmp_path):
         ia.Agent.load(path)
 
 
+def test_a_parameter_added_since_has_its_default(tmp_path):
+    """A file from before a policy had `variance` is the plain policy's, also if the policy is given."""
+    path, known = tmp_path / "agent.json", ia.TsallisINF(reward_range=(0, 2))
+    ia.Agent(known, arms=NAMES, seed=1).save(path)
+    damaged(path, lambda d: d["policy"]["parameters"].pop("variance"))
+    assert ia.Agent.load(path).policy == ia.Agent.load(path, policy=known).policy == known
+    for other in (ia.TsallisINF(reward_range=(0, 2), variance="reduced"), ia.TsallisINF(), ia.EXP3PlusPlus(reward_range=(0, 2))):
+        with pytest.raises(ia.BadFile, match="was given"):
+            ia.Agent.load(path, policy=other)
+
+
 def test_a_save_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     """Whole or not at all."""
     agent = ia.Agent(ia.UCB(), arms=NAMES, seed=1)

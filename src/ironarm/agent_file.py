@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
         raise BadFile(f"{path} is damaged: {missing[0]!r} is missing.")
     with damage_reported(path):
         saved = data["policy"]
-        name, parameters = saved["policy"], saved["parameters"]
+        name, parameters = saved["policy"], dict(saved["parameters"])
     if policy is None:
         with damage_reported(path):
             try:
@@ -53,9 +54,17 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
             except InvalidInput as error:
                 problem = f"{path} holds an agent with the policy {name}, which cannot be made here ({error})"
                 raise BadFile(f"{problem} If it is your own, give it: Agent.load(path, policy=...).") from None
-    elif policy.to_dict() != saved:
+    elif not _is_saved(policy, saved):
         raise BadFile(f"{path} holds an agent with {name} and parameters {parameters}, but {policy!r} was given.")
     return _decoded(data), policy
+
+
+def _is_saved(policy: Policy, saved: dict[str, Any]) -> bool:
+    """Return whether a policy is the one that was saved; parameters that it has got since must have their defaults."""
+    given, defaults = policy.to_dict(), {field.name: field.default for field in fields(policy)}  # type: ignore[arg-type]
+    since = [name for name in given["parameters"] if name not in saved["parameters"]]
+    filled = {**saved, "parameters": {**saved["parameters"], **{name: given["parameters"][name] for name in since}}}
+    return given == filled and all(getattr(policy, name) == defaults[name] for name in since)
 
 
 @contextmanager

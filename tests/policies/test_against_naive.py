@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 import ironarm as ia
 from ironarm.engine.state import RECOUNT, State
 from ironarm.engine.streams import streams
+from ironarm.notation import policy_from_text
 from ironarm.simulation import trial
 from tests.naive import play, twin_of
 
@@ -258,3 +259,18 @@ def test_naive_exp3_draws_with_its_chances():
     twin.uniform = iter((np.arange(10_000) + 0.5) / 10_000).__next__
     counts = np.bincount([twin.select(1) for _ in range(10_000)], minlength=4)
     np.testing.assert_allclose(counts / 10_000, twin.chances(), atol=2e-4)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.label)
+def test_labels_can_be_typed_back(policy):
+    """On the command line, to the six digits that they show."""
+    assert policy_from_text(policy.label).label == policy.label
+    assert type(policy_from_text(policy.label)) is type(policy)
+
+
+@pytest.mark.parametrize("ends", [(0, 1e-310), (0, 5e-324), (-1.7e308, 1.7e308)])
+@pytest.mark.parametrize("kind", [ia.EXP3, ia.EXP3PlusPlus, ia.TsallisINF, ia.BARBAR])
+def test_a_range_that_cannot_be_computed_with_is_refused(kind, ends):
+    """Its inverse or its width would be infinite, and the weights NaN."""
+    with pytest.raises(ia.InvalidInput, match=r"too (narrow|wide) to compute with"):
+        kind(reward_range=ends)

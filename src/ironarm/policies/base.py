@@ -125,7 +125,7 @@ def require_policy(value: object) -> None:
 
 
 def _short(value: Any) -> str:
-    """Return a parameter as short text."""
+    """Return a parameter as short text that the command line reads back."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_short, value))})"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else repr(value)

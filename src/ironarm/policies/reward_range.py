@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..errors import InvalidInput
 from ..marks import hot
 from ..validation import number
@@ -14,7 +16,10 @@ def checked_range(value: tuple[float, float]) -> tuple[float, float]:
     except (TypeError, ValueError):
         raise InvalidInput(f"reward_range must be a pair (low, high), got {value!r}.") from None
     low = number("reward_range's low end", low)
-    return low, number("reward_range's high end", high, above=low)
+    high = number("reward_range's high end", high, above=low)
+    if not (math.isfinite(high - low) and math.isfinite(1 / (high - low))):
+        raise InvalidInput(f"reward_range is too {'narrow' if high - low < 1 else 'wide'} to compute with, got {value!r}; scale the rewards.")
+    return low, high
 
 
 def range_constants(reward_range: tuple[float, float]) -> dict[str, float]:
