@@ -5,6 +5,7 @@ Everything may be left out; what is shown here are the defaults:
     rounds = 2000
     seed = 1
     round_seconds = 0.0                 # how long a round lasts at least
+    # calibration = "FILE"              # noise levels of `ironarm radio calibrate`; without it they are computed from the paths
 
     [channels]                          # mean SINRs in dB
     base_mhz = 1200.0                   # centre of the first; the others follow every 0.5 MHz
@@ -24,7 +25,7 @@ Everything may be left out; what is shown here are the defaults:
 
     [jammer]
     strategy = "any"                    # "best", a list with a probability for each channel, or "trace:FILE"
-    rho = 0.125
+    rho = 0.125                         # only for "any" and "best"
 
     [ack]
     timeout_seconds = 0.5
@@ -132,6 +133,11 @@ class JammerSettings:
         number("rho", self.rho, at_least=0, at_most=1)
         if not isinstance(self.strategy, str):
             _tuples(self, "strategy")
+
+    @property
+    def has_rho(self) -> bool:
+        """Whether rho has an effect: a trace and a list with a probability for each channel say themselves what is jammed."""
+        return isinstance(self.strategy, str) and not self.strategy.startswith("trace:")
 
 
 @dataclass(frozen=True)
