@@ -78,7 +78,7 @@ TRANSLATED = HARDWARE.replace('"conducted"', '"conducted"\nfrequency_translation
     [
         (["run", "--policy", "MedUCB"], None, "Did you mean 'MedEUCB'"),
         (["run", "--jammer", "bset"], None, "the jammer's strategy must be"),
-        (["run", "--jammer", "0.1,0.2"], None, "one number for each of the 5 channels"),
+        (["run", "--jammer", "0,3"], None, "one probability for each of the 5 channels"),
         (["run", "--jammer", "0.5,0,0,0,0", "--rho", "0.3"], None, "--rho has no effect beside the jammer 0.5,0,0,0,0"),
         (["run", "--rho", "0.3"], "[jammer]\nstrategy = 'trace:f'", "--rho has no effect beside the jammer 'trace:f'"),
         (["run", "--rounds", "0"], None, "rounds must be"),

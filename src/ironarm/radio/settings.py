@@ -132,7 +132,7 @@ class JammerSettings:
     def __post_init__(self) -> None:
         number("rho", self.rho, at_least=0, at_most=1)
         if not isinstance(self.strategy, str):
-            _tuples(self, "strategy")
+            _tuples(self, "strategy", each="probability", at_least=0, at_most=1)
 
     @property
     def has_rho(self) -> bool:
@@ -351,10 +351,10 @@ def _check_keys(where: str, table: Any, known: Sequence[str]) -> None:
             raise InvalidInput(f"unknown key {key!r} in {where}; expected one of {', '.join(known)}.{did_you_mean(key, known)}")
 
 
-def _tuples(settings: Any, *names: str, at_least: float = -math.inf, at_most: float = math.inf) -> None:
+def _tuples(settings: Any, *names: str, each: str = "number", at_least: float = -math.inf, at_most: float = math.inf) -> None:
     """Check that each of these settings has a number within the bounds for each channel, and keep it as a tuple."""
     for name in names:
         values = getattr(settings, name)
         if not isinstance(values, list | tuple) or len(values) != CHANNELS:
-            raise InvalidInput(f"{name} must be a list with one number for each of the {CHANNELS} channels, got {values!r}.")
+            raise InvalidInput(f"{name} must be a list with one {each} for each of the {CHANNELS} channels, got {values!r}.")
         object.__setattr__(settings, name, tuple(number(f"a value of {name}", value, at_least=at_least, at_most=at_most) for value in values))
