@@ -153,7 +153,7 @@ def _save_part(settings: Settings, played: list[Round], seconds: float, file: Pa
     from ..radio.records import Run
 
     Run(settings, sorted(played), seconds).save(file)
-    print(f"the run ended early; wrote the {counted(len(played), 'round')} played so far to {file}", file=sys.stderr, flush=True)
+    print(f"ended early; wrote the {counted(len(played), 'round')} played so far to {file}", file=sys.stderr, flush=True)
 
 
 def _settings(options: argparse.Namespace) -> Settings:
