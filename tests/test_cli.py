@@ -79,3 +79,10 @@ def test_help_shows_examples_for_each_verb():
         assert "ironarm simulate" in output or "ironarm reproduce" in output
     code = "import sys; sys.argv = ['ironarm', '--help']\ntry:\n    import ironarm.cli; ironarm.cli.main()\nexcept SystemExit: pass\nassert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+
+
+def test_warnings_of_ours_have_no_file_and_line():
+    """Before, they began with <frozen runpy>:88."""
+    command = [sys.executable, "-m", "ironarm", "radio", "run", "--rounds", "300", "--policy", "UCB(sigma=0.01)"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stderr.splitlines()
+    assert [line for line in lines if not line.startswith("round ")] == [line for line in lines if line.startswith("ironarm: rewards of an arm spread by about ")] != []

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from . import __version__
 from .commands import arena, certify, radio, reproduce, simulate, sweep, worst_case
@@ -41,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Greek letters gets question marks, not a traceback
     try:
-        with ended_by_exceptions():
+        with ended_by_exceptions(), _plain_warnings():
             parser = _parser()
             options = parser.parse_args(arguments)
             if options.verb is None:
@@ -61,6 +63,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:  # a full disk, a folder that cannot be written
         print(f"ironarm: {error.filename or 'a file'} cannot be read or written: {error.strerror or error}.", file=sys.stderr)
         return 2
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show warnings of ours without a file and a line: those of a command line mean nothing to who typed it."""
+    usual = warnings.formatwarning
+
+    def plain(message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
+        return f"ironarm: {message}\n" if category.__module__.startswith("ironarm.") else usual(message, category, filename, lineno, line)
+
+    warnings.formatwarning = plain
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
 
 
 def _parser() -> argparse.ArgumentParser:

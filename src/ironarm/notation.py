@@ -1,8 +1,9 @@
-"""Policies and attacks as people write them on a command line: `MedEUCB`, `MedEUCB(b=8, omega=4)`. Read as data, never run."""
+"""Policies and attacks as people write them on a command line: `MedEUCB`, `MedEUCB(b=8, omega=4)`, `MedEUCB(8)`. Read as data, never run."""
 
 from __future__ import annotations
 
 import ast
+import inspect
 import operator
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -28,6 +29,8 @@ def policy_from_text(text: str, **names: float) -> Policy:
     TrimmedUCB(alpha=0.4, omega=4.0)
     >>> policy_from_text("MedEUCB.for_rho(rho=rho, omega=4*sigma*sigma)", rho=0, sigma=2)
     MedEUCB(b=0.5, omega=16.0, block=None)
+    >>> policy_from_text("CountIMED.for_rho(0.125)")
+    CountIMED(epsilon=0.175, sigma=1.0, shift=True)
     """
     return policies.make(*parse(text, "policy", partial(value_with, names=names)))
 
@@ -64,21 +67,33 @@ def parse(text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_e
         return node.id, {}
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
         raise problem
-    if node.args:
-        raise InvalidInput(f"the {what} {text!r} has a value without a name; write parameters with their names, like Name(parameter=1).")
     if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
         raise problem
-    parameters: dict[str, Any] = {}
-    for keyword in node.keywords:
-        if keyword.arg is None or keyword.arg in parameters:
+    name, parameters = ast.unparse(node.func), dict[str, Any]()
+    for parameter, given in [*_named(node.args, name, what, text), *((keyword.arg, keyword.value) for keyword in node.keywords)]:
+        if parameter is None:
             raise problem
+        if parameter in parameters:
+            raise InvalidInput(f"the {what} {text!r} has {parameter} twice; leave one out.")
         try:
-            parameters[keyword.arg] = value(keyword.value)
+            parameters[parameter] = value(given)
         except InvalidInput as error:
             raise InvalidInput(f"cannot read the {what} {text!r}: {error}") from None
         except (ValueError, TypeError):
             raise problem from None
-    return ast.unparse(node.func), parameters
+    return name, parameters
+
+
+def _named(values: list[ast.expr], name: str, what: str, text: str) -> list[tuple[str, ast.expr]]:
+    """Return values that were written without their names as Python would take them: the first for the first parameter, and so on."""
+    kind = (policies.POLICIES if what == "policy" else attacks.ATTACKS).get(name.removesuffix(".for_rho"))
+    maker = getattr(kind, "for_rho", None) if name.endswith(".for_rho") else kind
+    if maker is None or not values:
+        return []  # who makes it says that there is none of that name
+    known = list(inspect.signature(maker).parameters)
+    if len(values) > len(known):
+        raise InvalidInput(f"the {what} {text!r} has {len(values)} values; {name} takes {', '.join(known) or 'none'}.")
+    return list(zip(known, values, strict=False))
 
 
 def value_with(node: ast.expr, names: Mapping[str, float]) -> Any:

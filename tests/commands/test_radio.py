@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from ironarm.cli import main
-from ironarm.commands.radio import SUBVERBS
+from ironarm.commands.radio import SUBVERBS, _table
 from ironarm.errors import NodeLost
 from ironarm.radio.closed_loop import run
 from ironarm.radio.live_view import LiveView
@@ -31,6 +31,13 @@ def test_a_run_prints_lines_and_a_summary(tmp_path, capsys):
     assert "200 rounds of MedEUCB(b=4.0, omega=4.0, block=90), jammer 'best' with rho = 0.3, seed 7" in captured.out
     assert f"wrote {tmp_path / 'run.json'}" in captured.out
     assert "\nmeasured dB: the mean of the packets that were neither jammed nor missed\n" in captured.out
+
+
+def test_the_summary_names_rho_only_where_it_has_an_effect_and_counts_in_english(capsys):
+    """A list with a probability for each channel has no rho; one packet is not 1 packets."""
+    assert main(["radio", "run", "--rounds", "90", "--policy", "MedEUCB(block=90)", "--jammer", "0,0,0,0,0"]) == 0
+    assert ", jammer 0,0,0,0,0, seed 1, " in capsys.readouterr().out
+    assert _table(Run(Settings(), [Round(0, 0, 1.0, True, False, 1.0, 0.0, 1)], 1.0)).splitlines()[-1].startswith("1 packet jammed, 0 missed, 1 round repeated; ")
 
 
 def test_json_has_the_rounds_of_the_library(capsys):
@@ -71,7 +78,9 @@ TRANSLATED = HARDWARE.replace('"conducted"', '"conducted"\nfrequency_translation
     [
         (["run", "--policy", "MedUCB"], None, "Did you mean 'MedEUCB'"),
         (["run", "--jammer", "bset"], None, "the jammer's strategy must be"),
-        (["run", "--jammer", "0.1,0.2"], None, "one number for each of the 5 channels"),
+        (["run", "--jammer", "0,3"], None, "one probability for each of the 5 channels"),
+        (["run", "--jammer", "0.5,0,0,0,0", "--rho", "0.3"], None, "--rho has no effect beside the jammer 0.5,0,0,0,0"),
+        (["run", "--rho", "0.3"], "[jammer]\nstrategy = 'trace:f'", "--rho has no effect beside the jammer 'trace:f'"),
         (["run", "--rounds", "0"], None, "rounds must be"),
         (["run", "--config", "no-such-file.toml"], None, "cannot be read"),
         (["run", "--calibration", "no-such-file.json"], None, "cannot be read"),

@@ -72,6 +72,9 @@ def test_strategies_of_the_jammer():
         ia.Jammer(0.3, [5]).shows(bandit)
     with pytest.raises(ia.InvalidInput, match="strategy"):
         ia.Jammer(0.3, "worst")
+    for probabilities, message in (([1, 0, 0, 0, 0], "names a channel twice.*not a probability for each"), ([0.5, 0, 0, 0, 0], "a list names the channels that are jammed")):
+        with pytest.raises(ia.InvalidInput, match=message):
+            ia.Jammer(0.3, probabilities)
 
 
 def test_policies_on_the_testbed():

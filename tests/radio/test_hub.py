@@ -112,6 +112,19 @@ def test_a_record_with_fields_of_another_version_is_kept():
     assert ("bench/observer", {"op": "rounds", "rounds": [kept]}) in hub._socket.told
 
 
+def test_who_is_back_is_told_how_long_it_was_silent(monkeypatch):
+    """From its last word on, not from when it was reported."""
+    now = [100.0]
+    monkeypatch.setattr("ironarm.radio.hub.monotonic", lambda: now[0])
+    hub = Hub(Settings.of({"processes": {"port": 0, "lost_seconds": 2}}))
+    hub._socket.close()
+    hub._socket = Socket([])
+    for role, now[0] in (("observer.1", 100.0), ("tx", 100.0), ("observer.1", 103.0), ("tx", 104.5)):
+        hub._arrived(role)
+    said = [message["text"] for _, message in hub._socket.told]
+    assert said == ["the transmitter has been silent for 2 s; waiting 30 s for its return", "the transmitter is back after 4.5 s of silence"]
+
+
 def test_a_request_that_makes_no_sense_is_answered():
     """With the reason, so that nobody waits for ever."""
     hub = Hub(Settings.of({"processes": {"port": 0}}))

@@ -36,6 +36,9 @@ def test_a_trace_is_followed(tmp_path):
     for lines, message in ((["any", "5"], "line 2 of the trace"), (["al"], "line 1"), ([""], "line 1"), ([], "empty")):
         with pytest.raises(InvalidInput, match=message):
             FromTrace.of(*lines)
+    path.write_text("any\n0, 1\n")
+    with pytest.raises(BadFile, match=r"trace\.txt: line 2 of the trace must be .* with blanks between them, such as 0 3; got '0, 1'"):
+        FromTrace.read(path)
     path.write_bytes(b"\xef\xbb\xbfany\r\nnone\r\n")  # as some editors write it
     assert FromTrace.read(path) == FromTrace.of("any", "none")
     with pytest.raises(BadFile, match="cannot be read"):

@@ -17,9 +17,7 @@ from ironarm.errors import InvalidInput, NodeLost
 from ironarm.radio.closed_loop import run
 from ironarm.radio.hub import Hub
 from ironarm.radio.hub_client import HubClient
-from ironarm.radio.messages import Message
-from ironarm.radio.processes import Crew, _told, free_port, run_processes
-from ironarm.radio.records import Round
+from ironarm.radio.processes import Crew, free_port, run_processes
 from ironarm.radio.settings import Settings
 
 TIMES = {"port": 0, "ack_port": 0, "lost_seconds": 1.0, "heartbeat_seconds": 0.1, "noise_node": False}
@@ -142,15 +140,6 @@ def test_a_node_of_another_run_is_told_so_and_ends(capfd):
     for name in ("", "a/b", "a\n", "x" * 41):
         with pytest.raises(InvalidInput, match="the name of a run must have"):
             HubClient(own.processes, "rx", run=name)
-
-
-def test_the_observer_passes_over_what_it_does_not_know():
-    """Unknown fields silently, records without sense with a sentence."""
-    said = []
-    good = {**Round(0, 2, 35.0, None, False, 35.0, 6.0)._asdict(), "colour": "red"}
-    assert _told(Message({"rounds": [good, {"round": 1}, 7]}, b""), said.append) == [Round(0, 2, 35.0, None, False, 35.0, 6.0)]
-    assert _told(Message({}, b""), said.append) == []
-    assert [" ".join(text.partition("of a round ")[2].split()[:3]) for text in said] == ["lacks channel, sinr_db,", "must have names", "must have names"]
 
 
 def test_a_dead_node_can_be_started_again_as_it_was():

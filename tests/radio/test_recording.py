@@ -94,6 +94,18 @@ def test_loud_jamming_is_not_clipped(tmp_path):
     assert json.loads(meta.read_text())["global"]["ironarm:jammed_db"] == [0] * 5
 
 
+@pytest.mark.parametrize(("jammer", "words", "expected"), [("trace:trace.txt", "'trace:trace.txt'", [(1, 0), (5, 4)]), ("1,0,0,0,0", "1,0,0,0,0", [(1, 0)])])
+def test_the_jammers_are_those_of_a_run(tmp_path, jammer, words, expected, monkeypatch):
+    """A trace begins with the first round; a list has a probability for each channel. Five rounds are one in each channel."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trace.txt").write_text("any\nnone\nnone\nnone\n")
+    assert command("--out", ".", "--rounds", "5", "--policy", "UCB", "--jammer", jammer) == 0
+    meta = json.loads((tmp_path / "testbed.sigmf-meta").read_text())
+    jammed = [(note["ironarm:round"], note["ironarm:channel"]) for note in meta["annotations"] if note["core:label"] == "jamming"]
+    assert jammed == expected
+    assert f", jammer {words}, seed 0" in meta["global"]["core:description"]
+
+
 def test_mistakes_are_one_sentence(tmp_path, capsys):
     """Too short a burst, a name with a path, no rounds."""
     for arguments, message in ((["--milliseconds", "1"], "milliseconds"), (["--name", "../up"], "name"), (["--rounds", "0"], "rounds")):

@@ -41,7 +41,7 @@ def test_the_documented_files_are_the_default(tmp_path):
         ({"rounds": 0}, "rounds must be a whole number of at least 1"),
         ({"jammer": {"rho": 1.5}}, "rho must be .* at most 1"),
         ({"jammer": [1]}, r"\[jammer\] must be a table"),
-        ({"jammer": {"strategy": [0.1]}}, "strategy must be a list with one number for each of the 5 channels"),
+        ({"jammer": {"strategy": [0.1]}}, "strategy must be a list with one probability for each of the 5 channels"),
         ({"channels": {"means": [1, 2]}}, "means must be a list with one number for each of the 5 channels"),
         ({"channels": {"means": [1, 2, 3, 4, "x"]}}, "a value of means must be a number"),
         ({"channels": {"jammed": [50] * 5}}, "jammed must not be above means"),

@@ -26,7 +26,8 @@ class Jammer(Attack):
     Parameters
     ----------
     rho : probability of an attack in a round, 0 <= rho < 1.
-    strategy : "any" jams whichever channel is used, as the paper's text says; "best" only the best channel; a list of channel numbers jams only those.
+    strategy : "any" jams whichever channel is used, as the paper's text says; "best" only the best channel; a list of channel numbers, such as
+        [0, 3], jams only those. (On the command line and in a configuration of the radio testbed a list means something else: a probability for each channel.)
 
     Examples
     --------
@@ -43,8 +44,13 @@ class Jammer(Attack):
         if self.strategy in ("any", "best"):
             return
         if isinstance(self.strategy, str) or not isinstance(self.strategy, Sequence):
-            raise InvalidInput(f"strategy must be 'any', 'best' or a list of channel numbers, got {self.strategy!r}.")
-        self._set(strategy=tuple(whole("a channel of strategy", channel) for channel in self.strategy))
+            raise InvalidInput(f"strategy must be 'any', 'best' or a list of channel numbers such as [0, 3], got {self.strategy!r}.")
+        channels = tuple(whole("a channel number of strategy (a list names the channels that are jammed)", channel) for channel in self.strategy)
+        if len(set(channels)) < len(channels):
+            raise InvalidInput(
+                f"strategy names a channel twice, got {list(channels)}; a list here has the numbers of the channels to jam, not a probability for each: [0] is the first alone."
+            )
+        self._set(strategy=channels)
 
     def constants(self) -> dict[str, float]:
         """Return nothing: what is shown is decided by `shows` alone."""
@@ -59,7 +65,7 @@ class Jammer(Attack):
             raise InvalidInput(f"a Jammer needs a bandit whose channels can be jammed, for example ia.RadioBandit(), got {bandit!r}.")
         for channel in range(bandit.arms) if self.strategy == "any" else [bandit.best] if self.strategy == "best" else self.strategy:
             if int(channel) >= bandit.arms:
-                raise InvalidInput(f"strategy names channel {channel}; the bandit's channels are numbered 0 to {bandit.arms - 1}.")
+                raise InvalidInput(f"strategy is a list of channel numbers and names channel {channel}; the bandit's channels are numbered 0 to {bandit.arms - 1}.")
             shown[int(channel)] = jammed[int(channel)]
         return shown
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import InvalidInput, NodeLost
 from ..radio.messages import BY_HAND
-from . import radio_probe, radio_record, radio_virtual
+from . import radio_jammer, radio_probe, radio_record, radio_virtual
 
 if TYPE_CHECKING:
     from ..radio.records import Round, Run
@@ -60,8 +60,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--policy", metavar="P", help="policy as Name or 'Name(parameter=1)' (default: MedEUCB(block=200))")
-    parser.add_argument("--rho", type=float, help="probability that a packet is jammed (default: 0.125)")
-    parser.add_argument("--jammer", metavar="STRATEGY", help="any, best, trace:FILE, or a probability for each channel as 0.1,0,0,0,0 (default: any)")
+    radio_jammer.add(parser, rho=0.125)
     parser.add_argument("--rounds", type=float, help="rounds (default: 2000)")
     parser.add_argument("--seed", type=int, help="a whole number (default: 1)")
     parser.add_argument("--round-seconds", type=float, metavar="S", help="how long a round lasts at least (default: 0)")
@@ -69,15 +68,52 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calibration", type=Path, metavar="FILE", help="noise levels from `ironarm radio calibrate` (default: computed from the configured paths)")
     parser.add_argument("--processes", action="store_true", help="each node a process of its own, over ZeroMQ")
     _add_acknowledgement(parser)
+    _add_results(parser)
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print settings, summary and all rounds as JSON")
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the same to FILE, also when the run ends early; ironarm.radio.records.Run.load reads it")
 
 
 def _run(options: argparse.Namespace) -> int:
     from ..radio.backends.hardware import check_devices
-    from ..radio.live_view import LiveView
 
     settings = _settings(options)
+
+    def play(show: Callable[[Round], None], say: Callable[[str], None]) -> Run:
+        if options.processes:
+            from ..radio.processes import run_processes
+
+            return run_processes(settings, show, say, acknowledged=options.acknowledge_transmitting)
+        from ..radio.closed_loop import run
+
+        if check_devices(settings):
+            raise InvalidInput("the configuration names devices; on hardware each node is a process: add --processes, or leave out [hardware.devices] to simulate.")
+        return run(settings, on_round=show)
+
+    return _results(settings, options, play)
+
+
+def _add_watch(parser: argparse.ArgumentParser) -> None:
+    _add_config(parser)
+    _add_run_name(parser)
+    _add_results(parser)
+
+
+def _watch(options: argparse.Namespace) -> int:
+    from ..radio.observer import observe
+    from ..radio.records import Run
+    from ..radio.settings import Settings
+
+    settings, began = Settings.read(options.config), perf_counter()
+    return _results(settings, options, lambda show, say: Run(settings, observe(settings.processes, options.run, show, say), perf_counter() - began))
+
+
+def _results(settings: Settings, options: argparse.Namespace, play: Callable[[Callable[[Round], None], Callable[[str], None]], Run]) -> int:
+    """Show the rounds as they are played, on standard error, then the summary on standard output; save them if asked to."""
+    from ..radio.live_view import LiveView
+
     if options.save:
         _check_place("--save", options.save)
     played: list[Round] = []
@@ -89,16 +125,7 @@ def _run(options: argparse.Namespace) -> int:
                 played.append(record)
                 view.show(record)
 
-            if options.processes:
-                from ..radio.processes import run_processes
-
-                result = run_processes(settings, show, view.say, acknowledged=options.acknowledge_transmitting)
-            else:
-                from ..radio.closed_loop import run
-
-                if check_devices(settings):
-                    raise InvalidInput("the configuration names devices; on hardware each node is a process: add --processes, or leave out [hardware.devices] to simulate.")
-                result = run(settings, on_round=show)
+            result = play(show, view.say)
     except (NodeLost, KeyboardInterrupt, SystemExit):
         if options.save and played:
             _save_part(settings, played, perf_counter() - began, options.save)
@@ -126,12 +153,11 @@ def _save_part(settings: Settings, played: list[Round], seconds: float, file: Pa
     from ..radio.records import Run
 
     Run(settings, sorted(played), seconds).save(file)
-    print(f"the run ended early; wrote the {len(played)} rounds played so far to {file}", file=sys.stderr, flush=True)
+    print(f"ended early; wrote the {counted(len(played), 'round')} played so far to {file}", file=sys.stderr, flush=True)
 
 
 def _settings(options: argparse.Namespace) -> Settings:
     """Return the file's settings with the command line's on top."""
-    from ..notation import numbers_from_text
     from ..radio.settings import Settings
     from ..validation import whole
 
@@ -146,22 +172,21 @@ def _settings(options: argparse.Namespace) -> Settings:
         changes["calibration"] = str(options.calibration.resolve())
     if options.policy is not None:
         changes["agent"] = {"policy": options.policy}
-    if options.rho is not None:
-        changes["jammer"] = {"rho": options.rho}
-    if options.jammer is not None:
-        listed = options.jammer[:1].isdigit() or options.jammer[:1] == "."
-        changes["jammer"] = {**changes.get("jammer", {}), "strategy": numbers_from_text(options.jammer) if listed else options.jammer}
+    if said := radio_jammer.changes(options):
+        changes["jammer"] = said
     # free ports where none are named, so that two runs at once do not meet
-    return Settings.read(options.config, changes, {"processes": {"port": 0, "ack_port": 0}} if options.processes else None)
+    settings = Settings.read(options.config, changes, {"processes": {"port": 0, "ack_port": 0}} if options.processes else None)
+    radio_jammer.check_rho(options, settings.jammer)
+    return settings
 
 
 def _table(result: Run) -> str:
     """Return a summary as text."""
     summary = result.summary()
     means = result.settings.channels.means
-    jammer = result.settings.jammer
+    jammer = radio_jammer.words(result.settings.jammer)
     lines = [
-        f"{summary['rounds']} rounds of {summary['policy']}, jammer {jammer.strategy!r} with rho = {jammer.rho:g}, seed {summary['seed']}, {summary['seconds']:.1f} s",
+        f"{counted(summary['rounds'], 'round')} of {summary['policy']}, jammer {jammer}, seed {summary['seed']}, {summary['seconds']:.1f} s",
         "",
         "channel     MHz  clean dB  measured dB  pulls",
     ]
@@ -171,9 +196,18 @@ def _table(result: Run) -> str:
         "measured dB: the mean of the packets that were neither jammed nor missed",
         "",
         f"regret {summary['regret']:.0f} dB, best channel in {summary['optimal']:.1%} of all rounds and {summary['optimal_last_tenth']:.1%} of the last tenth",
-        f"{summary['jammed']} packets jammed, {summary['missed']} missed, {summary['repeats']} rounds repeated; an ACK took {summary['ack_ms']:.2f} ms",
+        f"{counted(summary['jammed'], 'packet')} jammed, {summary['missed']} missed, {counted(summary['repeats'], 'round')} repeated; an ACK took {summary['ack_ms']:.2f} ms",
     ]
     return "\n".join(lines)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return how many there are.
+
+    >>> counted(1, "packet"), counted(0, "round")
+    ('1 packet', '0 rounds')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:
@@ -228,7 +262,7 @@ def _add_node(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("role", metavar="ROLE", help="medium, tx, jammer, rx or noise")
     _add_config(parser)
     _add_acknowledgement(parser)
-    parser.add_argument("--run", default=BY_HAND, metavar="NAME", help=f"the run it belongs to, the same for all its nodes; those of another are refused (default: {BY_HAND})")
+    _add_run_name(parser)
     parser.add_argument("--with-parent", action="store_true", help="end when standard input does")
 
 
@@ -238,6 +272,10 @@ def _node(options: argparse.Namespace) -> int:
 
     run_node(options.role, Settings.read(options.config), acknowledged=options.acknowledge_transmitting, with_parent=options.with_parent, run=options.run)
     return 0
+
+
+def _add_run_name(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--run", default=BY_HAND, metavar="NAME", help=f"the run it belongs to, the same for all its nodes; those of another are refused (default: {BY_HAND})")
 
 
 def _add_config(parser: argparse.ArgumentParser) -> None:
@@ -269,13 +307,22 @@ SUBVERBS = {
         _calibrate,
     ),
     "node": Subverb(
-        "run one node as a process",
+        "run one node as a process; `ironarm radio watch` shows and saves the rounds",
         (
             "node jammer --config bench.toml                 one node, for example on another machine",
             "node tx --config bench.toml --acknowledge-transmitting conducted    the transmitter, on a real radio",
         ),
         _add_node,
         _node,
+    ),
+    "watch": Subverb(
+        "show and save the rounds of nodes that were started one by one, from the first on; it takes no part, and may come while the run lasts",
+        (
+            "watch --config bench.toml --save run.json       the rounds of a run whose nodes were started by hand",
+            "watch --config bench.toml --run NAME            the same, where the nodes were started with --run NAME",
+        ),
+        _add_watch,
+        _watch,
     ),
     "record": Subverb(
         "write rounds as a SigMF recording of all five channels",

@@ -5,6 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from . import radio_jammer
+
+RHO = 0.3
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
@@ -12,8 +16,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="testbed", help="name of the recording (default: testbed)")
     parser.add_argument("--rounds", type=int, default=20, metavar="N", help="rounds, one packet each (default: 20)")
     parser.add_argument("--policy", default="EpsilonGreedy(c=10)", metavar="POLICY", help="who chooses the channels (default: EpsilonGreedy(c=10))")
-    parser.add_argument("--rho", type=float, default=0.3, help="probability that a packet is jammed (default: 0.3)")
-    parser.add_argument("--jammer", choices=["any", "best"], default="any", help="jam any packet, or only those in the best channel (default: any)")
+    radio_jammer.add(parser, rho=RHO)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same recording (default: 0)")
     parser.add_argument("--milliseconds", type=float, default=4.0, metavar="MS", help="how much of each round is kept, the packet in the middle (default: 4)")
     parser.add_argument("--format", choices=["ci16_le", "cf32_le"], default="ci16_le", help="type of the samples: 16-bit numbers or floats (default: ci16_le)")
@@ -21,19 +24,21 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Play the rounds and write them."""
-    from ..attacks import Jammer
     from ..notation import policy_from_text
     from ..radio.bandit import RadioBandit
+    from ..radio.jamming import strategy_of
     from ..radio.recording import record
     from ..radio.scene import bursts
+    from ..radio.settings import Settings
     from ..studies.typed import file_name
     from ..validation import whole
 
-    bandit, attack = RadioBandit(), Jammer(options.rho, strategy=options.jammer)
-    policy, seed = policy_from_text(options.policy, rho=options.rho), whole("seed", options.seed)
-    heard = bursts(bandit, attack, policy, rounds=options.rounds, seed=seed, milliseconds=options.milliseconds)
-    jammed = "any packet" if options.jammer == "any" else "the best channel"
-    words = f"{options.rounds} rounds of {options.policy}, jammer on {jammed} with rho = {options.rho:g}, seed {seed}; simulated"
+    settings = Settings.of({"jammer": {"rho": RHO, **radio_jammer.changes(options)}})
+    radio_jammer.check_rho(options, settings.jammer)
+    bandit, strategy = RadioBandit(), strategy_of(settings)
+    policy, seed = policy_from_text(options.policy, **({"rho": settings.jammer.rho} if settings.jammer.has_rho else {})), whole("seed", options.seed)
+    heard = bursts(bandit, strategy, policy, rounds=options.rounds, seed=seed, milliseconds=options.milliseconds)
+    words = f"{options.rounds} rounds of {options.policy}, jammer {radio_jammer.words(settings.jammer)}, seed {seed}; simulated"
     meta, annotations = record(heard, bandit, options.out / file_name("name", options.name), form=options.format, description=words)
     size = meta.with_suffix(".sigmf-data").stat().st_size
     print(f"wrote {meta} with {annotations} annotations, and {size / 1e6:.1f} MB of samples beside it")

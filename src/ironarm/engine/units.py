@@ -39,6 +39,10 @@ PACKAGE = "ironarm_units"
 EXTENDED_ARG, LOAD_GLOBAL = dis.opmap["EXTENDED_ARG"], dis.opmap["LOAD_GLOBAL"]
 
 
+class NotKept(RuntimeWarning):
+    """Compiled code cannot be kept for other processes."""
+
+
 class StandIns:
     """Functions that take the place of others in the units that are written with them; compared by identity."""
 
@@ -92,7 +96,7 @@ def _package() -> Path:
         fallback = tempfile.TemporaryDirectory(prefix="ironarm-")
         warnings.warn(
             f"compiled code cannot be kept in {directory}: {problem}. Each process compiles for itself; set IRONARM_CACHE_DIR to a directory of your own.",
-            RuntimeWarning,
+            NotKept,
             stacklevel=2,
         )
         directory = Path(fallback.name)

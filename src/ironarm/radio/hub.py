@@ -10,7 +10,7 @@ A round:
     tx  -> medium            "transmit" samples; then the ACK is answered
     tx  -> medium            "over", on hardware: was it covered until now? If not, the ACK says so, and the round is repeated
     rx  -> medium            "receive": answered with samples, as the medium renders them
-    rx  -> medium            "record": what was measured; the medium adds the jammer's truth, and tells the observer, never the receiver
+    rx  -> medium            "record": what was measured; the medium adds the jammer's truth, and tells observers, never the receiver
 
 Time is virtual: each step waits for the one before. A node that is silent for `lost_seconds` is lost; the run stands still until it returns, and ends after `return_seconds`.
 A receiver that returns asks for the history and learns it again. The noise source takes no part in a simulated round: its level holds until it is found to be lost. On hardware
@@ -19,6 +19,7 @@ it hears of a packet as the jammer does.
 
 from __future__ import annotations
 
+import math
 import sys
 from time import monotonic
 from typing import Any
@@ -38,6 +39,11 @@ from .settings import Settings
 NAMES = {"tx": "transmitter", "jammer": "jammer", "rx": "receiver", "noise": "noise source", "observer": "observer", "medium": "medium"}
 EMITTERS = {"tx": "transmitter", "jammer": "jammer"}
 MOST_GAIN_DB = 200.0
+
+
+def kind(role: str) -> str:
+    """Return the role without the word after a dot that tells observers apart, of which there may be several."""
+    return "observer" if role.startswith("observer.") else role
 
 
 class Hub:
@@ -80,7 +86,7 @@ class Hub:
                 if self._socket.poll(50):
                     sender, *parts = self._socket.recv_multipart()
                     (run, _, role), message = sender.decode(errors="replace").rpartition("/"), decoded(parts)
-                    if message is None or role not in NAMES:
+                    if message is None or kind(role) not in NAMES:
                         continue
                     if run != self.run:
                         self._refuse(sender, run, role)
@@ -90,7 +96,7 @@ class Hub:
                         self._handle(role, message)
                     except (InvalidInput, KeyError, TypeError, ValueError, ArithmeticError) as error:
                         reason = f"{error} is missing" if type(error) is KeyError else str(error)
-                        self._say(f"passed over a message from the {NAMES[role]} that makes no sense: {reason}")
+                        self._say(f"passed over a message from the {NAMES[kind(role)]} that makes no sense: {reason}")
                         if "id" in message.fields:  # somebody waits for the answer
                             self._tell(role, {"op": "senseless", "id": message.fields["id"], "reason": reason})
                 else:
@@ -110,7 +116,7 @@ class Hub:
         self._socket.send_multipart([sender, *encoded({"op": "refused", "run": self.run})])
         if sender not in self._refused:
             self._refused.add(sender)
-            self._say(f"refused the {NAMES[role]} of another run, {run!r}; this is the run {self.run!r}")
+            self._say(f"refused the {NAMES[kind(role)]} of another run, {run!r}; this is the run {self.run!r}")
 
     @property
     def complete(self) -> bool:
@@ -119,15 +125,17 @@ class Hub:
 
     def _arrived(self, role: str) -> None:
         now = monotonic()
-        new, returned = role not in self.seen, self.lost.pop(role, None)
+        silent, returned = now - self.seen.get(role, -math.inf), self.lost.pop(role, None) is not None
         self.seen[role] = now
-        if returned is not None:
-            self._report(role, "back", f"the {NAMES[role]} is back after {now - returned:.1f} s")
-        if (new or returned is not None) and role in self.asked and role not in self.heard:
+        if returned:
+            self._report(role, "back", f"the {NAMES[role]} is back after {silent:.1f} s of silence")
+        if (returned or silent == math.inf) and role in self.asked and role not in self.heard:
             self._ask(role)
         if not self._started and self.complete:
             self._started = True
             self._report("medium", "started", "all nodes are there")
+            if not self._observers:
+                self._say("nobody watches; `ironarm radio watch` shows and saves the rounds until the run is over")
         self._look()
 
     def _look(self) -> None:
@@ -176,8 +184,8 @@ class Hub:
         elif op == "history" and role == "rx":
             if self.complete:  # until all are there the receiver waits
                 self._tell(role, {"op": "history", "history": self._history(), **answer})
-        elif op == "watch" and role == "observer":
-            self._tell("observer", {"op": "rounds", "rounds": list(self.records.values())})
+        elif op == "watch" and kind(role) == "observer":
+            self._tell(role, {"op": "rounds", "rounds": list(self.records.values())})
         elif op == "finish" and role == "rx":
             self._over = ""
 
@@ -232,7 +240,7 @@ class Hub:
         for record in [Round.of(fields, jammed=None) for fields in rounds]:  # all of them, or none
             if record.round not in self.records:
                 self.records[record.round] = record._replace(jammed=self.truth.get(record.round))._asdict()
-                self._tell("observer", {"op": "rounds", "rounds": [self.records[record.round]]})
+                self._tell_observers({"op": "rounds", "rounds": [self.records[record.round]]})
 
     def _history(self) -> list[dict[str, Any]]:
         """Return the records from the first round on, without the jammer's truth, which no receiver sees."""
@@ -243,10 +251,18 @@ class Hub:
 
     def _report(self, role: str, what: str, text: str) -> None:
         self._say(text)
-        self._tell("observer", {"op": "status", "role": role, "what": what, "text": text})
+        self._tell_observers({"op": "status", "role": role, "what": what, "text": text})
 
     def _say(self, text: str) -> None:
         print(f"medium: {text}", file=sys.stderr, flush=True)
+
+    def _tell_observers(self, fields: dict[str, Any]) -> None:
+        for role in self._observers:
+            self._tell(role, fields)
+
+    @property
+    def _observers(self) -> list[str]:
+        return [role for role in self.seen if kind(role) == "observer"]
 
     def _tell(self, role: str, fields: dict[str, Any], samples: np.ndarray | None = None) -> None:
         if role in self.seen:

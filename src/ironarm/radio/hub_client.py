@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
@@ -19,10 +19,12 @@ from .settings import ProcessSettings
 class RunEnded(Exception):
     """The medium says that the run is over."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, unread: Sequence[Message] = ()) -> None:
         super().__init__(reason)
         self.reason = reason
         """Empty if all rounds were played."""
+        self.unread = unread
+        """What the medium had said before."""
 
 
 class HubClient:
@@ -33,7 +35,7 @@ class HubClient:
     Parameters
     ----------
     settings : where the hub is, and the times.
-    role : the node's name: "tx", "jammer", "rx", "noise" or "observer".
+    role : the node's name: "tx", "jammer", "rx", "noise" or "observer"; of the last there may be several, told apart by a word after a dot.
     on_heard : called with every sign of life of the hub, to feed a watchdog.
     say : called with a line of text when the hub is lost or back; None prints it on standard error.
     run : the name of the run that the node belongs to.
@@ -118,7 +120,7 @@ class HubClient:
         if message.op == "alive":
             self.hub = str(message.fields.get("hub"))
         elif message.op == "end":
-            raise RunEnded(str(message.fields.get("reason", "")))
+            raise RunEnded(str(message.fields.get("reason", "")), list(self._inbox))
         else:
             self._inbox.append(message)
             while len(self._inbox) > 100_000:  # nobody reads them

@@ -82,11 +82,15 @@ class FromTrace:
     def read(cls, path: str | Path) -> FromTrace:
         """Return the trace in a text file, a line for each round; a byte-order mark, which some editors write, is passed over."""
         try:
-            return cls.of(*Path(path).read_text(encoding="utf-8-sig").splitlines())
+            lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
         except OSError as error:
             raise BadFile(f"the trace {path} cannot be read: {error.strerror}.") from None
         except UnicodeDecodeError:
             raise BadFile(f"the trace {path} is not text.") from None
+        try:
+            return cls.of(*lines)
+        except InvalidInput as error:
+            raise BadFile(f"{path}: {error}") from None
 
     def hits(self, round_number: int, channel: int, u: float) -> bool:
         """Look it up."""
@@ -106,7 +110,8 @@ def strategy_of(settings: Settings) -> Strategy:
     if name.startswith("trace:"):
         return FromTrace.read(name.removeprefix("trace:"))
     raise InvalidInput(
-        f"the jammer's strategy must be 'any', 'best', 'trace:FILE' or a list with a probability for each channel, got {name!r}.{did_you_mean(name, ['any', 'best', 'trace'])}"
+        f"the jammer's strategy must be 'any', 'best', 'trace:FILE' or a list with a probability for each channel (not channel numbers), got {name!r}."
+        f"{did_you_mean(name, ['any', 'best', 'trace'])}"
     )
 
 
@@ -119,4 +124,6 @@ def _channels(line: str, place: int) -> frozenset[int]:
     try:
         return frozenset(whole("a channel", int(word), below=CHANNELS) for word in words or ["?"])
     except ValueError:  # InvalidInput too
-        raise InvalidInput(f"line {place + 1} of the trace must be none, any, or channel numbers from 0 to {CHANNELS - 1}, got {line!r}.") from None
+        raise InvalidInput(
+            f"line {place + 1} of the trace must be none, any, or channel numbers from 0 to {CHANNELS - 1} with blanks between them, such as 0 3; got {line!r}."
+        ) from None

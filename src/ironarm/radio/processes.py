@@ -1,7 +1,6 @@
 """All nodes as processes, started and watched by this one: `ironarm radio run --processes`.
 
-This process is the observer: it hears of every round and of every node that is lost or back, and sees when a process that it started dies. It never restarts one by itself; it says
-what to type. When it ends, however it ends, the others end too.
+This process observes the run, and sees when one that it started dies. It never restarts one by itself; it says what to type. When it ends, however it ends, the others end too.
 """
 
 from __future__ import annotations
@@ -18,12 +17,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, perf_counter
-from typing import Any
 
-from ..errors import InvalidInput, NodeLost
+from ..errors import NodeLost
 from .hub import NAMES
-from .hub_client import HubClient, RunEnded
-from .messages import Message
+from .observer import observe
 from .records import Round, Run
 from .settings import Settings
 
@@ -151,50 +148,17 @@ def run_processes(
     on_start : called with the crew when its processes have been started.
     """
     began = perf_counter()
-    records: dict[int, Round] = {}
     with Crew(settings, say, acknowledged) as crew:
-        client = HubClient(crew.settings.processes, "observer", say=say, run=crew.run)
         on_start(crew)
-        hub, started = "", False
-        try:
-            while True:
-                message = client.next(100)
-                for role in crew.look():
-                    if not started:
-                        raise NodeLost(f"the {NAMES[role]} did not start: {crew.last_words(role)}")
-                if client.hub != hub:
-                    hub = client.hub
-                    client.tell({"op": "watch"})
-                if message is None:
-                    continue
-                if message.op == "status":
-                    started = started or message.fields.get("what") == "started"
-                    say(str(message.fields.get("text")))
-                elif message.op == "rounds":
-                    for record in _told(message, say):
-                        started = True
-                        if record.round not in records:
-                            records[record.round] = record
-                            on_round(record)
-        except RunEnded as end:
-            if end.reason:
-                raise NodeLost(end.reason) from None
-            crew.wait()
-        finally:
-            client.close()
-    return Run(crew.settings, [records[number] for number in sorted(records)], perf_counter() - began)
 
+        def look(started: bool) -> None:
+            for role in crew.look():
+                if not started:
+                    raise NodeLost(f"the {NAMES[role]} did not start: {crew.last_words(role)}")
 
-def _told(message: Message, say: Callable[[str], None]) -> list[Round]:
-    """Return the rounds that a message tells of; those that make no sense are named, and passed over."""
-    rounds: list[Round] = []
-    told: Any = message.fields.get("rounds")
-    for fields in told if isinstance(told, list) else [told]:
-        try:
-            rounds.append(Round.of(fields))
-        except InvalidInput as error:
-            say(f"passed over a record from the medium that makes no sense: {error}")
-    return rounds
+        rounds = observe(crew.settings.processes, crew.run, on_round, say, look)
+        crew.wait()
+    return Run(crew.settings, rounds, perf_counter() - began)
 
 
 def free_port() -> int:

@@ -16,6 +16,7 @@ from ..attacks import Attack
 from ..policies import Policy
 from ..validation import number, whole
 from .bandit import RadioBandit
+from .jamming import PerChannel, Strategy
 from .medium import SYMBOL_RATE, WIDE_SPS, Emission, Medium, Noise, Packet, channelise, window_symbols
 from .randomness import key, uniform
 from .receiver import PacketReport, Receiver
@@ -69,13 +70,13 @@ def jam_of(bandit: RadioBandit, channel: int, symbols: int, start: float) -> Emi
     return Emission(Noise(symbols), channel, emitter="jammer", power_db=10 * math.log10(max(float(bandit.jam[channel]), 1e-30)), start=start, moving=False)
 
 
-def bursts(bandit: RadioBandit, attack: Attack, policy: Policy, *, rounds: int, seed: int = 0, milliseconds: float = 4.0) -> Iterator[Burst]:
+def bursts(bandit: RadioBandit, attack: Attack | Strategy, policy: Policy, *, rounds: int, seed: int = 0, milliseconds: float = 4.0) -> Iterator[Burst]:
     """Play rounds one after another, and yield what is heard in each.
 
     Parameters
     ----------
     bandit : the channels; its tier does not matter. It must have five channels.
-    attack : a `Jammer`; its rho and strategy decide who is jammed, other attacks do not change the signal.
+    attack : a `Jammer`, or a strategy of `jamming`, for which the first round is round 0: they decide who is jammed; other attacks do not change the signal.
     policy : who chooses the channels.
     rounds : how many.
     seed : of everything; the same seed gives the same samples.
@@ -96,13 +97,13 @@ def bursts(bandit: RadioBandit, attack: Attack, policy: Policy, *, rounds: int, 
     shortest = (jam + window_symbols(medium.format) - packet) / SYMBOL_RATE * 1000
     number("milliseconds", milliseconds, at_least=math.ceil(shortest * 10) / 10)
     symbols = math.ceil(milliseconds / 1000 * SYMBOL_RATE / 10) * 10
-    shown = attack.shows(bandit)
+    strategy = PerChannel([attack.rho * bool(shown != channel) for channel, shown in enumerate(attack.shows(bandit))]) if isinstance(attack, Attack) else attack
     agent, receiver = Agent(policy, arms=bandit.arms, seed=seed), Receiver(medium.format, sps=3, floor_db=bandit.missed)
     for number_of_round in range(1, rounds + 1):
         channel = int(agent.select())
         start = (symbols - window_symbols(medium.format)) // 2
         sent = [Emission(Packet(medium.format.symbols(number_of_round)), channel, start=start)]
-        jammed = bool(shown[channel] != channel and bandit.jam[channel] > 0 and uniform(key(seed, number_of_round, COIN)) < attack.rho)
+        jammed = bool(bandit.jam[channel] > 0 and strategy.hits(number_of_round - 1, channel, uniform(key(seed, number_of_round, COIN))))
         begin = start + HALF_SPAN - (jam - packet) // 2
         if jammed:
             sent.append(jam_of(bandit, channel, jam, begin))

@@ -5,6 +5,7 @@ Everything may be left out; what is shown here are the defaults:
     rounds = 2000
     seed = 1
     round_seconds = 0.0                 # how long a round lasts at least
+    # calibration = "FILE"              # noise levels of `ironarm radio calibrate`; without it they are computed from the paths
 
     [channels]                          # mean SINRs in dB
     base_mhz = 1200.0                   # centre of the first; the others follow every 0.5 MHz
@@ -24,7 +25,7 @@ Everything may be left out; what is shown here are the defaults:
 
     [jammer]
     strategy = "any"                    # "best", a list with a probability for each channel, or "trace:FILE"
-    rho = 0.125
+    rho = 0.125                         # only for "any" and "best"
 
     [ack]
     timeout_seconds = 0.5
@@ -131,7 +132,12 @@ class JammerSettings:
     def __post_init__(self) -> None:
         number("rho", self.rho, at_least=0, at_most=1)
         if not isinstance(self.strategy, str):
-            _tuples(self, "strategy")
+            _tuples(self, "strategy", each="probability", at_least=0, at_most=1)
+
+    @property
+    def has_rho(self) -> bool:
+        """Whether rho has an effect: a trace and a list with a probability for each channel say themselves what is jammed."""
+        return isinstance(self.strategy, str) and not self.strategy.startswith("trace:")
 
 
 @dataclass(frozen=True)
@@ -345,10 +351,10 @@ def _check_keys(where: str, table: Any, known: Sequence[str]) -> None:
             raise InvalidInput(f"unknown key {key!r} in {where}; expected one of {', '.join(known)}.{did_you_mean(key, known)}")
 
 
-def _tuples(settings: Any, *names: str, at_least: float = -math.inf, at_most: float = math.inf) -> None:
+def _tuples(settings: Any, *names: str, each: str = "number", at_least: float = -math.inf, at_most: float = math.inf) -> None:
     """Check that each of these settings has a number within the bounds for each channel, and keep it as a tuple."""
     for name in names:
         values = getattr(settings, name)
         if not isinstance(values, list | tuple) or len(values) != CHANNELS:
-            raise InvalidInput(f"{name} must be a list with one number for each of the {CHANNELS} channels, got {values!r}.")
+            raise InvalidInput(f"{name} must be a list with one {each} for each of the {CHANNELS} channels, got {values!r}.")
         object.__setattr__(settings, name, tuple(number(f"a value of {name}", value, at_least=at_least, at_most=at_most) for value in values))

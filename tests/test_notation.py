@@ -1,0 +1,31 @@
+"""Policies and attacks as text: values may stand without their names, as in Python."""
+
+import pytest
+
+import ironarm as ia
+from ironarm.errors import InvalidInput
+from ironarm.notation import attack_from_text, policy_from_text
+
+
+def test_values_without_names_are_those_of_the_call_in_python():
+    """The first for the first parameter, and names after them."""
+    assert policy_from_text("CountIMED.for_rho(rho, sigma=2)", rho=0.125) == ia.CountIMED.for_rho(0.125, sigma=2)
+    assert policy_from_text("MedEUCB(8, 2.5)") == ia.MedEUCB(8, 2.5)
+    assert attack_from_text("OppositeUniform(0.2, 100)", None) == ia.OppositeUniform(0.2, 100)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("MedEUCB(8, b=4)", "has b twice; leave one out"),
+        ("MedEUCB(1, 2, 3, 4)", "has 4 values; MedEUCB takes b, omega, block"),
+        ("MedUCB(8)", "unknown policy 'MedUCB'.*Did you mean 'MedEUCB'"),
+        ("UCB.for_rho(0.1)", "unknown policy 'UCB.for_rho'"),
+        ("MedEUCB(*b)", "cannot read the policy"),
+        ("MedEUCB(**b)", "cannot read the policy"),
+    ],
+)
+def test_mistakes_get_a_sentence(text, message):
+    """Which name is unknown, or what is there twice or too often."""
+    with pytest.raises(InvalidInput, match=message):
+        policy_from_text(text)
