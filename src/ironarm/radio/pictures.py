@@ -38,7 +38,7 @@ def setup(bandit: RadioBandit, *attacks: Attack) -> Any:
     _box(axes, 13.9, 3.9, 3.9, 2.2, BLUE, "receiver", "policy chooses a channel,\nreward = measured SINR")
     _box(axes, 4.3, 0.1, 3.9, 1.5, GREEN, "noise source", "a level for each channel")
     whom, rho = (" or ".join(dict.fromkeys(words)) for words in (map(_whom, attacks), (f"{attack.rho:g}" for attack in attacks)))
-    _box(axes, 9.2, 0.1, 5.1, 1.5, RED, "jammer", f"hits {whom},\nρ = {rho}")
+    _box(axes, 8.9, 0.1, 5.7, 1.5, RED, "jammer", f"hits {whom},\nρ = {rho}")
     jammed = np.any([attack.shows(bandit) != np.arange(bandit.arms) for attack in attacks], axis=0)
     axes.text(5.6, 7.85, "channel", fontsize=9, color=GREY)
     axes.text(12.4, 7.85, "SINR, clean → jammed", ha="right", fontsize=9, color=GREY)
