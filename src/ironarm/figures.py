@@ -48,7 +48,7 @@ def style_of(policy: str, taken: int = 0) -> tuple[str, str]:
 
 
 class Styles:
-    """Colour, line and marker for the policies of one figure: the same policy with other parameters keeps its colour and gets another line and a marker."""
+    """Colour, line and marker for the policies of one figure: the same policy with other parameters keeps its colour and gets another line, dash-dotted first, and a marker."""
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
@@ -57,7 +57,7 @@ class Styles:
         """Return the style of the next line, which shows the policy of this name."""
         colour, line = style_of(policy, len(self._seen))
         times = self._seen[policy] = self._seen.get(policy, -1) + 1
-        lines = [line, *(other for other in (SOLID, DASHED, DOTTED, DASH_DOT) if other != line)]
+        lines = [line, *(other for other in (DASH_DOT, DOTTED, DASHED, SOLID) if other != line)]
         return colour, lines[times % 4], ("", "o", "s", "^")[times % 4]
 
 

@@ -17,10 +17,10 @@ def words(figure):
 
 def test_the_setup_is_the_configured_one():
     """Frequencies, means, jammed means; who is never jammed."""
-    shown = words(pictures.setup(BANDIT, ia.Jammer(0.3), (0.125, 0.3)))
-    assert {"1200.0 MHz", "1202.0 MHz", "41 → 10 dB", "28 → 5 dB", "hits any packet,\nρ = 0.125 or 0.3"} <= set(shown)
+    shown = words(pictures.setup(BANDIT, *(ia.Jammer(rho, whom) for whom in ("best", "any") for rho in (0.125, 0.3))))
+    assert {"1200.0 MHz", "1202.0 MHz", "41 → 10 dB", "28 → 5 dB", "hits only the best channel or any packet,\nρ = 0.125 or 0.3"} <= set(shown)
     shown = words(pictures.setup(ia.RadioBandit(means=(40, 30, 20, 10, 5), jammed=(0,) * 5), ia.Jammer(0.2, "best")))
-    assert {"40 → 0 dB", "30 dB, never jammed", "hits the best channel,\nρ = 0.2"} <= set(shown)
+    assert {"40 → 0 dB", "30 dB, never jammed", "hits only the best channel,\nρ = 0.2"} <= set(shown)
 
 
 def test_the_spectrogram_reads_the_levels_that_were_set():

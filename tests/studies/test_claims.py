@@ -1,10 +1,15 @@
 """The claims of the paper's study are settled by the results alone: on a made-up world where the paper is right all of them hold, and where it is wrong they do not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from ironarm.studies.claims import judge
+from ironarm.studies.checks import Measured
+from ironarm.studies.claims import Verdict, judge
+from ironarm.studies.report import summary, why
 from ironarm.studies.run import Findings
+from ironarm.studies.statistics import Estimate
 from ironarm.studies.study import checkpoints_to, read_study
 from tests.studies import fabricated
 
@@ -60,6 +65,21 @@ def test_explanations_appear_only_with_disagreements(study):
     rows = judge(world(line, logarithm, study))
     assert all(bool(row.explanation) == (row.full.verdict == "disagree" and "if_disagree" in row.claim) for row in rows)
     assert any(row.explanation for row in rows)
+
+
+def test_a_folded_verdict_says_how_much_is_folded(study):
+    """How many parts there are, how they came out, and the one that settled it."""
+    parts = [Measured(str(i), Estimate(i, i, i), verdict, f"part {i}") for i, verdict in enumerate(["agree", "cannot tell", "agree", "agree"])]
+    assert summary(Verdict(20, "cannot tell", tuple(parts))) == "1 of 4 parts (3 agree, 1 cannot tell): part 1"
+
+
+def test_an_explanation_names_the_rows_it_is_about(study):
+    """Unless they all disagree."""
+    rows = [row for row in judge(world(line, logarithm, study)) if row.claim["check"] == "grows_slower"]
+    assert why(rows) == (rows[0].claim["if_disagree"], "")
+    rows[0] = replace(rows[0], full=replace(rows[0].full, verdict="agree"))
+    assert why(rows) == (rows[1].claim["if_disagree"], "paper: ρ = 0.3")
+    assert why(rows[:1]) == ("", "")
 
 
 def test_each_claim_is_judged_on_the_papers_trials_and_on_all(study):

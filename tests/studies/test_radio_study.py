@@ -1,6 +1,7 @@
 """The radio study, small and whole; its claims are settled by what was measured, one way or the other."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from scipy.special import ndtri
 
 import ironarm as ia
 from ironarm.cli import main
+from ironarm.simulation.progress import Progress
 from ironarm.studies.claims import judge
 from ironarm.studies.page import link_reports
 from ironarm.studies.reward_checks import REWARD_CHECKS, Rewards
-from ironarm.studies.run import Runner
+from ironarm.studies.run import SIGNAL_LEVEL, Runner
 from ironarm.studies.study import read_study
 from ironarm.studies.tables import TABLES
 from tests.studies.test_claims import logarithm, world
@@ -83,6 +85,11 @@ def test_a_claim_is_judged_on_each_of_its_runs(out):
         ("show", 'caption = "Nodes."', 'caption = "Nodes."\npolicies = ["mean"]', "shows no policies"),
         ("show", 'policies = ["median", "mean"]\n', "", "needs policies"),
         ("show", 'caption = "Nodes."', 'caption = "Nodes."\nheading = "any"', "has no panels to head"),
+        ("show", '"A receiver and a jammer."', "5", "introduction must be text"),
+        ("show", '"What was given away."', "5", "words: regret must be text"),
+        ("show", '"median" = "goes', '"medain" = "goes', "Did you mean 'median'"),
+        ("runs", 'unit = "dB"', "unit = 1", "unit must be text"),
+        ("claims", 'note = "So it was configured."', "note = 1", "note must be text"),
     ],
 )
 def test_mistakes_are_refused(tmp_path, file, old, new, message):
@@ -114,6 +121,54 @@ def test_every_panel_names_its_jammer(out):
     assert "five channels, jammed: ρ = 0.3, 3 trials" in (out / "figures" / "regret-rho-0.3.svg").read_text()
 
 
+def test_the_page_explains_itself(out):
+    """What was run, its words and policies come first; a claim names its run, its unit and what was tuned."""
+    page = (out / "report.html").read_text()
+    assert page.index("A receiver and a jammer.") < page.index("What was given away.") < page.index("goes by medians") < page.index('id="claims"')
+    for words in ("So it was configured.", "<h4>signal, T = 300</h4>", "<h4>analytic, T = 300</h4>", "channel 0: falls by 30.97 dB", "c tuned over 2, 10"):
+        assert words in page, words
+    assert re.search(r"median: [\d.,]+ dB; mean: [\d.,]+ dB; difference −[\d.,]+ dB \(", page)
+    assert "regret, dB" in (out / "figures" / "regret-rho-0.3.svg").read_text()
+
+
+@pytest.mark.parametrize("study", ["radio", "synthetic"])
+def test_every_claim_can_be_read_alone(study):
+    """Each stands in a box of its own: a whole sentence, and how it is measured."""
+    for claim in read_study(study).claims:
+        assert not re.match(r"…|The same|So ", claim["sentence"]), claim["sentence"]
+        assert not claim["reading"].startswith("as above")
+        assert not claim.get("if_disagree", "").startswith("As above")
+
+
+@pytest.mark.parametrize("study", ["radio", "synthetic"])
+def test_every_policy_is_described(study):
+    """Or it is a variant of one that is."""
+    study = read_study(study)
+    assert all(any(name.startswith(described.removesuffix(", tuned")) for described in study.show["policies"]) for name in study.policies)
+
+
+def test_the_first_claims_say_that_they_check_the_configuration():
+    """The testbed is set to the paper's numbers, so that it has them says nothing of the paper's."""
+    about_rewards = [claim for claim in read_study("radio").claims if claim["check"] in ("reads_linearly", "clean_rewards", "attacked_rewards")]
+    assert len(about_rewards) == 3
+    assert all("paper's testbed" in claim["note"] for claim in about_rewards)
+
+
+def test_progress_goes_with_the_work(out, monkeypatch):
+    """A round at signal level is much more work, and all of it is counted."""
+    bars = []
+
+    class Watched(Progress):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            bars.append(self)
+
+    monkeypatch.setattr("ironarm.studies.run.Progress", Watched)
+    Runner(read_study(str(SMALL)), out).run()
+    signal, analytic, normal, tuning = 2 * 3 * 300, 2 * 200 * 300, 2 * 12 * 300, 2 * 3 * 300
+    assert bars[0]._done == bars[0]._total == SIGNAL_LEVEL * signal + analytic + normal + tuning
+
+
 def test_the_page_speaks_of_the_trials_there_are(out):
     """Of few and all only where there are more than a few."""
     page = (out / "report.html").read_text()
@@ -123,6 +178,7 @@ def test_the_page_speaks_of_the_trials_there_are(out):
     findings = Runner(read_study(str(SMALL)), out).run()
     tables = {run: [table.head[1:3] for table in TABLES["tails"](findings, {"title": "", "run": run})] for run in ("signal", "analytic")}
     assert tables == {"signal": [("mean of 3", "median")], "analytic": [("mean of 20", "mean of 200")]}
+    assert "95 % quantile" in TABLES["tails"](findings, {"title": "", "run": "signal"})[0].head
 
 
 def steep(rounds):

@@ -21,6 +21,7 @@ for (const kind of ["error", "warn"]) { const old = console[kind]; console[kind]
 addEventListener("load", () => {
   tell("width " + document.documentElement.scrollWidth + " of " + document.documentElement.clientWidth);
   tell("smallest " + Math.min(...Array.from(document.querySelectorAll("figure svg text"), (text) => text.getBoundingClientRect().height)));
+  tell("hints " + Array.from(document.querySelectorAll(".hint")).filter((hint) => hint.offsetHeight > 0).length);
   tell("figures " + document.querySelectorAll("figure svg").length);
   tell("claims " + document.querySelectorAll(".claim").length);
 });
@@ -88,4 +89,5 @@ def test_the_page_opens_in_a_browser(out, tmp_path, width):
     assert float(lines["smallest"]) >= 7
     assert int(lines["claims"]) == page.count('<section class="claim')
     assert (int(lines["claims"]) > 0) == ('id="claims"' in page)
+    assert (int(lines["hints"]) > 0) == (width < 400)  # that pictures and tables can be scrolled
     assert int(lines["figures"]) == page.count('role="img"') > 0

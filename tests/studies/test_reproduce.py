@@ -71,6 +71,18 @@ def test_a_changed_parameter_reruns_that_policy_only(undisturbed, tmp_path):
     assert (findings.computed, findings.kept) == (2, 8)
 
 
+def test_a_cell_that_two_policies_share_is_counted_once(undisturbed, tmp_path):
+    """And run once, also if all is to be run again."""
+    shutil.copytree(SMALL, tmp_path / "study")
+    shutil.copytree(undisturbed / "cells", tmp_path / "out" / "cells")
+    runs = tmp_path / "study" / "runs.toml"
+    runs.write_text(runs.read_text().replace('"trimmed" =', '"median again" = "MedEUCB(b=2, block=200)"\n"trimmed" ='))
+    study = read_study(str(tmp_path / "study"), quick=True)
+    for force, counted in ((False, (0, 10)), (True, (10, 0))):
+        findings = Runner(study, tmp_path / "out", force=force).run()
+        assert (findings.computed, findings.kept) == counted
+
+
 def test_a_damaged_or_stale_report_is_written_again(undisturbed, tmp_path, capsys):
     """A garbled page; a study that changed in what is shown only."""
     shutil.copytree(SMALL, tmp_path / "study")

@@ -25,6 +25,13 @@ def test_the_tail_is_the_share_of_trials_with_more():
     assert drawn(700_000) == pytest.approx(1 / 40)
 
 
+def test_a_policy_with_other_parameters_is_dash_dotted():
+    """Whatever the line of the policy itself: one rule for tuned against untuned."""
+    results = {name: result(noisy(log_curve())) for name in ("a", "a, tuned", "b", "b, tuned")}
+    figure = show.tails(evidence(**results), dict(zip(results, ("UCB", "UCB", "EpsilonGreedy", "EpsilonGreedy"), strict=True)), "title")
+    assert [line.get_linestyle() for line in figure.axes[0].lines] == ["-", "-.", "--", "-."]
+
+
 def test_a_dollar_sign_in_a_name_is_only_a_dollar_sign(tmp_path):
     """Not mathematics."""
     figure = show.regret(evidence(**{"costs $x": result(noisy(log_curve()))}), {"costs $x": "UCB"}, "title")

@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"\n{claim['sentence']}")
         last = claim["sentence"]
         print(f"  {claim['verdict']:<11}  {_on_what(claim, several)}")
-    print(f"\n{findings.computed} cells computed, {findings.kept} already there, {findings.seconds:.0f} s")
+    print(f"\n{findings.computed} cells computed, {findings.kept} already there, {findings.seconds:.0f} s before drawing")
     print(f"{'wrote' if written else 'already there:'} {options.out / 'report.html'} and what belongs to it")
     return 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..policies import EpsilonGreedy
 from .bandit import RadioBandit
 from .medium import CENTRES_HZ, MIDDLE_HZ, WIDE_RATE, WIDTH_HZ, Emission, Packet, window_symbols
 from .receiver import PacketReport, Receiver
-from .scene import ROUND_SECONDS, Burst, bursts, jam_of, medium_of
+from .scene import Burst, bursts, jam_of, medium_of
 from .waveform import STANDARD
 
 BINS = 160
@@ -28,8 +28,8 @@ INSET = 0.29
 GREY = "#7F7F7F"
 
 
-def setup(bandit: RadioBandit, attack: Attack, rho: Sequence[float] = ()) -> Any:
-    """Draw the nodes, what passes between them, and the channels with their frequencies and SINRs, clean and jammed; `rho` lists several probabilities of jamming."""
+def setup(bandit: RadioBandit, *attacks: Attack) -> Any:
+    """Draw the nodes, what passes between them, and the channels with their frequencies and SINRs, clean and jammed by any of the attacks."""
     figure, axes = pyplot().subplots(figsize=(9, 5), layout="constrained")
     axes.set(xlim=(0, 18), ylim=(0, 10))
     axes.axis("off")
@@ -37,9 +37,9 @@ def setup(bandit: RadioBandit, attack: Attack, rho: Sequence[float] = ()) -> Any
     _box(axes, 0.2, 3.9, 3.9, 2.2, BLUE, "transmitter", rate.replace(", ", ",\n"))
     _box(axes, 13.9, 3.9, 3.9, 2.2, BLUE, "receiver", "policy chooses a channel,\nreward = measured SINR")
     _box(axes, 4.3, 0.1, 3.9, 1.5, GREEN, "noise source", "a level for each channel")
-    probability = " or ".join(f"{value:g}" for value in rho or (attack.rho,))
-    _box(axes, 9.8, 0.1, 3.9, 1.5, RED, "jammer", f"{_whom(attack)},\nρ = {probability}")
-    jammed = attack.shows(bandit) != np.arange(bandit.arms)
+    whom, rho = (" or ".join(dict.fromkeys(words)) for words in (map(_whom, attacks), (f"{attack.rho:g}" for attack in attacks)))
+    _box(axes, 8.9, 0.1, 5.7, 1.5, RED, "jammer", f"hits {whom},\nρ = {rho}")
+    jammed = np.any([attack.shows(bandit) != np.arange(bandit.arms) for attack in attacks], axis=0)
     axes.text(5.6, 7.85, "channel", fontsize=9, color=GREY)
     axes.text(12.4, 7.85, "SINR, clean → jammed", ha="right", fontsize=9, color=GREY)
     for channel, centre in enumerate(CENTRES_HZ[: bandit.arms]):
@@ -56,7 +56,7 @@ def setup(bandit: RadioBandit, attack: Attack, rho: Sequence[float] = ()) -> Any
     axes.annotate(
         "", xy=(2.1, 6.2), xytext=(15.9, 6.2), arrowprops={"arrowstyle": "-|>", "color": ORANGE, "linestyle": "--", "linewidth": 1.8, "connectionstyle": "bar,fraction=0.25"}
     )
-    axes.text(9, 9.2, f"ACK channel: round and chosen channel, every {ROUND_SECONDS:g} s", ha="center", va="center", fontsize=10)
+    axes.text(9, 9.2, "ACK channel: round and chosen channel", ha="center", va="center", fontsize=10)
     return figure
 
 
@@ -73,7 +73,7 @@ def spectrogram(bandit: RadioBandit, attack: Attack, rounds: int = 20, seed: int
     for burst in heard:
         if burst.jammed:
             axes.plot(burst.round, 1.02, "v", color=RED, markersize=6, clip_on=False, transform=axes.get_xaxis_transform())
-    axes.set(xlabel=f"round ({ROUND_SECONDS:g} s apart, idle time left out)", ylabel="frequency, MHz", xticks=range(1, rounds + 1))
+    axes.set(xlabel="round (idle time left out)", ylabel="frequency, MHz", xticks=range(1, rounds + 1))
     axes.set_title("▼ jammed", loc="right", color=RED, fontsize=10, pad=14)
     axes.set_yticks(np.array(CENTRES_HZ) / 1e6, [f"{centre / 1e6:.1f}" for centre in CENTRES_HZ])
     axes.set_ylim((MIDDLE_HZ - 1.6e6) / 1e6, (MIDDLE_HZ + 1.6e6) / 1e6)
@@ -131,8 +131,8 @@ def _whom(attack: Attack) -> str:
     if not isinstance(attack, Jammer):
         return type(attack).__name__
     if isinstance(attack.strategy, str):
-        return {"any": "hits any packet", "best": "hits the best channel"}[attack.strategy]
-    return "hits channels " + ", ".join(str(channel) for channel in attack.strategy)
+        return {"any": "any packet", "best": "only the best channel"}[attack.strategy]
+    return "channels " + ", ".join(str(channel) for channel in attack.strategy)
 
 
 def _box(axes: Any, x: float, y: float, width: float, height: float, colour: str, name: str, words: str) -> None:

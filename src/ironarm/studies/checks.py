@@ -6,6 +6,7 @@ A claim about several policies agrees only if all of its parts do, and disagrees
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,9 +31,10 @@ class Measured:
 
 
 class Evidence:
-    """The results of one run at one rho, cut to the first so many trials."""
+    """The results of one run at one rho, cut to the first so many trials; `unit` is that of their regret."""
 
-    def __init__(self, results: dict[str, Result], trials: int) -> None:
+    def __init__(self, results: dict[str, Result], trials: int, unit: str = "") -> None:
+        self.unit = unit
         self._results, self.trials = results, min([trials, *(result.regret.shape[1] for result in results.values())])
 
     def rounds(self, name: str) -> np.ndarray:
@@ -86,7 +88,7 @@ def lower_mean_regret(evidence: Evidence, policies: Sequence[str], against: Sequ
     for one in policies:
         for other in against:
             difference = statistics.mean(evidence.regret(one) - evidence.regret(other))
-            text = f"{one}: {short(evidence.regret(one).mean())}; {other}: {short(evidence.regret(other).mean())}; difference {interval(difference)}"
+            text = _compared(evidence, one, other, difference)
             found.append(Measured(f"{one} minus {other}", difference, below(difference, 0.0), text))
     return found
 
@@ -97,8 +99,8 @@ def lower_median_regret(evidence: Evidence, policies: Sequence[str], against: Se
     for one in policies:
         for other in against:
             difference = statistics.median(evidence.regret(one) - evidence.regret(other))
-            medians = f"{one}: {short(np.median(evidence.regret(one)))}; {other}: {short(np.median(evidence.regret(other)))}"
-            text = f"{medians} in the median trial; difference in the median pair {interval(difference)}"
+            medians = "; ".join(f"{name}: {short(np.median(evidence.regret(name)), evidence.unit)}" for name in (one, other))
+            text = f"{medians} in the median trial; difference in the median pair {interval(difference, unit=evidence.unit)}"
             found.append(Measured(f"median of {one} minus {other}", difference, below(difference, 0.0), text))
     return found
 
@@ -111,9 +113,15 @@ def same_mean_regret(evidence: Evidence, policies: Sequence[str], against: Seque
             size = within * float(evidence.regret(one).mean())
             difference = statistics.mean(evidence.regret(one) - evidence.regret(other))
             inside, outside = difference.wholly_above(-size) and difference.wholly_below(size), difference.wholly_above(size) or difference.wholly_below(-size)
-            text = f"{one}: {short(evidence.regret(one).mean())}; {other}: {short(evidence.regret(other).mean())}; difference {interval(difference)}"
+            text = _compared(evidence, one, other, difference)
             found.append(Measured(f"{one} minus {other}", difference, AGREE if inside else DISAGREE if outside else CANNOT_TELL, text))
     return found
+
+
+def _compared(evidence: Evidence, one: str, other: str, difference: Estimate) -> str:
+    """Return two mean regrets and their difference as text."""
+    means = "; ".join(f"{name}: {short(evidence.regret(name).mean(), evidence.unit)}" for name in (one, other))
+    return f"{means}; difference {interval(difference, unit=evidence.unit)}"
 
 
 def grows_slower(evidence: Evidence, policies: Sequence[str], than: float, span: float) -> list[Measured]:
@@ -141,7 +149,7 @@ def excess_grows_slower(evidence: Evidence, policies: Sequence[str], than: float
         much = mean - median[-1] > 0.01 * mean
         exponent = statistics.fitted_slope(rounds, curves, median) if much else Estimate(0.0, 0.0, 0.0)
         growth = f"exponent of the excess {interval(exponent, '.2f')}" if much else "no excess to speak of (under 1 % of the mean)"
-        text = f"{name}: mean {short(mean)}, median {short(median[-1])}; {growth}"
+        text = f"{name}: mean {short(mean, evidence.unit)}, median {short(median[-1], evidence.unit)}; {growth}"
         found.append(Measured(f"exponent of the mean's excess over the median, {name}", exponent, below(exponent, than), text))
     return found
 
@@ -152,7 +160,7 @@ def nearly_always_optimal(evidence: Evidence, policies: Sequence[str], against: 
     for names, verdict in ((policies, above), (against, below)):
         for name in names:
             optimal = statistics.mean(evidence.last_tenth(name))
-            found.append(Measured(f"optimal pulls of {name}", optimal, verdict(optimal, share), f"{name}: {percent(optimal)}"))
+            found.append(Measured(f"optimal pulls of {name}", optimal, verdict(optimal, share), f"{name}: {percent(optimal)} optimal pulls"))
     return found
 
 
@@ -184,18 +192,30 @@ CHECKS: dict[str, Callable[..., list[Measured]]] = {
 }
 
 
-def short(x: Any) -> str:
-    """Return a number as people read it."""
-    return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.3g}"
+def short(x: Any, unit: str = "") -> str:
+    """Return a number as people read it, with its unit if it has one."""
+    number = f"{x:,.0f}" if abs(x) >= 100 else f"{x:.3g}"
+    return f"{number} {unit}" if unit else number
 
 
-def interval(estimate: Estimate, form: str = "") -> str:
-    """Return a number with its interval as text."""
-    value, low, high = (format(x, form) if form else short(x) for x in (estimate.value, estimate.low, estimate.high))
-    return f"{value} ({low} to {high})".replace("-", "−")
+def interval(estimate: Estimate, form: str = "", unit: str = "") -> str:
+    """Return a number with its interval as text.
+
+    >>> interval(Estimate(0.4, 0.3, 0.6), ".2f"), interval(Estimate(-0.001, -0.39, 0.01), ".2f", "dB")
+    ('0.40 (0.30 to 0.60)', '0.00 dB (−0.39 to 0.01)')
+    >>> interval(Estimate(0.1, 0.1, 0.1)), interval(Estimate(0.1, 0.099, 0.102), ".1f")
+    ('0.1 (no spread)', '0.1 (interval below the last digit)')
+    """
+    value, low, high = (_signed(format(x, form) if form else short(x)) for x in (estimate.value, estimate.low, estimate.high))
+    bounds = f"{low} to {high}" if low != high else "no spread" if math.isclose(estimate.low, estimate.high, rel_tol=1e-9, abs_tol=1e-9) else "interval below the last digit"
+    return f"{value}{' ' if unit else ''}{unit} ({bounds})"
 
 
 def percent(estimate: Estimate) -> str:
     """Return a share with its interval, in percent."""
-    value, low, high = (f"{round(100 * x, 1) + 0.0:.1f}" for x in (estimate.value, estimate.low, estimate.high))
-    return f"{value} % ({low} to {high})".replace("-", "−")
+    return interval(Estimate(100 * estimate.value, 100 * estimate.low, 100 * estimate.high), ".1f", "%")
+
+
+def _signed(number: str) -> str:
+    """Return a number's text with a true minus sign, and none before a zero."""
+    return number.replace("-", "−" if any(digit in number for digit in "123456789") else "")

@@ -16,7 +16,7 @@ from .study import Run, Study, known_policies
 from .typed import distinct, fields, text
 
 REQUIRED = ("sentence", "source", "check", "run")
-OPTIONAL = ("policies", "against", "than", "span", "since", "share", "within", "means", "spread", "low", "high", "drop", "reading", "if_disagree", "ours")
+OPTIONAL = ("policies", "against", "than", "span", "since", "share", "within", "means", "spread", "low", "high", "drop", "reading", "note", "if_disagree", "ours")
 ALL_CHECKS = {**CHECKS, **REWARD_CHECKS}
 
 
@@ -67,7 +67,7 @@ def check_claim(study: Study, claim: Mapping[str, Any]) -> None:
     """Refuse a claim that names what the study does not have."""
     what = f"claim {str(claim.get('sentence', ''))[:40]!r}"
     fields(what, claim, REQUIRED, OPTIONAL)
-    for part in ("sentence", "source", "reading", "if_disagree"):
+    for part in ("sentence", "source", "reading", "note", "if_disagree"):
         if part in claim:
             text(f"{what}: {part}", claim[part])
     if not isinstance(claim.get("ours", False), bool):
@@ -118,7 +118,7 @@ def _check_numbers(what: str, claim: Mapping[str, Any], run: Run) -> None:
 def judge(findings: Findings) -> list[Row]:
     """Return a row for each claim, run and rho; every verdict is computed from the results."""
     rows = []
-    rewards = {run.name: Rewards(run.bandit, findings.study.seed) for run in findings.study.runs if can_be_checked(run.bandit)}
+    rewards = {run.name: Rewards(run.bandit, findings.study.seed, findings.study.arm, findings.study.unit) for run in findings.study.runs if can_be_checked(run.bandit)}
     for claim in findings.study.claims:
         for run in map(findings.study.run, run_names(claim)):
             if claim["check"] in REWARD_CHECKS:
@@ -128,7 +128,7 @@ def judge(findings: Findings) -> list[Row]:
                 continue
             for rho in run.rho:
                 results = findings.outcomes[run.name, rho]
-                paper, full = (settle(claim, Evidence(results, trials)) for trials in (findings.study.paper_trials, run.trials))
+                paper, full = (settle(claim, Evidence(results, trials, findings.study.unit)) for trials in (findings.study.paper_trials, run.trials))
                 rows.append(Row(claim, run.name, rho, run.horizon, paper, full))
     return rows
 

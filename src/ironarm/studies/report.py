@@ -20,6 +20,9 @@ from .show import draw
 from .study import Run
 from .tables import TABLES, Table
 
+SHOWN_PARTS = 3
+"""A verdict of more parts than this is folded, if its claim has several rows."""
+
 
 def report(findings: Findings, out: Path, command: str, force: bool = False) -> tuple[dict[str, Any], bool]:
     """Write report.html, report.json, run.json and the figures into a folder, unless they are there already; return what report.json holds, and whether it was written."""
@@ -48,7 +51,9 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
         figures=figures,
         tables=tables,
         run=how,
-        deciding=deciding,
+        summary=summary,
+        why=why,
+        shown_parts=SHOWN_PARTS,
         settings=_by_setting(findings.study.runs),
         trials=_listed(sorted({run.trials for run in findings.study.runs})),
         few=findings.study.paper_trials,
@@ -62,9 +67,22 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     return found
 
 
-def deciding(verdict: Verdict) -> str:
-    """Return the part of a check that settles it: the first that disagrees or leaves a doubt, else the first."""
-    return next(part.text for part in verdict.measured if part.verdict == verdict.verdict)
+def summary(verdict: Verdict) -> str:
+    """Return how the parts of a check came out, and the part that settles it: the first that disagrees or leaves a doubt, else the first."""
+    found = Counter(part.verdict for part in verdict.measured)
+    counted = ", ".join(f"{found[kind]} {kind}" for kind in (AGREE, DISAGREE, CANNOT_TELL) if found[kind])
+    first = next(part.text for part in verdict.measured if part.verdict == verdict.verdict)
+    return f"1 of {len(verdict.measured)} parts ({counted}): {first}"
+
+
+def why(rows: Sequence[Row]) -> tuple[str, str]:
+    """Return why a claim disagrees, if it does and that is known, and where: nothing if everywhere, else the runs and rho."""
+    places: dict[str, list[str]] = {}
+    for row in rows:
+        if row.explanation:
+            places.setdefault(row.run, []).append("every ρ" if row.rho is None else f"ρ = {row.rho:g}")
+    everywhere = all(row.explanation for row in rows)
+    return next((row.explanation for row in rows if row.explanation), ""), "" if everywhere else "; ".join(f"{run}: {', '.join(found)}" for run, found in places.items())
 
 
 def _listed(numbers: Sequence[int]) -> str:
@@ -116,6 +134,7 @@ def _for_machines(findings: Findings, rows: Sequence[Row], tables: Mapping[str, 
                 "sentence": row.claim["sentence"],
                 "source": row.claim["source"],
                 "reading": row.claim.get("reading"),
+                "note": row.claim.get("note"),
                 "run": row.run,
                 "rho": row.rho,
                 "horizon": row.horizon,

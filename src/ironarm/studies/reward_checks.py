@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..bandits import Bandit
-from .checks import AGREE, CANNOT_TELL, DISAGREE, Measured, interval
+from .checks import AGREE, CANNOT_TELL, DISAGREE, Measured, interval, short
 from .statistics import Z95, Estimate
 
 EACH = 4000
@@ -24,10 +24,10 @@ NORMAL_DISTANCE = 0.05
 
 
 class Rewards:
-    """Rewards of each arm, clean and attacked, drawn from a seed."""
+    """Rewards of each arm, clean and attacked, drawn from a seed; `arm` is what an arm is called, `unit` is that of the rewards."""
 
-    def __init__(self, bandit: Bandit, seed: int) -> None:
-        self._bandit, self._seed = bandit, seed
+    def __init__(self, bandit: Bandit, seed: int, arm: str = "arm", unit: str = "") -> None:
+        self._bandit, self._seed, self.arm, self.unit = bandit, seed, arm, unit
         self.set_means: tuple[float, ...] = tuple(float(mean) for mean in (*bandit.means, *bandit.jammed))  # type: ignore[attr-defined]
         self.arms = bandit.arms
 
@@ -59,10 +59,12 @@ def clean_rewards(rewards: Rewards, means: Sequence[float], spread: float, withi
     for arm, target in enumerate(means):
         x = rewards.clean(arm)
         mean, deviation, distance = _mean(x), _deviation(x), _distance_to_normal(x)
-        found.append(Measured(f"mean of arm {arm}", mean, near(mean, target, within), f"arm {arm}: mean {interval(mean, '.2f')}"))
-        found.append(Measured(f"standard deviation of arm {arm}", deviation, near(deviation, spread, within), f"arm {arm}: standard deviation {interval(deviation, '.2f')}"))
+        name = f"{rewards.arm} {arm}"
+        found.append(Measured(f"mean of {name}", mean, near(mean, target, within), f"{name}: mean {interval(mean, '.2f', rewards.unit)}"))
+        text = f"{name}: standard deviation {interval(deviation, '.2f', rewards.unit)}"
+        found.append(Measured(f"standard deviation of {name}", deviation, near(deviation, spread, within), text))
         verdict = AGREE if distance.wholly_below(NORMAL_DISTANCE) else DISAGREE if distance.wholly_above(NORMAL_DISTANCE) else CANNOT_TELL
-        found.append(Measured(f"distance of arm {arm} to a normal law", distance, verdict, f"arm {arm}: distance to a normal law {interval(distance, '.3f')}"))
+        found.append(Measured(f"distance of {name} to a normal law", distance, verdict, f"{name}: distance to a normal law {interval(distance, '.3f')}"))
     return found
 
 
@@ -70,8 +72,9 @@ def attacked_rewards(rewards: Rewards, low: float, high: float, within: float) -
     """The mean of attacked rewards lies between two numbers, within so much, in each arm."""
     found = []
     for arm in range(rewards.arms):
-        mean = _mean(rewards.attacked(arm))
-        found.append(Measured(f"attacked mean of arm {arm}", mean, near(mean, (low + high) / 2, (high - low) / 2 + within), f"arm {arm}: {interval(mean, '.2f')}"))
+        mean, name = _mean(rewards.attacked(arm)), f"{rewards.arm} {arm}"
+        verdict = near(mean, (low + high) / 2, (high - low) / 2 + within)
+        found.append(Measured(f"attacked mean of {name}", mean, verdict, f"{name}: attacked mean {interval(mean, '.2f', rewards.unit)}"))
     return found
 
 
@@ -79,8 +82,8 @@ def attack_takes(rewards: Rewards, drop: float, within: float) -> list[Measured]
     """An attack lowers the mean reward of each arm by so much, within so much."""
     found = []
     for arm in range(rewards.arms):
-        fall = _mean(rewards.clean(arm) - rewards.attacked(arm))
-        found.append(Measured(f"what an attack takes from arm {arm}", fall, near(fall, drop, within), f"arm {arm}: {interval(fall, '.1f')}"))
+        fall, name = _mean(rewards.clean(arm) - rewards.attacked(arm)), f"{rewards.arm} {arm}"
+        found.append(Measured(f"what an attack takes from {name}", fall, near(fall, drop, within), f"{name}: falls by {interval(fall, '.2f', rewards.unit)}"))
     return found
 
 
@@ -90,10 +93,10 @@ def reads_linearly(rewards: Rewards, within: float) -> list[Measured]:
     levels = np.array(rewards.set_means)
     centred = levels - levels.mean()
     slope = _mean(sum(weight * x for weight, x in zip(centred / (centred @ centred), laws, strict=True)))
-    found = [Measured("slope", slope, near(slope, 1.0, 0.01), f"slope {interval(slope, '.4f')} over {levels.min():g} to {levels.max():g}")]
+    found = [Measured("slope", slope, near(slope, 1.0, 0.01), f"slope {interval(slope, '.4f')} over {short(levels.min(), rewards.unit)} to {short(levels.max(), rewards.unit)}")]
     for level, x in zip(levels, laws, strict=True):
         error = _mean(x - level)
-        found.append(Measured(f"error at {level:g}", error, near(error, 0.0, within), f"at {level:g}: {interval(error, '.3f')} off"))
+        found.append(Measured(f"error at {level:g}", error, near(error, 0.0, within), f"set to {short(level, rewards.unit)}: read {interval(error, '.3f', rewards.unit)} off"))
     return found
 
 

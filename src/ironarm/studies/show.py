@@ -27,7 +27,12 @@ SIZE = (6.4, 4.9)
 
 
 def check_show(study: Study) -> None:
-    """Refuse figures and tables that name what the study does not have."""
+    """Refuse words, figures and tables that name what the study does not have."""
+    if "introduction" in study.show:
+        text("introduction", study.show["introduction"])
+    for part in ("words", "policies"):
+        for term, meaning in fields(part, study.show.get(part, {}), [], study.policies if part == "policies" else study.show.get(part, {})).items():
+            text(f"{part}: {term}", meaning)
     parts: list[tuple[str, Mapping[str, Any], list[str], list[str]]] = [
         ("figures", {**KINDS, **PICTURES}, ["name", "kind", "title", "run", "caption"], ["policies", "trials", "heading"]),
         ("tables", TABLES, ["name", "kind", "title"], ["run", "from"]),
@@ -67,12 +72,12 @@ def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]
     if figure["kind"] == "schedule":
         return [(figure["name"], schedule(findings.study, run, figure["policies"][0]))]
     if figure["kind"] in PICTURES:
-        return [(figure["name"], PICTURES[figure["kind"]](run))]
+        return [(figure["name"], PICTURES[figure["kind"]](findings.study, run))]
     trials = findings.study.paper_trials if figure.get("trials") == "paper" else run.trials
     heading = _label(f"{figure['heading']}: ") if "heading" in figure else ""  # a panel's file is also seen without the page
     panels = []
     for rho in run.rho:
-        evidence = Evidence(findings.outcomes[run.name, rho], trials)
+        evidence = Evidence(findings.outcomes[run.name, rho], trials, findings.study.unit)
         kinds = {name: type(policy).__name__ for name in figure["policies"] for policy in findings.study.policies[name].candidates(rho)[:1]}
         panels.append((f"{figure['name']}-rho-{rho:g}", KINDS[figure["kind"]](evidence, kinds, f"{heading}ρ = {rho:g}, {evidence.trials:,} trials")))
     return panels
@@ -83,7 +88,7 @@ def regret(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
     figure, axes = _panel(title)
     curves = {name: evidence.curves(name) for name in kinds}
     _lines(axes, evidence, kinds, curves)
-    axes.set(xscale="log", yscale="log", xlabel="round", ylabel="regret", xlim=_from(evidence, kinds, 10), ylim=(0.7 * _lowest(evidence, curves, 10), None))
+    axes.set(xscale="log", yscale="log", xlabel="round", ylabel=_regret(evidence), xlim=_from(evidence, kinds, 10), ylim=(0.7 * _lowest(evidence, curves, 10), None))
     return _with_legend(figure, axes)
 
 
@@ -104,7 +109,7 @@ def tails(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
         share = 1 - np.arange(len(ordered)) / len(ordered)
         colour, line, _ = styles.next(kind)
         axes.plot(np.append(ordered, ordered[-1]), np.append(share, share[-1] / 2), line, color=colour, label=_label(name), drawstyle="steps-pre", linewidth=1.8)
-    axes.set(xscale="log", yscale="log", xlabel="final regret", ylabel="share of trials with more", ylim=(0.7 / evidence.trials, 1.3))
+    axes.set(xscale="log", yscale="log", xlabel=f"final {_regret(evidence)}", ylabel="share of trials with more", ylim=(0.7 / evidence.trials, 1.3))
     return _with_legend(figure, axes)
 
 
@@ -123,7 +128,7 @@ def growth(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
         xscale="log",
         yscale="log",
         xlabel="round",
-        ylabel="regret",
+        ylabel=_regret(evidence),
         xlim=_from(evidence, kinds, 1000),
         ylim=(0.7 * _lowest(evidence, {name: evidence.curves(name) for name in kinds}, 1000), None),
     )
@@ -177,6 +182,11 @@ def _lowest(evidence: Evidence, curves: Mapping[str, np.ndarray], first: int) ->
     return min([float(mean[mean > 0].min()) for mean in means if (mean > 0).any()], default=1.0)
 
 
+def _regret(evidence: Evidence) -> str:
+    """What an axis of regret is called."""
+    return f"regret, {_label(evidence.unit)}" if evidence.unit else "regret"
+
+
 def _label(name: str) -> str:
     """A policy's name as a label, in which a dollar sign is a dollar sign."""
     return name.replace("$", r"\$")
@@ -210,21 +220,21 @@ def _with_legend(figure: Any, axes: Any) -> Any:
     return figure
 
 
-def setup(run: Run) -> Any:
-    """The nodes and channels of the radio testbed."""
+def setup(study: Study, run: Run) -> Any:
+    """The nodes and channels of the radio testbed, with the attacks of every run on that bandit."""
     from ..radio import pictures
 
-    return pictures.setup(_testbed(run), run.attack_at(run.rho[-1]), run.rho)
+    return pictures.setup(_testbed(run), *(other.attack_at(rho) for other in study.runs if other.bandit.to_dict() == run.bandit.to_dict() for rho in other.rho))
 
 
-def spectrogram(run: Run) -> Any:
+def spectrogram(study: Study, run: Run) -> Any:
     """Power over time and frequency on the radio testbed, at the run's last rho."""
     from ..radio import pictures
 
     return pictures.spectrogram(_testbed(run), run.attack_at(run.rho[-1]))
 
 
-def constellation(run: Run) -> Any:
+def constellation(study: Study, run: Run) -> Any:
     """A packet's symbols, clean and jammed."""
     from ..radio import pictures
 
@@ -238,7 +248,7 @@ def _testbed(run: Run) -> RadioBandit:
     return run.bandit
 
 
-PICTURES: dict[str, Callable[[Run], Any]] = {"setup": setup, "spectrogram": spectrogram, "constellation": constellation}
+PICTURES: dict[str, Callable[[Study, Run], Any]] = {"setup": setup, "spectrogram": spectrogram, "constellation": constellation}
 """Kinds of figures that show what a run is played on, not what came out; they are loaded only when they are drawn."""
 
 KINDS: dict[str, Callable[..., Any]] = {"schedule": schedule, "regret": regret, "optimal": optimal, "tails": tails, "growth": growth}

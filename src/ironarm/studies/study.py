@@ -90,6 +90,10 @@ class Study:
     show: Mapping[str, Any]
     quick: bool
     """Whether these are the study's quick sizes, not its own."""
+    arm: str = "arm"
+    """What an arm is called, for example a channel."""
+    unit: str = ""
+    """The unit of rewards, and so of regret."""
 
     def run(self, name: str) -> Run:
         """Return the run of that name."""
@@ -140,7 +144,7 @@ def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dic
     from .claims import check_claim
     from .show import check_show
 
-    top = fields("runs.toml", runs, ["title", "seed", "bandit", "attack", "policies", "runs"], ["paper_trials", "tuning"])
+    top = fields("runs.toml", runs, ["title", "seed", "bandit", "attack", "policies", "runs"], ["paper_trials", "tuning", "arm", "unit"])
     if not isinstance(top["policies"], dict) or not top["policies"]:
         raise InvalidInput(f"policies must be a table with at least one policy, got {top['policies']!r}.")
     entries = {name: _entry(name, data) for name, data in top["policies"].items()}
@@ -179,8 +183,10 @@ def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dic
         tuning=tuning,
         runs=tuple(listed),
         claims=tuple(tables("claims", fields("claims.toml", claims, [], ["claims"]).get("claims", []))),
-        show=fields("show.toml", show, [], ["figures", "tables"]),
+        show=fields("show.toml", show, [], ["introduction", "words", "policies", "figures", "tables"]),
         quick=quick,
+        arm=text("arm", top.get("arm", "arm")),
+        unit=text("unit", top["unit"]) if "unit" in top else "",
     )
     for claim in study.claims:
         check_claim(study, claim)

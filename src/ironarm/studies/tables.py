@@ -50,8 +50,19 @@ def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
             body.append((name, *numbers, percent(share), f"{100 * optimal:.2f} %"))
             row = {"rho": rho, "policy": name, "trials": evidence.trials, "mean": asdict(mean), "mean_of_paper_trials": asdict(few), "median": float(np.median(regret))}
             data.append({**row, "q95": q95, "q99": q99, "worst": float(regret.max()), "stuck": asdict(share), "optimal": optimal})
-        head = ("policy", *([f"mean of {first}"] if apart else []), f"mean of {evidence.trials:,}", "median", "95 %", "99 %", "worst", "stuck", "optimal pulls")
-        note = "In brackets 95 % intervals. A trial is stuck if less than half of its last tenth went to the best arm."
+        head = (
+            "policy",
+            *([f"mean of {first}"] if apart else []),
+            f"mean of {evidence.trials:,}",
+            "median",
+            "95 % quantile",
+            "99 % quantile",
+            "worst",
+            "trials stuck",
+            "optimal pulls",
+        )
+        unit = f" in {findings.study.unit}" if findings.study.unit else ""
+        note = f"Regret at T{unit}, over the trials; in brackets 95 % intervals. A trial is stuck if less than half of its last tenth went to the best {findings.study.arm}."
         tables.append(Table(f"{spec['title']}, ρ = {rho:g}, T = {run.horizon:,}", head, tuple(body), tuple(data), note))
     return tables
 
@@ -123,7 +134,8 @@ def tuning(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
     settings = findings.study.tuning
     if settings is None:
         return []
-    note = f"Mean final regret over {settings.trials} trials of seed {settings.seed}, which the study itself does not use; the same noise and coins for every candidate."
+    unit = f", in {findings.study.unit}," if findings.study.unit else ""
+    note = f"Mean final regret{unit} over {settings.trials} trials of seed {settings.seed}, which the study itself does not use; the same noise and coins for every candidate."
     return [Table(str(spec["title"]), ("policy", "ρ", "parameter", "grid: mean regret", "chosen", *(["runs"] if several else [])), tuple(body), tuple(data), note, words=True)]
 
 
