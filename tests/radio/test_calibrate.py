@@ -6,7 +6,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from ironarm.errors import BadFile
+from ironarm.errors import BadFile, InvalidInput
 from ironarm.radio.calibrate import TARGETS_DB, Calibration, ChannelSetting, SimulatedBench, UnreachableTarget, calibrate
 from ironarm.radio.medium import Medium
 
@@ -44,6 +44,14 @@ def test_unreachable_targets_are_named():
         calibrate(bench(noise=[0, 0, 0, -300, 0]))
     with pytest.raises(UnreachableTarget, match=r"spread by 0\.2"):
         calibrate(bench(), spread_db=0.1)
+
+
+def test_a_calibration_without_end_is_refused():
+    """Before a packet is sent; what is needed is said."""
+    with pytest.raises(InvalidInput, match=r"takes 1\.6e\+07 packets in each channel, and 100,000 is the most; choose 0\.013 dB or more"):
+        calibrate(bench(), tolerance_db=0.001)
+    with pytest.raises(InvalidInput, match="packets must be a whole number"):
+        calibrate(bench(), packets=99_999_999_999)
 
 
 def test_an_unsteady_bench_is_noticed():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ironarm.radio.listen import listen
+from ironarm.radio.listen import ROOM, listen, listen_to_train
 from ironarm.radio.randomness import complex_normals, key
 from ironarm.radio.receiver import Receiver
 from ironarm.radio.waveform import HALF_SPAN, STANDARD, modulate
@@ -45,3 +45,12 @@ def test_a_packet_that_cannot_be_read_is_reported_with_its_sinr():
     report = listen(Recording((7, 3000), noise=1.0), RECEIVER, 7, at=0, samples=8 * PACKET)
     assert report.detected
     assert report.sinr_db == pytest.approx(0, abs=2)
+
+
+def test_no_packet_of_a_train_is_missed():
+    """Wherever the windows lie: the weaker of two is found beside the preamble of the one before, which a window may have cut off."""
+    for begin in range(PACKET, 2 * PACKET, 9):
+        recording = Recording((8, begin + PACKET + 2 * ROOM * 3))
+        before = 1.6 * modulate(STANDARD.symbols(7), 3)
+        recording.samples[begin : begin + len(before)] += before
+        assert min(listen_to_train(recording, RECEIVER, range(7, 9), at=0, samples=6 * PACKET)) > 25, begin

@@ -115,7 +115,7 @@ def _results(settings: Settings, options: argparse.Namespace, play: Callable[[Ca
     from ..radio.live_view import LiveView
 
     if options.save:
-        _check_place("--save", options.save)
+        _check_place("--save", options.save, "run.json")
     played: list[Round] = []
     began = perf_counter()
     try:
@@ -138,10 +138,10 @@ def _results(settings: Settings, options: argparse.Namespace, play: Callable[[Ca
     return 0
 
 
-def _check_place(option: str, file: Path) -> None:
+def _check_place(option: str, file: Path, example: str) -> None:
     """Refuse a file that cannot be written, before rounds are played for it."""
     if file.is_dir():
-        raise InvalidInput(f"{option} {file} is a folder; name a file in it, such as {file / 'run.json'}.")
+        raise InvalidInput(f"{option} {file} is a folder; name a file in it, such as {file / example}.")
     if not file.parent.is_dir():
         raise InvalidInput(f"{option} {file} cannot be written: there is no folder {file.parent}. Make it first, or choose another.")
     if not os.access(file.parent, os.W_OK):
@@ -228,7 +228,7 @@ def _calibrate(options: argparse.Namespace) -> int:
     from ..radio.settings import Settings
 
     settings = Settings.read(options.config)
-    _check_place("--out", options.out)
+    _check_place("--out", options.out, "calibration.json")
     note = options.note
     with ExitStack() as switched_off:
         if check_devices(settings):

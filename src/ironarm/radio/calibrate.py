@@ -33,6 +33,8 @@ from .waveform import STANDARD
 
 TARGETS_DB = (41.0, 37.0, 35.0, 31.0, 28.0)
 FORMAT = 1
+MOST_PACKETS = 100_000
+"""In one measurement; on devices that takes minutes."""
 
 
 class UnreachableTarget(InvalidInput):
@@ -163,7 +165,13 @@ def calibrate(
     targets = [number("a target", target) for target in targets_db]
     number("spread_db", spread_db, above=0)
     number("tolerance_db", tolerance_db, above=0)
-    packets = whole("packets", packets, at_least=20)
+    packets = whole("packets", packets, at_least=20, below=MOST_PACKETS + 1)
+    to_verify = (4 * spread_db / tolerance_db) ** 2
+    if to_verify > MOST_PACKETS:
+        raise InvalidInput(
+            f"a tolerance of {tolerance_db:g} dB where packets spread by {spread_db:g} dB takes {to_verify:.2g} packets in each channel, and {MOST_PACKETS:,} is the most; "
+            f"choose {4 * spread_db / math.sqrt(MOST_PACKETS):.2g} dB or more."
+        )
     found: list[tuple[float, float, float]] = []
     spreads: list[float] = []
     for channel, target in enumerate(targets):
@@ -186,7 +194,7 @@ def calibrate(
     wander = math.sqrt(max(spread_db**2 - own**2, 0.0))
     settings = []
     for channel, (target, (floor, slope, level)) in enumerate(zip(targets, found, strict=True)):
-        sinr = bench.measure(channel, level, wander, max(packets, math.ceil((4 * spread_db / tolerance_db) ** 2)))
+        sinr = bench.measure(channel, level, wander, max(packets, math.ceil(to_verify)))
         if abs(float(sinr.mean()) - target) > tolerance_db:
             raise UnreachableTarget(
                 f"channel {channel} was set to {target:g} dB and then measured {sinr.mean():.2f} dB, further off than {tolerance_db:g} dB: the bench is not steady, or not linear."

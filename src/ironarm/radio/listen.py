@@ -38,7 +38,7 @@ def listen(radio: Stream, receiver: Receiver, round_number: int, at: int, sample
     at : the number of the first sample to look at, taken before the packet was asked for.
     samples : how many samples to look through.
     """
-    for report in _packets(radio, receiver, at, samples):
+    for report in _packets(radio, receiver, at, samples, 1):
         if not report.crc_ok or report.round == round_number % 2**32:
             return report
     return receiver.receive(np.empty(0))
@@ -47,7 +47,7 @@ def listen(radio: Stream, receiver: Receiver, round_number: int, at: int, sample
 def listen_to_train(radio: Stream, receiver: Receiver, numbers: range, at: int, samples: int) -> list[float]:
     """Return the SINRs of packets that follow each other, numbered in order; the receiver's floor for those that are not found or whose number cannot be read."""
     found = dict.fromkeys(numbers, receiver.floor_db)
-    for report in _packets(radio, receiver, at, samples):
+    for report in _packets(radio, receiver, at, samples, 2):  # in one of two windows the packet before is so far away that nothing is left of its preamble
         if report.crc_ok and report.round in found:
             found[report.round] = max(found[report.round], report.sinr_db)
             if report.round == numbers[-1]:
@@ -55,10 +55,10 @@ def listen_to_train(radio: Stream, receiver: Receiver, numbers: range, at: int, 
     return list(found.values())
 
 
-def _packets(radio: Stream, receiver: Receiver, at: int, samples: int) -> Iterator[PacketReport]:
-    """Yield the packets in a radio's samples; each may come twice."""
+def _packets(radio: Stream, receiver: Receiver, at: int, samples: int, times: int) -> Iterator[PacketReport]:
+    """Yield the packets in a radio's samples, each looked for in so many windows; it may come more than once."""
     packet = (receiver.format.length + 2 * HALF_SPAN) * receiver.sps
-    for begin in range(at, at + samples, packet):
+    for begin in range(at, at + samples, packet // times):
         report = receiver.receive(radio.receive(2 * packet, at=begin))
         if report.detected:
             # again with the packet in the middle: a window that cuts off its last samples reads too little
