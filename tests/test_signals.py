@@ -31,6 +31,13 @@ def test_ctrl_c_while_modules_are_loaded(way, quiet, tmp_path):
     assert ("KeyboardInterrupt" in process.stderr) == (not quiet)
 
 
+def test_ctrl_c_in_an_exec_of_text(tmp_path):
+    """Dataclasses are made by one. CPython would end by the signal itself after a module that was run with -m, though the interrupt was dealt with."""
+    (tmp_path / "program.py").write_text("from ironarm import cli\ncli._parser = lambda: exec('raise KeyboardInterrupt')\nraise SystemExit(cli.main())\n")
+    process = subprocess.run([sys.executable, "-m", "program"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (process.returncode, process.stderr) == (130, "ironarm: interrupted\n")
+
+
 @pytest.mark.parametrize("number", TOLD_TO_END)
 def test_a_terminal_gets_its_cursor_back(number, tmp_path):
     """And the rounds that were played are saved, with no temporary file beside them."""

@@ -55,6 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("ironarm: interrupted", file=sys.stderr)
+        # CPython remembers an interrupt that passed through an exec of text, which makes dataclasses and named tuples: at its end it would die of SIGINT instead of returning 130.
+        # The next exec of text makes it forget
+        exec("")
         return 130
     except BrokenPipeError:
         # the reader has gone (`| head`): nothing is left to say, also not when Python closes the pipe
