@@ -261,7 +261,7 @@ def test_a_scheduler_that_runs_already(tmp_path, small):
     """By its address; the files are the same."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
         run_sweep(read_sweep(written(tmp_path, SMALL)), tmp_path / "out", dask=cluster.scheduler_address)
         assert len(cluster.scheduler.task_prefixes) == 1  # it was asked, although it has a single worker
         with pytest.raises(ia.InvalidInput, match="which has its own workers"):

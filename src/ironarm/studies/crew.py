@@ -56,7 +56,7 @@ def _dask(workers: int | None, address: str) -> Iterator[int]:
         raise missing_extra("A sweep on a Dask cluster", "dask") from None
     if address == OWN_CLUSTER:
         with interrupts_held():
-            cluster = LocalCluster(n_workers=workers or joblib.cpu_count(), threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL)
+            cluster = LocalCluster(n_workers=workers or joblib.cpu_count(), threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL)
         with cluster, Client(cluster) as client, _joblib_on(client) as count:
             yield count
         return
