@@ -117,6 +117,33 @@ def test_the_devices_own_gain_is_held_against_the_cap_with_digital_gain(device):
         opened(digital_gain=True)
 
 
+def test_a_device_without_a_gain_transmits_only_with_a_digital_one(device, monkeypatch):
+    """Else nothing would keep the cap. A digital gain that is not named is 0 dB, which the cap must allow when the device is opened."""
+    monkeypatch.setattr(device, "listGains", lambda *_: [])
+    table = {"bands_mhz": [[1198, 1204]], "max_gain_db": -60, "setup": "conducted", "devices": {"jammer": "a", "rx": "b"}}
+    with pytest.raises(InvalidInput, match="the jammer's device has no gain that can be set, so max_gain_db cannot be kept; set digital_gain = true"):
+        open_radio(Settings.of({"hardware": table}), "jammer", "conducted")
+    with pytest.raises(InvalidInput, match=r"has no gain that can be set; set digital_gain = true\."):
+        opened(gain_db=0)
+    with pytest.raises(InvalidInput, match="gain of 0 dB is above the configured cap, -60 dB"):
+        opened(cap_db=-60, digital_gain=True)
+    with open_radio(Settings.of({"hardware": table}), "rx", None) as receiver:
+        assert receiver.info().gain_db is None
+    with opened(digital_gain=True) as radio:
+        radio._digital_db = None  # as if it were lost later
+        with pytest.raises(InvalidInput, match="max_gain_db cannot be kept"):
+            radio.transmit(np.ones(10))
+        assert radio._device.sent == 0
+
+
+def test_the_default_digital_gain_is_held_against_the_cap_before_the_device_is_touched(device, monkeypatch):
+    """It is 0 dB."""
+    monkeypatch.setattr(module, "soapy", None)
+    table = {"bands_mhz": [[1198, 1204]], "max_gain_db": -60, "setup": "conducted", "digital_gain": True, "devices": {"tx": "a"}}
+    with pytest.raises(InvalidInput, match="gain of 0 dB is above the configured cap, -60 dB"):
+        open_radio(Settings.of({"hardware": table}), "tx", "conducted")
+
+
 def test_a_gain_that_the_device_rounds_up_beyond_the_cap_is_refused(device):
     """It reads back what it set."""
     device.step = 0.5

@@ -56,7 +56,7 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
     digital = table.get("digital_gain", False)
     if not isinstance(digital, bool):
         raise InvalidInput(f"digital_gain in [hardware] must be true or false, got {digital!r}.")
-    wanted = table.get("gains_db", {}).get(role)
+    wanted = table.get("gains_db", {}).get(role, 0.0 if permit and digital else None)  # so much a digital gain is unless set
     gain = None if wanted is None else max(number(f"the gain of {role}", one) for one in (wanted if isinstance(wanted, list | tuple) and wanted else [wanted]))
     if permit and gain is not None:
         permit.check_gain(gain)

@@ -47,8 +47,8 @@ class TransmitPermit(Protocol):
     def check_frequency(self, frequency_hz: float, width_hz: float, translation_hz: float = 0.0) -> None:
         """Refuse a frequency outside of the allowed bands, or one at which the device itself would be outside."""
 
-    def check_gain(self, gain_db: float) -> None:
-        """Refuse a gain above the cap."""
+    def check_gain(self, gain_db: float | None) -> None:
+        """Refuse a gain above the cap, and one that nobody knows: None."""
 
 
 class SoapyRadio:
@@ -64,7 +64,7 @@ class SoapyRadio:
     frequency_translation_hz : what the device is tuned to, less what that is on the air, as behind a transverter; -1180e6 makes 20 MHz of 1200 MHz.
     settle_seconds : how much of what is received is thrown away after tuning, in seconds of samples.
     digital_gain : scale what is sent, instead of setting the device's gain: `gain_db` is then the power relative to 1, at most 0 dB. For devices that have no gain;
-        one that has is set to its least gain, which must be within the permit too.
+        one that has is set to its least gain, which must be within the permit too. A device without a gain transmits only so, or the permit's cap could not be kept.
     channel : of a device that has several.
 
     Examples
@@ -117,6 +117,8 @@ class SoapyRadio:
                 self.set_gain(gain_db)
             elif permit is not None and self._digital_db is None and self._has_gain():
                 self.set_gain(self._least_gain())
+            if permit is not None:
+                permit.check_gain(self.info().gain_db)
             self.tune(frequency_hz)
         except BaseException:
             self.close()
@@ -162,7 +164,7 @@ class SoapyRadio:
             self._digital_db = number("gain_db", gain_db, at_most=0)
             return
         if not self._has_gain():
-            raise InvalidInput(f"the device {self.name!r} has no gain that can be set; leave out gain_db, or set digital_gain if it transmits.")
+            raise InvalidInput(f"the device {self.name!r} has no gain that can be set; {'leave out its gain' if self.permit is None else 'set digital_gain = true'}.")
         self._set_device_gain(gain_db)
 
     def now(self) -> int:
@@ -181,8 +183,7 @@ class SoapyRadio:
             raise InvalidInput("a radio of SoapySDR sends at once; bursts at a given time are not supported, leave out `at`.")
         info = self.info()
         self.permit.check_frequency(info.frequency_hz, WIDTH_HZ, self.translation_hz)
-        if info.gain_db is not None:
-            self.permit.check_gain(info.gain_db)
+        self.permit.check_gain(info.gain_db)
         if self._has_gain():  # with digital_gain, info has the scaling only
             self.permit.check_gain(self._device.getGain(self._tx, self.channel))
         scaled = (AMPLITUDE * 10 ** ((self._digital_db or 0.0) / 20) * np.asarray(samples)).astype(np.complex64)
