@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Mapping
+from contextlib import ExitStack
 from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -98,8 +99,8 @@ class SoapyRadio:
             raise InvalidInput("digital_gain scales only what is sent, and this radio has no permit to transmit; leave it out.")
         self._reader: Reader | None = None
         self._streams: dict[int, Any] = {}
-        self._sending = threading.Lock()
-        self._closed = False
+        self._sending, self._closing = threading.Lock(), threading.RLock()
+        self._closed = self._let_go = False
         try:
             self._device = module.Device(self.name)
         except RuntimeError as error:
@@ -210,22 +211,21 @@ class SoapyRadio:
         )
 
     def close(self) -> None:
-        """Switch the transmitter off, then the receiver, and let go of the device; may be called twice, and from another thread."""
-        if self._closed:
-            return
-        self._closed = True
-        atexit.unregister(self.close)
-        # a burst ends at its next piece; one that hangs in the driver is cut off all the same
-        waited = self._sending.acquire(timeout=1.0)
-        try:
-            self._end(self._tx)
-        finally:
-            if waited:
-                self._sending.release()
-        if self._reader is not None:
-            self._reader.close()
-        self._end(self._rx)
-        self._device.close()
+        """Switch the transmitter off, then the receiver, and let go of the device; may be called again, and from several threads."""
+        self._closed = True  # a burst ends at its next piece
+        with self._closing:
+            if self._let_go:
+                return
+            # done from the last to the first, whatever became of those before: a second Ctrl-C must not leave the transmitter on
+            with ExitStack() as steps:
+                steps.callback(self._let_device_go)
+                steps.callback(self._end, self._rx)
+                if self._reader is not None:
+                    steps.callback(self._reader.close)
+                steps.callback(self._end, self._tx)
+                # a burst that hangs in the driver is cut off all the same
+                if self._sending.acquire(timeout=1.0):
+                    self._sending.release()
 
     def __enter__(self) -> Self:
         return self
@@ -280,10 +280,16 @@ class SoapyRadio:
         return self._streams[way]
 
     def _end(self, way: int) -> None:
-        stream = self._streams.pop(way, None)
+        stream = self._streams.get(way)
         if stream is not None:
             self._device.deactivateStream(stream)
+            self._streams.pop(way, None)
             self._device.closeStream(stream)
+
+    def _let_device_go(self) -> None:
+        self._device.close()
+        self._let_go = True
+        atexit.unregister(self.close)
 
     def _set_rate(self, rate_hz: float) -> None:
         for way in self._directions:
