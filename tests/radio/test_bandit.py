@@ -70,8 +70,9 @@ def test_strategies_of_the_jammer():
         ia.simulate(ia.UCB(), ia.GaussianBandit([0, 1]), ia.Jammer(0.3), horizon=10, trials=1)
     with pytest.raises(ia.InvalidInput, match="channel 5"):
         ia.Jammer(0.3, [5]).shows(bandit)
-    with pytest.raises(ia.InvalidInput, match="strategy"):
-        ia.Jammer(0.3, "worst")
+    for neither in ("worst", []):
+        with pytest.raises(ia.InvalidInput, match="strategy must be 'any', 'best' or a list of channel numbers"):
+            ia.Jammer(0.3, neither)
     for probabilities, message in (([1, 0, 0, 0, 0], "names a channel twice.*not a probability for each"), ([0.5, 0, 0, 0, 0], "a list names the channels that are jammed")):
         with pytest.raises(ia.InvalidInput, match=message):
             ia.Jammer(0.3, probabilities)
@@ -112,7 +113,7 @@ def test_by_name_and_as_data():
 
 
 def test_bad_settings_are_refused():
-    """Unknown tier, wrong counts, jamming that would help, targets out of reach, too little spread."""
+    """Unknown tier, wrong counts, jamming that would help, targets out of reach, too little or too much spread."""
     for settings, problem in (
         ({"tier": "iqq"}, "Did you mean 'iq'"),
         ({"means": [40, 30]}, "one number for each of the 2"),
@@ -120,6 +121,7 @@ def test_bad_settings_are_refused():
         ({"jammed": [-1, 8, 7, 6, 5]}, "jammed must be at least 0 dB"),
         ({"means": [90], "jammed": [1]}, "between 0 and 60"),
         ({"spread": 0.1}, "at least 0.2"),
+        ({"spread": 100}, "spread must be .* at most 20"),
         ({"missed": 3}, "missed"),
     ):
         with pytest.raises(ia.InvalidInput, match=problem):

@@ -13,7 +13,7 @@ from ironarm.radio.messages import decoded, encoded, router
 from ironarm.radio.processes import free_port
 
 NODE = """
-import json, signal, sys
+import json, signal, sys, time
 from ironarm.radio import node_process
 from ironarm.radio.settings import Settings
 
@@ -24,10 +24,13 @@ class Device:
     def __exit__(self, *_):
         self.close()
     def close(self):
+        print("closing", flush=True)
+        time.sleep(0.2)
         print("off", flush=True)
 
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever these tests were started under
+signal.signal(signal.SIGINT, signal.default_int_handler)
 node_process.check_devices, node_process.open_radio = lambda _: True, lambda *_: Device()
 node_process.run_node("jammer", Settings.of(json.loads(sys.argv[1])))
 """
@@ -46,17 +49,24 @@ def node(port):
             process.kill()
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGQUIT"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT"])
 def test_signals_switch_the_device_off(name):
-    """Before the medium is there the node waits, longer than the medium may be silent later."""
+    """Others that come meanwhile do not stop that. Before the medium is there the node waits, longer than the medium may be silent later."""
     number = getattr(signal, name, None)
     if number is None or sys.platform == "win32":
         pytest.skip(f"NOT TESTED: this system has no {name} that a process can catch")
     with node(free_port()) as process:
         assert select.select([process.stdout], [], [], 1.0)[0] == []  # not switched off yet
         process.send_signal(number)
+        assert process.stdout.readline() == "closing\n"
+        for other in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+            process.send_signal(other)
         out, errors = process.communicate(timeout=20)
-    assert (process.returncode, out.startswith("off\n"), errors) == (128 + number, True, "")
+    assert out.startswith("off\n")
+    if number == signal.SIGINT:
+        assert errors.endswith("\nKeyboardInterrupt\n")
+    else:
+        assert (process.returncode, errors) == (128 + number, "")
 
 
 def test_a_node_whose_medium_falls_silent_says_so_and_ends():
@@ -72,6 +82,6 @@ def test_a_node_whose_medium_falls_silent_says_so_and_ends():
             out, errors = process.communicate(timeout=20)
     finally:
         medium.close(0)
-    assert out.startswith("off\n")
+    assert out.startswith("closing\noff\n")
     assert "jammer: the medium was silent for 0.4 s, so the device was switched off and the node ends" in errors
     assert process.returncode != 0

@@ -143,16 +143,18 @@ def test_a_node_of_another_run_is_told_so_and_ends(capfd):
 
 
 def test_a_dead_node_can_be_started_again_as_it_was():
-    """The line to type has the run's name and the word that transmitting needs."""
+    """The line to type has the run's name and the word that transmitting needs; why it died is in its last words."""
     said = []
     crew, other = Crew(settings(), said.append, "conducted"), Crew(settings())
+    crew._log("tx").write_text("tx: one\nironarm: the gain is above the cap.\n")
     crew.running["tx"] = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"], stdin=subprocess.PIPE)
     crew.running["tx"].wait()
     assert crew.look() == ["tx"]
     for one in (crew, other):
         one._stop()
     assert said == [
-        f"the transmitter's process ended with code 3; to start it again: ironarm radio node tx --config {crew.config} --run {crew.run} --acknowledge-transmitting conducted"
+        f"the transmitter's process ended with code 3; to start it again: ironarm radio node tx --config {crew.config} --run {crew.run} --acknowledge-transmitting conducted",
+        "the transmitter's last words: ironarm: the gain is above the cap.",
     ]
     assert crew.run != other.run
 

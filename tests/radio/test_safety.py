@@ -1,5 +1,6 @@
 """Nothing is transmitted on hardware before bands, gain cap, set-up and acknowledgement are given; everything is switched off at the end."""
 
+import math
 import time
 
 import numpy as np
@@ -80,9 +81,10 @@ def test_what_the_device_says_counts():
     with pytest.raises(InvalidInput, match="outside"):
         guarded.transmit(BURST)
     guarded.tune(1201e6)
-    guarded.radio.set_gain(31)
-    with pytest.raises(InvalidInput, match="cap"):
-        guarded.transmit(BURST)
+    for gain, message in ((31, "cap"), (math.nan, "cap"), (None, "the transmitter's device has no gain that can be set")):
+        guarded.radio.gain_db = gain
+        with pytest.raises(InvalidInput, match=message):
+            guarded.transmit(BURST)
     assert air.emissions == []
 
 

@@ -1,6 +1,7 @@
 """A configuration is data; what is wrong in it is named, with its table and what was meant."""
 
 import json
+import math
 import sys
 import tomllib
 from dataclasses import replace
@@ -63,6 +64,15 @@ def test_the_documented_files_are_the_default(tmp_path):
         ({"hardware": {"max_gian_db": 5}}, r"unknown key 'max_gian_db' in \[hardware\]; .* Did you mean 'max_gain_db'"),
         ({"hardware": {"gains_db": {"jamer": 5}}}, r"unknown key 'jamer' in \[hardware\.gains_db\]; .* Did you mean 'jammer'"),
         ({"hardware": {"gains_db": 5}}, r"\[hardware\.gains_db\] must be a table"),
+        ({"hardware": {"gains_db": {"tx": [1, 2]}}}, r"the gain of tx in \[hardware\.gains_db\] must be a number, got \[1, 2\]"),
+        ({"hardware": {"gains_db": {"noise": [1] * 5}}}, "the gain of noise .* must be a number"),
+        ({"hardware": {"gains_db": {"jammer": [1, 2]}}}, "the jammer's gains .* one for each of the 5 channels"),
+        ({"hardware": {"gains_db": {"jammer": [1, 2, 3, 4, None]}}}, "the gain of jammer .* must be a number"),
+        ({"hardware": {"gains_db": {"rx": math.nan}}}, "the gain of rx .* must be finite"),
+        ({"hardware": {"listen_seconds": "20"}}, r"listen_seconds in \[hardware\] must be a number, got '20'"),
+        ({"hardware": {"listen_seconds": math.nan}}, "listen_seconds .* must be finite"),
+        ({"hardware": {"jam_seconds": [1]}}, "jam_seconds .* must be a number"),
+        ({"hardware": {"jam_seconds": 61}}, "jam_seconds .* must be .* at most 60"),
         ({"hardware": {"devices": {"tx": 5}}}, r"the device of tx in \[hardware\.devices\] must be text"),
     ],
 )

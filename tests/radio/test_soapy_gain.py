@@ -1,8 +1,5 @@
 """The gain of a device, with a stand-in for SoapySDR: the virtual radio's driver has no gain."""
 
-# ruff: noqa: N802, N815
-# the names are SoapySDR's
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,89 +8,14 @@ import pytest
 from ironarm.errors import InvalidInput
 from ironarm.radio.backends import soapy as module
 from ironarm.radio.backends.hardware import open_radio
-from ironarm.radio.safety import TransmitRules
 from ironarm.radio.settings import Settings
 
-
-class Device:
-    """Was left at 89 dB; takes all that is sent."""
-
-    least, step = 0.0, 0.0
-
-    def __init__(self, name):
-        self.gain, self.frequency, self.rate, self.sent = 89.0, 0.0, 0.0, 0
-
-    def getNumChannels(self, way):
-        return 1
-
-    def getSampleRateRange(self, way, channel):
-        return []
-
-    def setSampleRate(self, way, channel, rate):
-        self.rate = rate
-
-    def getSampleRate(self, way, channel):
-        return self.rate
-
-    def getFrequencyRange(self, way, channel):
-        return []
-
-    def setFrequency(self, way, channel, frequency):
-        self.frequency = frequency
-
-    def getFrequency(self, way, channel):
-        return self.frequency
-
-    def listGains(self, way, channel):
-        return ["PA"]
-
-    def getGainRange(self, way, channel):
-        return SimpleNamespace(minimum=lambda: self.least, maximum=lambda: 89.75)
-
-    def setGain(self, way, channel, gain):
-        self.gain = gain + self.step
-
-    def getGain(self, way, channel):
-        return self.gain
-
-    def getDriverKey(self):
-        return "stand-in"
-
-    def getHardwareInfo(self):
-        return {}
-
-    def setupStream(self, way, kind, channels):
-        return way
-
-    def activateStream(self, stream):
-        return 0
-
-    def writeStream(self, stream, buffers, count, flags, timeoutUs):
-        self.sent += count
-        return SimpleNamespace(ret=count)
-
-    def readStreamStatus(self, stream, timeoutUs):
-        return SimpleNamespace(ret=0)
-
-    def deactivateStream(self, stream):
-        pass
-
-    closeStream = deactivateStream
-
-    def close(self):
-        pass
+from .soapy_stand_in import opened, stand_in
 
 
 @pytest.fixture
 def device(monkeypatch):
-    kind = type("Kind", (Device,), {})
-    monkeypatch.setattr(module, "soapy", lambda: SimpleNamespace(Device=kind, SOAPY_SDR_RX=1, SOAPY_SDR_TX=0, SOAPY_SDR_CF32="CF32", SOAPY_SDR_END_BURST=2))
-    return kind
-
-
-def opened(cap_db=10.0, **more):
-    permit = TransmitRules([(1199.5e6, 1202.5e6)], cap_db, "conducted").permit("conducted")
-    return module.SoapyRadio("driver=stand-in", frequency_hz=1200e6, permit=permit, **more)
+    return stand_in(monkeypatch)
 
 
 @pytest.mark.parametrize("digital", [False, True])
@@ -115,6 +37,33 @@ def test_the_devices_own_gain_is_held_against_the_cap_with_digital_gain(device):
     device.least = 12.0
     with pytest.raises(InvalidInput, match="gain of 12 dB is above"):
         opened(digital_gain=True)
+
+
+def test_a_device_without_a_gain_transmits_only_with_a_digital_one(device, monkeypatch):
+    """Else nothing would keep the cap. A digital gain that is not named is 0 dB, which the cap must allow when the device is opened."""
+    monkeypatch.setattr(device, "listGains", lambda *_: [])
+    table = {"bands_mhz": [[1198, 1204]], "max_gain_db": -60, "setup": "conducted", "devices": {"jammer": "a", "rx": "b"}}
+    with pytest.raises(InvalidInput, match="the jammer's device has no gain that can be set, so max_gain_db cannot be kept; set digital_gain = true"):
+        open_radio(Settings.of({"hardware": table}), "jammer", "conducted")
+    with pytest.raises(InvalidInput, match=r"has no gain that can be set; set digital_gain = true\."):
+        opened(gain_db=0)
+    with pytest.raises(InvalidInput, match="gain of 0 dB is above the configured cap, -60 dB"):
+        opened(cap_db=-60, digital_gain=True)
+    with open_radio(Settings.of({"hardware": table}), "rx", None) as receiver:
+        assert receiver.info().gain_db is None
+    with opened(digital_gain=True) as radio:
+        radio._digital_db = None  # as if it were lost later
+        with pytest.raises(InvalidInput, match="max_gain_db cannot be kept"):
+            radio.transmit(np.ones(10))
+        assert radio._device.sent == 0
+
+
+def test_the_default_digital_gain_is_held_against_the_cap_before_the_device_is_touched(device, monkeypatch):
+    """It is 0 dB."""
+    monkeypatch.setattr(module, "soapy", None)
+    table = {"bands_mhz": [[1198, 1204]], "max_gain_db": -60, "setup": "conducted", "digital_gain": True, "devices": {"tx": "a"}}
+    with pytest.raises(InvalidInput, match="gain of 0 dB is above the configured cap, -60 dB"):
+        open_radio(Settings.of({"hardware": table}), "tx", "conducted")
 
 
 def test_a_gain_that_the_device_rounds_up_beyond_the_cap_is_refused(device):

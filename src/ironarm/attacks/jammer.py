@@ -43,7 +43,7 @@ class Jammer(Attack):
         super().__post_init__()
         if self.strategy in ("any", "best"):
             return
-        if isinstance(self.strategy, str) or not isinstance(self.strategy, Sequence):
+        if isinstance(self.strategy, str) or not isinstance(self.strategy, Sequence) or not len(self.strategy):
             raise InvalidInput(f"strategy must be 'any', 'best' or a list of channel numbers such as [0, 3], got {self.strategy!r}.")
         channels = tuple(whole("a channel number of strategy (a list names the channels that are jammed)", channel) for channel in self.strategy)
         if len(set(channels)) < len(channels):

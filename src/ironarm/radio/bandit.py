@@ -44,7 +44,7 @@ class RadioBandit(Bandit):
     tier : "iq", "symbol" or "analytic".
     means : mean SINR of each clean channel, in dB, from which the regret is computed; at most 60.
     jammed : mean SINR of each channel when it is jammed, in dB; at least 0, and not above the clean one.
-    spread : standard deviation of the clean SINR, in dB; at least 0.25, what the measurement itself has (more below 15 dB).
+    spread : standard deviation of the clean SINR, in dB; at least 0.25, what the measurement itself has (more below 15 dB), at most 20.
     missed : the reward of a packet that the receiver does not find, in dB. It finds all packets at 0 dB, 999 of 1,000 at -3 dB, 19 of 20 at -6 dB, and reports no less than -8 dB.
 
     Examples
@@ -78,7 +78,7 @@ class RadioBandit(Bandit):
             raise InvalidInput(f"jammed must not be above means, because a jammer only adds noise; got {self.jammed.tolist()} for the means {self.means.tolist()}.")
         self.receiver = Receiver(floor_db=number("missed", missed, at_most=Receiver.detect_db))
         self.missed = self.receiver.floor_db
-        self.spread = number("spread", spread, above=0)
+        self.spread = number("spread", spread, above=0, at_most=20)
         own = max(estimator_spread(self.known, mean) for mean in self.means)
         if self.spread < own:
             raise InvalidInput(f"spread must be at least {own:.3f} dB, the spread of the measurement itself on {self.known} symbols, got {self.spread:g}.")

@@ -32,6 +32,8 @@ from .settings import Settings
 from .waveform import STANDARD, SYMBOL_RATE
 
 ROLES = ("medium", "tx", "jammer", "rx", "noise")
+ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)]
+"""Windows has only the first two."""
 
 
 def run_node(role: str, settings: Settings, *, acknowledged: str | None = None, with_parent: bool = False, run: str = BY_HAND) -> None:
@@ -213,14 +215,21 @@ def _waited_for(settings: Settings, radio: Any, receiver: Receiver, number: int,
 
 def end_on_signals() -> None:
     """Let the signals that end a process end it by an exception, which switches the device off: SIGHUP comes when a terminal or a connection is closed."""
-    for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
-        known = getattr(signal, name, None)  # Windows has only the first
-        if known is not None and not (name == "SIGHUP" and signal.getsignal(known) == signal.SIG_IGN):  # ignored by nohup, on purpose
+    for known in ENDING:
+        if not (known.name in ("SIGHUP", "SIGINT") and signal.getsignal(known) == signal.SIG_IGN):  # ignored by nohup or a shell, on purpose
             signal.signal(known, _stopped)
 
 
 def _stopped(number: int, _: Any) -> NoReturn:
+    for other in ENDING:  # the second must not stop what the first began to switch off
+        signal.signal(other, _held_off)  # not SIG_IGN: Python complains of a signal that came before it was ignored
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
     raise SystemExit(128 + number)
+
+
+def _held_off(number: int, _: Any) -> None:
+    pass
 
 
 def _starved(role: str, silent_seconds: float) -> None:

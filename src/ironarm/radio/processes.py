@@ -74,7 +74,7 @@ class Crew:
         return ["radio", "node", role, "--config", str(self.config), "--run", self.run, *acknowledged]
 
     def look(self) -> list[str]:
-        """Return which processes have died since the last look, and say so."""
+        """Return which processes have died since the last look, and say so, with their last words."""
         died = []
         for role, process in list(self.running.items()):
             code = process.poll()
@@ -83,12 +83,14 @@ class Crew:
                 died.append(role)
                 how = f"was ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
                 self._say(f"the {NAMES[role]}'s process {how}; to start it again: {shlex.join(['ironarm', *self._arguments(role)])}")
+                if words := self.last_words(role):
+                    self._say(f"the {NAMES[role]}'s last words: {words}")
         return died
 
     def last_words(self, role: str) -> str:
-        """Return the last line that a node wrote on standard error."""
+        """Return the last line that a node wrote on standard error, empty if there is none."""
         lines = self._log(role).read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing."
+        return lines[-1] if lines else ""
 
     def _log(self, role: str) -> Path:
         return Path(self._folder.name) / f"{role}.log"
@@ -154,7 +156,7 @@ def run_processes(
         def look(started: bool) -> None:
             for role in crew.look():
                 if not started:
-                    raise NodeLost(f"the {NAMES[role]} did not start: {crew.last_words(role)}")
+                    raise NodeLost(f"the {NAMES[role]} did not start: {crew.last_words(role) or 'it said nothing.'}")
 
         rounds = observe(crew.settings.processes, crew.run, on_round, say, look)
         crew.wait()

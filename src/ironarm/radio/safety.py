@@ -121,8 +121,10 @@ class Permit:
                     "Tune to one of these (base_mhz in [channels]), or correct bands_mhz in [hardware]."
                 )
 
-    def check_gain(self, gain_db: float) -> None:
-        """Refuse a gain above the cap."""
+    def check_gain(self, gain_db: float | None) -> None:
+        """Refuse a gain above the cap, and that of a device which has none that can be set (None): nobody knows how strong it is."""
+        if gain_db is None:
+            raise InvalidInput(f"the {self.node}'s device has no gain that can be set, so max_gain_db cannot be kept; set digital_gain = true in [hardware].")
         if not gain_db <= self.rules.max_gain_db:
             raise InvalidInput(
                 f"the {self.node}'s gain of {gain_db:g} dB is above the configured cap, {self.rules.max_gain_db:g} dB. "
@@ -164,8 +166,7 @@ class GuardedRadio:
             raise InvalidInput(f"the {self.permit.node} was switched off (its heartbeat was lost, or it was closed) and does not transmit any more; start the node again.")
         info = self.radio.info()
         self.permit.check_frequency(info.frequency_hz, self.width_hz)
-        if info.gain_db is not None:
-            self.permit.check_gain(info.gain_db)
+        self.permit.check_gain(info.gain_db)
         self.radio.transmit(samples, at)
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:

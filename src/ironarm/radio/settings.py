@@ -334,9 +334,19 @@ def _made(kind: type[T], where: str, table: Any) -> T:
 
 
 def _check_hardware(table: Any) -> None:
-    """Check the names in `[hardware]`; `backends/hardware.py` and `safety.py` check the values when a device is opened."""
+    """Check the names in `[hardware]`, its times and its gains; `backends/hardware.py` and `safety.py` check what a node may do when its device is opened."""
     _check_keys("[hardware]", table, HARDWARE_KEYS)
-    _check_keys("[hardware.gains_db]", table.get("gains_db", {}), DEVICE_ROLES)
+    for name in ("listen_seconds", "jam_seconds"):
+        if name in table:
+            number(f"{name} in [hardware]", table[name], above=0, at_most=60)
+    gains = table.get("gains_db", {})
+    _check_keys("[hardware.gains_db]", gains, DEVICE_ROLES)
+    for role, gain in gains.items():
+        of_channels = role == "jammer" and isinstance(gain, list | tuple)
+        if of_channels and len(gain) != CHANNELS:
+            raise InvalidInput(f"the jammer's gains in [hardware.gains_db] must be one number, or one for each of the {CHANNELS} channels, got {list(gain)!r}.")
+        for one in gain if of_channels else [gain]:
+            number(f"the gain of {role} in [hardware.gains_db]", one)
     devices = table.get("devices", {})
     for role, device in devices.items() if isinstance(devices, dict) else ():
         if not isinstance(device, str) or not device.strip():

@@ -56,8 +56,8 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
     digital = table.get("digital_gain", False)
     if not isinstance(digital, bool):
         raise InvalidInput(f"digital_gain in [hardware] must be true or false, got {digital!r}.")
-    wanted = table.get("gains_db", {}).get(role)
-    gain = None if wanted is None else max(number(f"the gain of {role}", one) for one in (wanted if isinstance(wanted, list | tuple) and wanted else [wanted]))
+    wanted = table.get("gains_db", {}).get(role, 0.0 if permit and digital else None)  # so much a digital gain is unless set
+    gain = max(wanted) if isinstance(wanted, list | tuple) else wanted
     if permit and gain is not None:
         permit.check_gain(gain)
     translation = number("frequency_translation_hz", table.get("frequency_translation_hz", 0.0))
@@ -99,9 +99,7 @@ def jammer_gains(settings: Settings, radio: Any) -> list[float]:
     """Return the jammer's gain in each channel: as configured, else what its device is set to."""
     wanted = (settings.hardware or {}).get("gains_db", {}).get("jammer")
     if isinstance(wanted, list | tuple):
-        if len(wanted) != CHANNELS:
-            raise InvalidInput(f"the jammer's gains in [hardware.gains_db] must be one number, or one for each of the {CHANNELS} channels, got {list(wanted)!r}.")
-        return [number("a gain of the jammer", gain) for gain in wanted]
+        return [float(gain) for gain in wanted]
     return [float(wanted if wanted is not None else radio.info().gain_db or 0.0)] * CHANNELS
 
 
@@ -115,7 +113,7 @@ def cover_symbols(settings: Settings) -> int:
 
 def seconds(settings: Settings, name: str) -> float:
     """Return a time of `[hardware]`."""
-    return number(name, (settings.hardware or {}).get(name, {"listen_seconds": 1.0, "jam_seconds": 0.1}[name]), above=0, at_most=60)
+    return float((settings.hardware or {}).get(name, {"listen_seconds": 1.0, "jam_seconds": 0.1}[name]))
 
 
 def _devices(settings: Settings) -> dict[str, Any]:

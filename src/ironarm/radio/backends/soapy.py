@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Mapping
+from contextlib import ExitStack
 from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -47,8 +48,8 @@ class TransmitPermit(Protocol):
     def check_frequency(self, frequency_hz: float, width_hz: float, translation_hz: float = 0.0) -> None:
         """Refuse a frequency outside of the allowed bands, or one at which the device itself would be outside."""
 
-    def check_gain(self, gain_db: float) -> None:
-        """Refuse a gain above the cap."""
+    def check_gain(self, gain_db: float | None) -> None:
+        """Refuse a gain above the cap, and one that nobody knows: None."""
 
 
 class SoapyRadio:
@@ -64,7 +65,7 @@ class SoapyRadio:
     frequency_translation_hz : what the device is tuned to, less what that is on the air, as behind a transverter; -1180e6 makes 20 MHz of 1200 MHz.
     settle_seconds : how much of what is received is thrown away after tuning, in seconds of samples.
     digital_gain : scale what is sent, instead of setting the device's gain: `gain_db` is then the power relative to 1, at most 0 dB. For devices that have no gain;
-        one that has is set to its least gain, which must be within the permit too.
+        one that has is set to its least gain, which must be within the permit too. A device without a gain transmits only so, or the permit's cap could not be kept.
     channel : of a device that has several.
 
     Examples
@@ -98,8 +99,8 @@ class SoapyRadio:
             raise InvalidInput("digital_gain scales only what is sent, and this radio has no permit to transmit; leave it out.")
         self._reader: Reader | None = None
         self._streams: dict[int, Any] = {}
-        self._sending = threading.Lock()
-        self._closed = False
+        self._sending, self._closing = threading.Lock(), threading.RLock()
+        self._closed = self._let_go = False
         try:
             self._device = module.Device(self.name)
         except RuntimeError as error:
@@ -117,6 +118,8 @@ class SoapyRadio:
                 self.set_gain(gain_db)
             elif permit is not None and self._digital_db is None and self._has_gain():
                 self.set_gain(self._least_gain())
+            if permit is not None:
+                permit.check_gain(self.info().gain_db)
             self.tune(frequency_hz)
         except BaseException:
             self.close()
@@ -162,7 +165,7 @@ class SoapyRadio:
             self._digital_db = number("gain_db", gain_db, at_most=0)
             return
         if not self._has_gain():
-            raise InvalidInput(f"the device {self.name!r} has no gain that can be set; leave out gain_db, or set digital_gain if it transmits.")
+            raise InvalidInput(f"the device {self.name!r} has no gain that can be set; {'leave out its gain' if self.permit is None else 'set digital_gain = true'}.")
         self._set_device_gain(gain_db)
 
     def now(self) -> int:
@@ -181,8 +184,7 @@ class SoapyRadio:
             raise InvalidInput("a radio of SoapySDR sends at once; bursts at a given time are not supported, leave out `at`.")
         info = self.info()
         self.permit.check_frequency(info.frequency_hz, WIDTH_HZ, self.translation_hz)
-        if info.gain_db is not None:
-            self.permit.check_gain(info.gain_db)
+        self.permit.check_gain(info.gain_db)
         if self._has_gain():  # with digital_gain, info has the scaling only
             self.permit.check_gain(self._device.getGain(self._tx, self.channel))
         scaled = (AMPLITUDE * 10 ** ((self._digital_db or 0.0) / 20) * np.asarray(samples)).astype(np.complex64)
@@ -209,22 +211,21 @@ class SoapyRadio:
         )
 
     def close(self) -> None:
-        """Switch the transmitter off, then the receiver, and let go of the device; may be called twice, and from another thread."""
-        if self._closed:
-            return
-        self._closed = True
-        atexit.unregister(self.close)
-        # a burst ends at its next piece; one that hangs in the driver is cut off all the same
-        waited = self._sending.acquire(timeout=1.0)
-        try:
-            self._end(self._tx)
-        finally:
-            if waited:
-                self._sending.release()
-        if self._reader is not None:
-            self._reader.close()
-        self._end(self._rx)
-        self._device.close()
+        """Switch the transmitter off, then the receiver, and let go of the device; may be called again, and from several threads."""
+        self._closed = True  # a burst ends at its next piece
+        with self._closing:
+            if self._let_go:
+                return
+            # done from the last to the first, whatever became of those before: a second Ctrl-C must not leave the transmitter on
+            with ExitStack() as steps:
+                steps.callback(self._let_device_go)
+                steps.callback(self._end, self._rx)
+                if self._reader is not None:
+                    steps.callback(self._reader.close)
+                steps.callback(self._end, self._tx)
+                # a burst that hangs in the driver is cut off all the same
+                if self._sending.acquire(timeout=1.0):
+                    self._sending.release()
 
     def __enter__(self) -> Self:
         return self
@@ -279,10 +280,16 @@ class SoapyRadio:
         return self._streams[way]
 
     def _end(self, way: int) -> None:
-        stream = self._streams.pop(way, None)
+        stream = self._streams.get(way)
         if stream is not None:
             self._device.deactivateStream(stream)
+            self._streams.pop(way, None)
             self._device.closeStream(stream)
+
+    def _let_device_go(self) -> None:
+        self._device.close()
+        self._let_go = True
+        atexit.unregister(self.close)
 
     def _set_rate(self, rate_hz: float) -> None:
         for way in self._directions:
