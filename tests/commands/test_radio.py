@@ -67,8 +67,8 @@ setup = "conducted"
 [hardware.devices]
 tx = "driver=null"
 rx = "driver=null"
-jammer = "driver=null"
-noise = "driver=null"
+jammer = "driver=null,serial=1"
+noise = "driver=null,serial=2"
 """
 TRANSLATED = HARDWARE.replace('"conducted"', '"conducted"\nfrequency_translation_hz = -1.18e9')
 
@@ -87,7 +87,7 @@ TRANSLATED = HARDWARE.replace('"conducted"', '"conducted"\nfrequency_translation
         (["run"], "roundz = 5", "Did you mean 'rounds'"),
         (["calibrate"], "[channels]\nmeans = [60, 37, 35, 31, 28]", "channel 0 cannot reach 60 dB"),
         (["calibrate"], HARDWARE, "the transmitter transmits on hardware"),
-        (["calibrate"], HARDWARE.replace('noise = "driver=null"', "[processes]\nnoise_node = false"), "needs one for the noise source"),
+        (["calibrate"], HARDWARE.replace('noise = "driver=null,serial=2"', "[processes]\nnoise_node = false"), "needs one for the noise source"),
         (["calibrate", "--out", "no/such/folder.json"], None, "there is no folder"),
         (["node", "tx", "--acknowledge-transmitting", "conducted"], "[channels]\nbase_mhz = 1200.5" + HARDWARE, "from 1202.25 to 1202.75 MHz, outside"),
         (
@@ -99,7 +99,7 @@ TRANSLATED = HARDWARE.replace('"conducted"', '"conducted"\nfrequency_translation
         (["run"], HARDWARE, "add --processes"),
         (["run", "--processes"], HARDWARE, "did not start: ironarm: the"),
         (["node", "rx"], HARDWARE.replace("jammer =", "noise_ ="), "Did you mean 'noise'"),
-        (["node", "rx"], HARDWARE.replace('jammer = "driver=null"', ""), "but none for jammer"),
+        (["node", "rx"], HARDWARE.replace('jammer = "driver=null,serial=1"', ""), "but none for jammer"),
         (["node", "tx"], HARDWARE, "add --acknowledge-transmitting conducted"),
         (["node", "jammer"], HARDWARE, "the jammer transmits on hardware"),
         (["node", "noise"], HARDWARE, "the noise source transmits on hardware"),

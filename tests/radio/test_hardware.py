@@ -2,15 +2,17 @@
 
 import json
 import tomllib
+from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 
 from ironarm.cli import main
-from ironarm.errors import InvalidInput, NodeLost
+from ironarm.errors import BadFile, InvalidInput, NodeLost
 from ironarm.radio.backends.hardware import cover_symbols, jammer_gains
 from ironarm.radio.calibrate import Calibration
+from ironarm.radio.device_bench import DeviceBench
 from ironarm.radio.medium import Medium
 from ironarm.radio.processes import run_processes
 from ironarm.radio.safety import TransmitRules
@@ -56,6 +58,34 @@ def test_a_packets_noise_is_over_before_the_next():
         cover_symbols(settings({}, round_seconds=0.1))
 
 
+def test_devices_are_checked_before_anything_is_started():
+    """By the process that would start the nodes: one too few, one for two nodes, a calibration that is not there."""
+    four = {"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}
+    for devices, more, message in (
+        ({"tx": "a", "rx": "b"}, {}, "but none for jammer"),
+        ({**four, "jammer": "a"}, {}, "the same device for tx and jammer"),
+        (four, {"calibration": "nowhere.json"}, "nowhere.json cannot be read"),
+    ):
+        with pytest.raises((InvalidInput, BadFile), match=message):
+            run_processes(settings(devices, **more), on_start=lambda _: pytest.fail("processes were started"))
+
+
+def test_what_transmits_is_switched_off_before_the_receiver(monkeypatch):
+    """A receiver whose driver hangs must not keep the others on."""
+    done = []
+
+    def opened(settings, role, acknowledged):
+        stack = ExitStack()
+        stack.callback(done.append, role)
+        return stack
+
+    monkeypatch.setattr("ironarm.radio.device_bench.open_radio", opened)
+    with DeviceBench(settings({"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}), "licensed"):
+        pass
+    assert sorted(done[:2]) == ["noise", "tx"]
+    assert done[2:] == ["rx"]
+
+
 def test_calibration_and_a_run_over_soapysdr(tmp_path, capsys):
     """Both are refused without the acknowledgement. Calibration finds the targets behind unknown gains, or names one that it cannot reach and leaves the file as it was.
 
@@ -69,7 +99,7 @@ def test_calibration_and_a_run_over_soapysdr(tmp_path, capsys):
     with radios.VirtualRadio(Medium(noise=[0] * 5, floor=1e-5, gains_db=GAINS, seed=1), list(names.values())) as virtual:
         devices = {role: ",".join(f"{key}={value}" for key, value in virtual.arguments(name).items()) for role, name in names.items()}
         calibrate = ["radio", "calibrate", "--config", str(config), "--out", str(found), "--packets", "40", "--tolerance", "0.45", "--acknowledge-transmitting"]
-        short = {**TABLE, "jam_seconds": 0.02, "devices": devices}
+        short = {**TABLE, "jam_seconds": 0.04, "devices": devices}
         config.write_text(json.dumps({**PLAIN, "hardware": short}))
         assert main(calibrate[:-1]) == 2
         assert "the transmitter transmits on hardware, which must be acknowledged" in capsys.readouterr().err

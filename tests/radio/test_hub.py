@@ -79,8 +79,8 @@ def test_a_burst_that_is_not_finite_is_refused(bad, capsys):
     ("noise_node", "hit", "waited", "covered"),
     [(False, True, 0.05, True), (False, True, 0.15, False), (False, False, 0.15, True), (True, False, 0.05, True), (True, False, 0.15, False)],
 )
-def test_a_packet_on_hardware_must_be_sent_while_its_noise_lasts(noise_node, hit, waited, covered, monkeypatch):
-    """That is jam_seconds, 0.1, from the announcement on; where no noise belongs to it any time will do."""
+def test_a_packet_on_hardware_must_be_sent_while_its_noise_lasts(noise_node, hit, waited, covered, monkeypatch, capsys):
+    """That is jam_seconds, 0.1, from the announcement on; where no noise belongs to it any time will do. One that was late is reported."""
     now = [100.0]
     monkeypatch.setattr("ironarm.radio.hub.monotonic", lambda: now[0])
     hub = Hub(Settings.of({"processes": {"port": 0, "noise_node": noise_node}, "hardware": {"devices": {"tx": "x"}}}))
@@ -99,6 +99,7 @@ def test_a_packet_on_hardware_must_be_sent_while_its_noise_lasts(noise_node, hit
         hub._arrived(role)
         hub._handle(role, decoded(encoded({**message, "id": 1})))
     assert [message["covered"] for _, message in hub._socket.told if message.get("op") == "over"] == [covered, False]
+    assert ("round 3 took longer than its packet's noise lasts" in capsys.readouterr().err) == (not covered)
 
 
 def test_a_record_with_fields_of_another_version_is_kept():

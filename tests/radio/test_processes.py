@@ -164,3 +164,9 @@ def test_a_node_that_cannot_start_ends_the_run_at_once():
     busy = Settings.of({**settings().to_dict(), "processes": {**TIMES, "host": "192.0.2.1"}})
     with pytest.raises(NodeLost, match=r"the (medium|transmitter) did not start: ironarm: cannot listen at tcp://192\.0\.2\.1"):
         run_processes(busy, say=lambda _: None)
+
+
+def test_losses_are_for_one_process():
+    """Between processes they would have no effect."""
+    with pytest.raises(InvalidInput, match=r"loss in \[ack\], 0.3, is for a run in one process"):
+        run_processes(Settings.of({"ack": {"loss": 0.3}}))

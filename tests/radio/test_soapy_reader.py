@@ -1,5 +1,6 @@
 """The thread that reads a radio, with a driver made of a few lines."""
 
+import threading
 import time
 
 import numpy as np
@@ -40,3 +41,13 @@ def test_a_driver_that_fails_is_named():
     with pytest.raises(RadioFault, match="answered with the error -2"):
         reader.take(10)
     reader.close()
+
+
+def test_a_driver_that_hangs_does_not_hold_up_the_end():
+    """What else is to be switched off comes after it."""
+    hung = threading.Event()
+    reader = Reader(lambda buffer, timeout: hung.wait() or 0, keep=100)
+    began = time.monotonic()
+    reader.close()
+    assert time.monotonic() - began < 5
+    hung.set()

@@ -67,7 +67,8 @@ def test_a_theorem_that_applies():
         (ia.MedEUCB(), 0.45, "beyond what medians can take"),
         (ia.RUCB(), 0.1, "forces no exploration"),
         (ia.UCB(), 0.1, "no theorem for UCB"),
-        (ia.EXP3(), 0.1, "no theorem for EXP3"),
+        (ia.EXP3(), 0.1, "corrupt. It fails in the paper's setting"),
+        (ia.CountIMED(epsilon=0.15), 0.1, "no theorem for CountIMED"),
         (ia.TrimmedUCB(alpha=0.2), 0.1, "below alpha"),
         (ia.UCB(), 0.0, "certificates cover MedEUCB"),
     ],
@@ -77,6 +78,7 @@ def test_the_absence_of_a_promise_has_a_reason(policy, rho, reason):
     certificate = ia.certify(PAPER, rho=rho, policy=policy, horizon=10_000)
     assert not certificate.guaranteed
     assert reason in certificate.why_not
+    assert ("It fails" in certificate.why_not) == (rho == 0.1 and isinstance(policy, (ia.UCB, ia.EXP3)))
     assert "none:" in str(certificate)
 
 

@@ -345,8 +345,8 @@ SUBVERBS = {
     "virtual": Subverb(
         "serve virtual radios to SoapySDR, on the simulated medium",
         (
-            "virtual                                         three virtual radios on free ports, until Ctrl-C",
-            "virtual --devices transmitter,receiver --ports 1001,1002 --sinr 30*5",
+            "virtual                                         four virtual radios on free ports, until Ctrl-C",
+            "virtual --devices transmitter,receiver --ports 5741,5742 --sinr 30*5",
         ),
         radio_virtual.add,
         radio_virtual.run,

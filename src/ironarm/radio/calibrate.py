@@ -120,10 +120,10 @@ class Calibration:
     def load(cls, path: str | Path) -> Calibration:
         """Read a calibration, or say what is wrong with the file."""
         try:
-            data: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+            data: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8-sig"))
         except OSError as error:
             raise BadFile(f"{path} cannot be read: {error.strerror}. Make one with `ironarm radio calibrate`.") from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise BadFile(f"{path} is not a calibration file: it is not JSON.") from None
         if not isinstance(data, dict) or data.pop("ironarm_calibration", None) != FORMAT:
             raise BadFile(f"{path} is not a calibration file of this version of ironarm; make a new one with `ironarm radio calibrate`.")

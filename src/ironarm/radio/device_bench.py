@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,10 +20,24 @@ from .listen import ROOM, listen_to_train
 from .nodes import NoiseNode
 from .receiver import Receiver
 from .settings import CHANNELS, Settings
-from .waveform import SYMBOL_RATE
+from .waveform import STANDARD, SYMBOL_RATE
 
 TRAIN = 100
 """Packets in one burst: 0.1 s."""
+
+TRIES = 5
+"""How often a burst is sent that the computer was too slow for."""
+
+
+class Heard:
+    """What a radio has received, to be looked through."""
+
+    def __init__(self, samples: np.ndarray) -> None:
+        self._samples = samples
+
+    def receive(self, count: int, at: int | None = None) -> np.ndarray:
+        """Return so many samples from number `at` on, fewer at the end."""
+        return self._samples[at or 0 : (at or 0) + count]
 
 
 class DeviceBench:
@@ -45,6 +60,8 @@ class DeviceBench:
             transmitter = opened.enter_context(open_radio(settings, "tx", acknowledged))
             noise = opened.enter_context(open_radio(settings, "noise", acknowledged))
             self._radio: Any = opened.enter_context(open_radio(settings, "rx", None))
+            for radio in (transmitter, noise):
+                opened.callback(radio.close)  # before the receiver, whose driver may hang
             self._transmitter = device_transmitter(settings, transmitter, calibrating=True)
             self._noise = NoiseNode([0.0] * CHANNELS, settings.seed, noise, SPS, centres_hz=settings.centres_hz)
             self._opened = opened.pop_all()
@@ -72,19 +89,24 @@ class DeviceBench:
         return measured
 
     def _train(self, channel: int, packets: int) -> list[float]:
-        """Send packets one after the other under noise that begins before them and ends after them, and wait until it is over."""
+        """Send packets one after the other under noise that begins before them and ends after them, and wait until it is over; again if they took longer than the noise lasts."""
         numbers = range(self._sent, self._sent + packets)
         self._sent += packets
         gap = np.zeros(2 * ROOM * SPS)
         train = np.concatenate([part for number in numbers for part in (self._transmitter.packet(number), gap)])
         self._noise.symbols = len(train) // SPS + 2 * self._margin
-        self._noise.act(numbers[0], channel)
-        at = self._radio.radio.now()
-        self._transmitter.radio.transmit(train)
         longest = (self._noise.symbols + self._margin) * SPS
-        measured = listen_to_train(self._radio, self._receiver, numbers, at, longest)
-        self._radio.receive(1, at=max(at + longest, self._radio.radio.now()))
-        return measured
+        for _ in range(TRIES):
+            began = monotonic()
+            self._noise.act(numbers[0], channel)
+            at = self._radio.radio.now()
+            self._transmitter.radio.transmit(train)
+            covered = monotonic() - began < self._noise.symbols / SYMBOL_RATE or not self._noise.levels[channel]
+            # all of it before a look at it: a busy computer may look so slowly that the radio keeps the rest no longer
+            heard = Heard(self._radio.receive(longest + 2 * STANDARD.length * SPS, at=at))
+            if covered:
+                return listen_to_train(heard, self._receiver, numbers, 0, longest)
+        raise RadioFault(f"{TRIES} times packets took longer to be sent than the noise around them lasts: this computer is too busy. Make jam_seconds in [hardware] longer.")
 
     def __enter__(self) -> Self:
         return self

@@ -169,7 +169,10 @@ class Hub:
                 if self.heard.issuperset(self.asked):
                     self._tell("tx", {"op": "go", "round": self.packet[0], "attempt": self.packet[1]})
         elif op == "over" and role == "tx":
-            self._tell(role, {"op": "over", "covered": self._covered((fields["round"], fields["attempt"])), **answer})
+            covered = self._covered((fields["round"], fields["attempt"]))
+            self._tell(role, {"op": "over", "covered": covered, **answer})
+            if not covered:
+                self._report("tx", "late", f"round {fields['round']} took longer than its packet's noise lasts, and is repeated; if that happens often, make jam_seconds longer")
         elif op == "transmit" and role in EMITTERS:
             self._transmit(role, message)
             self._tell(role, {"op": "sent", **answer})

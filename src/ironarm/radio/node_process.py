@@ -48,6 +48,7 @@ def run_node(role: str, settings: Settings, *, acknowledged: str | None = None, 
     run : the name of the run, the same for all its nodes; they refuse those of another.
     """
     choice("role", role, ROLES)
+    settings.check_for_processes()
     end_on_signals()
     if with_parent:
         threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -105,10 +106,7 @@ def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bo
 def _covered(client: HubClient, round_number: int, attempt: int) -> bool:
     """Return whether the noise that belongs to the packet just sent was still there: where a computer is busy, a message may come too late."""
     answer = client.request({"op": "over", "round": round_number, "attempt": attempt}, seconds=client.settings.lost_seconds)
-    if answer is not None and answer.fields.get("covered") is True:
-        return True
-    print(f"tx: round {round_number} took longer than its packet's noise lasts, and is repeated; if that happens often, make jam_seconds longer.", file=sys.stderr, flush=True)
-    return False
+    return answer is not None and answer.fields.get("covered") is True
 
 
 def _jammer(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
@@ -167,9 +165,11 @@ def _receiver(settings: Settings, client: HubClient, radio: Any, hardware: bool)
                 sinr, missed = judged(receiver, radio.receive(window_symbols(STANDARD) * receiver.sps), number)
         except NothingSent:
             ack = ack._replace(arrived=False)
+        if hardware:
+            # noise that is still on the air, and a packet that is still on its way, must have passed before the next one is asked for. By the device's own time: where a
+            # computer is busy, a device lags behind, and so does what it sends
+            radio.receive(cover_symbols(settings) * SPS)
         if not ack.arrived:  # no reward: the round is repeated
-            if hardware:  # what is still on its way has the same number, so it must have passed before the packet is asked for again
-                radio.receive(cover_symbols(settings) * SPS)
             attempt += 1
             continue
         agent.learn(sinr)

@@ -19,6 +19,7 @@ from pathlib import Path
 from time import monotonic, perf_counter
 
 from ..errors import NodeLost
+from .backends.hardware import check_devices
 from .hub import NAMES
 from .observer import observe
 from .records import Round, Run
@@ -149,6 +150,9 @@ def run_processes(
     acknowledged : see `Crew`.
     on_start : called with the crew when its processes have been started.
     """
+    settings.check_for_processes()
+    check_devices(settings)  # each node would say the same
+    settings.medium()  # a calibration that cannot be read likewise
     began = perf_counter()
     with Crew(settings, say, acknowledged) as crew:
         on_start(crew)

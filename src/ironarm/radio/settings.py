@@ -237,6 +237,11 @@ class Settings:
         """Return the settings as plain data, which `of` reads."""
         return {key: value for key, value in asdict(self).items() if value is not None}
 
+    def check_for_processes(self) -> None:
+        """Refuse what has no effect where the nodes are processes."""
+        if self.ack.loss:
+            raise InvalidInput(f"loss in [ack], {self.ack.loss:g}, is for a run in one process; between processes ACKs are lost by themselves. Leave it out.")
+
     @property
     def policy(self) -> Policy:
         """The policy."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..bandits import Bandit, ReplayBandit
 from ..errors import InvalidInput
-from ..policies import RUCB, UCB, MedEpsilonGreedy, MedEUCB, Policy, TrimmedEpsilonGreedy, TrimmedUCB
+from ..policies import EXP3, RUCB, UCB, CatoniUCB, EpsilonGreedy, MedEpsilonGreedy, MedEUCB, Policy, TrimmedEpsilonGreedy, TrimmedUCB
 from ..policies.base import require_policy
 from ..validation import number, whole
 from .arms import Arms, poison_rate
@@ -174,7 +174,8 @@ def _why_not(policy: Policy, judged: Suitability, budget: Budget, rho: float, us
             return f"there is no theorem for {name}; trimming holds only while the attacked share of every arm stays below alpha."
         if rho == 0:
             return f"certificates cover MedEUCB and MedEpsilonGreedy, not {name}."
-        return f"there is no theorem for {name} if a share of the rewards is corrupt; UCB, EpsilonGreedy, CatoniUCB and EXP3 all fail in the paper's setting."
+        failed = " It fails in the paper's setting." if isinstance(policy, (UCB, EpsilonGreedy, CatoniUCB, EXP3)) else ""
+        return f"there is no theorem for {name} if a share of the rewards is corrupt.{failed}"
     if not judged.suited:
         return WRONG_TOOL
     if logged is not None and logged.cannot_tell:

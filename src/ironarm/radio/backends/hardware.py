@@ -46,6 +46,11 @@ def check_devices(settings: Settings) -> bool:
         if devices and role not in devices:
             without = " set noise_node = false in [processes]," if role == "noise" else ""
             raise InvalidInput(f"[hardware.devices] names a device for {', '.join(devices)}, but none for {role}. Name one,{without} or leave all of them out to simulate.")
+    sending = [role for role in devices if role in TRANSMITTING]  # some radios can be shared by a receiver and a transmitter
+    for i, role in enumerate(sending):
+        for other in sending[:i]:
+            if devices[other] == devices[role]:
+                raise InvalidInput(f"[hardware.devices] names the same device for {other} and {role}; each node that transmits needs one of its own.")
     return bool(devices)
 
 

@@ -79,12 +79,12 @@ class Reader:
             self._wait_until(count)
 
     def close(self) -> None:
-        """Stop reading, and wait until the thread has ended."""
+        """Stop reading, and wait until the thread has ended, a second at most: a driver may hang."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
         if threading.current_thread() is not self._thread:
-            self._thread.join()
+            self._thread.join(1.0)
 
     def _wait_until(self, count: int) -> None:
         while self.count < count:
