@@ -105,7 +105,9 @@ def test_no_orphans(how, tmp_path):
     files.mkdir()
     config = tmp_path / "config.toml"
     config.write_text("rounds = 100_000\n[agent]\npolicy = 'MedEUCB(block=90)'\n[processes]\nport = 0\nack_port = 0\n")
-    command = [sys.executable, "-m", "ironarm", "radio", "run", "--processes", "--config", str(config)]
+    # a shell starts background jobs with SIGINT ignored, and the tests may be such a job
+    starter = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    command = [sys.executable, "-c", starter, "-m", "ironarm", "radio", "run", "--processes", "--config", str(config)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(files)}) as parent:
         assert parent.stderr.readline() == "all nodes are there\n"
         children = [int(pid) for pid in Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()]
