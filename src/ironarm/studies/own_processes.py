@@ -79,8 +79,15 @@ class _Pools:
         """End all processes, whatever they do, and start no more."""
         with self._changing:
             self._ended = True
+        _be_quiet_about_pools()
         for pool in self._all:
             pool.shutdown(wait=True, kill_workers=True)
+
+
+def _be_quiet_about_pools() -> None:
+    """Show no traceback of a pool's own thread: when work is taken from it in the moment it is handed out, the thread ends by a KeyError, and ends it shall."""
+    before = threading.excepthook
+    threading.excepthook = lambda error: None if error.thread is not None and error.thread.name == "ExecutorManagerThread" else before(error)
 
 
 def _watch(parent: int) -> None:
