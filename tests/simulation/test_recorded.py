@@ -1,0 +1,151 @@
+"""Regret and pulls are, bit for bit, those that were recorded: moving code changes no result.
+
+`python -m tests.simulation.test_recorded` records anew, after a formula was corrected.
+"""
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ironarm as ia
+
+RECORDED = Path(__file__).with_name("recorded.json")
+ROUNDS = (10, 100, 500, 1000, 2000, 3000)
+
+PAPER = ia.GaussianBandit(means=range(2, 21, 2))
+HARD = ia.GaussianBandit(means=[0.0, 0.25, 0.5], sigma=[1.0, 0.5, 1.0])
+MANY = ia.GaussianBandit(means=np.linspace(0, 3, 150))
+UNIT = ia.BernoulliBandit([0.3, 0.5, 0.45, 0.1])
+ATTACK = ia.OppositeUniform(rho=0.2, scale=1800)
+POLICIES = (
+    ia.MedEUCB(),
+    ia.MedEUCB(b=0.3, omega=1),
+    ia.MedEUCB.for_rho(0.3),
+    ia.MedEpsilonGreedy(c=2),
+    ia.UCB(),
+    ia.UCB(alpha=0.5, sigma=2),
+    ia.EpsilonGreedy(c=2),
+    ia.RUCB(),
+    ia.RUCB(median="upper"),
+    ia.EXP3(reward_range=(-5, 30)),
+    ia.CatoniUCB(),
+    ia.TrimmedUCB(alpha=0.25),
+    ia.TrimmedEpsilonGreedy(alpha=0.25, c=2),
+    ia.CRUCB(alpha=0.25),
+    ia.CRUCB(alpha=0.25, mean="shorth"),
+    ia.HuberUCB(epsilon=0.02, sigma=0.3),
+    ia.MedianOfMeansUCB(v=0.01),
+    ia.TruncatedMeanUCB(u=5),
+    ia.IMED(),
+    ia.CRIMED(epsilon=0.25),
+    ia.CRIMEDStar(epsilon=0.25),
+    ia.CountIMED(epsilon=0.25),
+    ia.CountIMED(epsilon=0.25, shift=False),
+    ia.AdaptiveCountIMED(),
+    ia.ThompsonGaussian(),
+    ia.TsallisINF(reward_range=(-5, 30)),
+    ia.TsallisINF(reward_range=(-5, 30), variance="reduced"),
+    ia.EXP3PlusPlus(reward_range=(-5, 30)),
+    ia.BARBAR(reward_range=(-5, 30)),
+)
+
+
+@ia.hot
+def spiteful(e, a, x, u, v):
+    """An attack of one's own, compiled."""
+    return -e.means[a] if u < 0.5 else x + 10 * v
+
+
+ATTACKS = (
+    ia.NoAttack(),
+    ia.OppositeUniform(rho=0.3, scale=1800),
+    ia.Infinite(rho=0.3),
+    ia.Constant(rho=0.2, value=30),
+    ia.Mimic(rho=0.3),
+    ia.FrontLoaded(rho=0.2),
+    ia.MedianChaser(rho=0.3),
+    ia.LeastFavourable(rho=0.2),
+    ia.Cauchy(rho=0.3),
+    ia.ACE(rho=0.2),
+    ia.Jun(rho=0.2),
+    ia.Shaped(rho=0.2),
+    ia.Bursts(rho=0.2),
+    ia.CustomAttack(rho=0.2, function=spiteful),
+    ia.CustomAttack(rho=0.2, function=lambda e, a, x, u, v: e.estimate[a] - 5 * u),
+)
+BANDITS = {
+    "normal": HARD,
+    "0/1": UNIT,
+    "scipy": ia.ScipyBandit([stats.expon(0.5), stats.norm(1, 2), stats.uniform(0, 3)]),
+    "replay": ia.ReplayBandit([(a, (7 * i * (a + 1)) % 11 / 4) for a in range(3) for i in range(50)]),
+    "radio, analytic": ia.RadioBandit("analytic"),
+    "radio, symbol": ia.RadioBandit("symbol"),
+    "radio, iq": ia.RadioBandit("iq"),
+}
+
+
+def cases():
+    """Return what is simulated, by name: policies, bandit, attack, rounds."""
+    named = {f"{policy!r}": (policy, PAPER, ATTACK, 3000) for policy in POLICIES}
+    named |= {f"{policy!r}, 150 arms": (policy, MANY, ATTACK, 8000) for policy in POLICIES}
+    named |= {
+        f"{attack!r}": ([ia.RUCB(), ia.UCB(), ia.MedEpsilonGreedy(c=2)], HARD, attack, 3000)
+        for attack in ATTACKS
+        if not isinstance(attack, ia.CustomAttack)
+    }
+    for name, attack in zip(("compiled", "Python"), ATTACKS[-2:], strict=True):
+        named[f"an attack of one's own, {name}"] = (ia.RUCB(), HARD, attack, 3000)
+    for name, bandit in BANDITS.items():
+        jammer = (
+            ia.Jammer(0.2) if name.startswith("radio") else ia.OppositeUniform(rho=0.2, scale=5)
+        )
+        rounds = 500 if name.endswith(("iq", "symbol")) else 3000
+        named[f"{name} bandit"] = ([ia.RUCB(), ia.UCB()], bandit, jammer, rounds)
+    return named
+
+
+CASES = cases()
+
+
+def digest(case):
+    """Return a hash of regret and pulls."""
+    policies, bandit, attack, horizon = case
+    result = ia.simulate(
+        policies,
+        bandit,
+        attack,
+        horizon=horizon,
+        trials=2,
+        seed=2020,
+        workers=1,
+        checkpoints=[t for t in ROUNDS if t <= horizon],
+    )
+    parts = result.regret.tobytes() + result.pulls.astype(np.int64).tobytes()
+    return hashlib.sha256(parts).hexdigest()[:16]
+
+
+def test_every_policy_attack_and_bandit_is_recorded():
+    """What is added later must be recorded too."""
+    from ironarm.attacks import ATTACKS as KNOWN_ATTACKS
+    from ironarm.policies import POLICIES as KNOWN_POLICIES
+
+    assert {type(policy).__name__ for policy in POLICIES} == set(KNOWN_POLICIES)
+    assert {type(attack).__name__ for attack in ATTACKS} >= set(KNOWN_ATTACKS) - {"Jammer"}
+    assert set(json.loads(RECORDED.read_text())) == set(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_bits_are_the_recorded_ones(name):
+    """In two trials, at explicit checkpoints."""
+    assert digest(CASES[name]) == json.loads(RECORDED.read_text())[name]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"recording {len(CASES)} simulations\n")
+    text = json.dumps({name: digest(case) for name, case in CASES.items()}, indent=1)
+    RECORDED.write_text(text + "\n")
