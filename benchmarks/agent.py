@@ -1,8 +1,12 @@
-"""Live use: `arm = agent.select(); agent.update(arm, x)` for med-E-UCB on ten named arms, against a class of the same purpose in pure Python.
+"""Live use: `arm = agent.select(); agent.update(arm, x)` for med-E-UCB on ten named
+arms, against a class of the same purpose in pure Python.
 
-The Python class is written by hand: two heapq heaps per arm, the forced schedule, names, and the checks that a sane class has (an unknown arm, a reward that is no number).
-It has no lock and no late rewards, which ironarm's agent has. First both must choose the same arms. Then they take turns on the same attacked rewards, drawn beforehand; the bare
-loop's time is included in both. Last, the cost of ironarm's calls with 10^4 rewards held and with 10^6.
+The Python class is written by hand: two heapq heaps per arm, the forced schedule,
+names, and the checks that a sane class has (an unknown arm, a reward that is no
+number). It has no lock and no late rewards, which ironarm's agent has. First both must
+choose the same arms. Then they take turns on the same attacked rewards, drawn
+beforehand; the bare loop's time is included in both. Last, the cost of ironarm's calls
+with 10^4 rewards held and with 10^6.
 """
 
 from __future__ import annotations
@@ -21,14 +25,24 @@ NAMES = [f"server {letter}" for letter in "abcdefghij"]
 class PythonAgent:
     """med-E-UCB as a good programmer writes it without compiled code."""
 
-    def __init__(self, arms: list[str], b: float = 4.0, omega: float = 4.0, block: int = 1000) -> None:
+    def __init__(
+        self, arms: list[str], b: float = 4.0, omega: float = 4.0, block: int = 1000
+    ) -> None:
         self.names = list(arms)
         self.number = {name: i for i, name in enumerate(arms)}
         self.b, self.omega, self.block, self.t = b, omega, block, 0
-        self.n, self.estimate, self.spread = [0] * len(arms), [-math.inf] * len(arms), [0.0] * len(arms)
+        self.n, self.estimate, self.spread = (
+            [0] * len(arms),
+            [-math.inf] * len(arms),
+            [0.0] * len(arms),
+        )
         self.low: list[list[float]] = [[] for _ in arms]
         self.high: list[list[float]] = [[] for _ in arms]
-        self.window_start, self.each, self.window_end = 1, self.forced_total(0), len(arms) * self.forced_total(0)
+        self.window_start, self.each, self.window_end = (
+            1,
+            self.forced_total(0),
+            len(arms) * self.forced_total(0),
+        )
         self.replan = self.window_end + 1
 
     def forced_total(self, k: int) -> int:
@@ -41,7 +55,11 @@ class PythonAgent:
         if t >= self.replan:
             k = (t - 1) // self.block
             self.each = self.forced_total(k) - self.forced_total(k - 1) if k else 0
-            self.window_start, self.window_end, self.replan = k * self.block + 1, k * self.block + len(self.names) * self.each, (k + 1) * self.block + 1
+            self.window_start, self.window_end, self.replan = (
+                k * self.block + 1,
+                k * self.block + len(self.names) * self.each,
+                (k + 1) * self.block + 1,
+            )
         if t <= self.window_end:
             return self.names[(t - self.window_start) // self.each]
         c = math.sqrt(self.omega * math.log(t))
@@ -67,12 +85,17 @@ class PythonAgent:
 
 
 class World:
-    """Attacked rewards of the paper's bandit, drawn beforehand: a stretch of noise that is used again and again."""
+    """Attacked rewards of the paper's bandit, drawn beforehand: a stretch of noise
+    that is used again and again.
+    """
 
     def __init__(self) -> None:
         generator = random.Random(1)
         draw = generator.gauss
-        self.noise = [draw(0.0, 1.0) + (-1800 * generator.random() if generator.random() < 0.125 else 0.0) for _ in range(10_000)]
+        self.noise = [
+            draw(0.0, 1.0) + (-1800 * generator.random() if generator.random() < 0.125 else 0.0)
+            for _ in range(10_000)
+        ]
         self.mean = {name: float(mean) for name, mean in zip(NAMES, PAPER_MEANS, strict=True)}
 
     def feed(self, agent: ia.Agent | PythonAgent, rounds: int) -> float:
@@ -100,16 +123,25 @@ def main() -> None:
                 raise SystemExit(f"{name} chose {arm!r}")
     if choices[0] != choices[1]:
         raise SystemExit("The two agents do not choose the same arms.")
-    best = alternate({name: lambda agent=agent: world.feed(agent, 10_000) for name, agent in agents.items()}, 10 if quick else 40)
+    best = alternate(
+        {name: lambda agent=agent: world.feed(agent, 10_000) for name, agent in agents.items()},
+        10 if quick else 40,
+    )
     each = {name: seconds / 10_000 * 1e9 for name, seconds in best.items()}
     ratio = each["python"] / each["ironarm"]
     show(
         "Live: select and update, med-E-UCB, 10 arms",
         ["", "ns for both calls", "ironarm is faster by", "target", ""],
-        [["ironarm.Agent", f"{each['ironarm']:.0f}", "1", "", ""], ["pure Python, heapq", f"{each['python']:.0f}", f"{ratio:.1f}", *at_least(ratio, 2)]],
+        [
+            ["ironarm.Agent", f"{each['ironarm']:.0f}", "1", "", ""],
+            ["pure Python, heapq", f"{each['python']:.0f}", f"{ratio:.1f}", *at_least(ratio, 2)],
+        ],
     )
 
-    small, large = ia.Agent(ia.MedEUCB(), arms=NAMES, seed=1), ia.Agent(ia.MedEUCB(), arms=NAMES, seed=1)
+    small, large = (
+        ia.Agent(ia.MedEUCB(), arms=NAMES, seed=1),
+        ia.Agent(ia.MedEUCB(), arms=NAMES, seed=1),
+    )
     world.feed(large, 1_000_000)
     pace = {"small": math.inf, "large": math.inf}
     for turn in range(10 if quick else 40):
@@ -122,7 +154,10 @@ def main() -> None:
     show(
         "Live: cost against the number of rewards held",
         ["rewards held", "ns for both calls", "ratio", "target", ""],
-        [["1e4", f"{pace['small'] / 1e4 * 1e9:.0f}", "1", "", ""], ["1e6", f"{pace['large'] / 1e4 * 1e9:.0f}", f"{growth:.2f}", *at_most(growth, 1.5)]],
+        [
+            ["1e4", f"{pace['small'] / 1e4 * 1e9:.0f}", "1", "", ""],
+            ["1e6", f"{pace['large'] / 1e4 * 1e9:.0f}", f"{growth:.2f}", *at_most(growth, 1.5)],
+        ],
     )
 
 

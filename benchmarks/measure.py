@@ -1,6 +1,8 @@
-"""What the benchmarks share: contenders alternated in one run, minima of CPU time, plain tables with the target beside the measurement.
+"""What the benchmarks share: contenders alternated in one run, minima of CPU time,
+plain tables with the target beside the measurement.
 
-The machine may be busy with other work, and then every time is too long, by a different factor each moment. So no time is compared with one taken in another run: contenders
+The machine may be busy with other work, and then every time is too long, by a different
+factor each moment. So no time is compared with one taken in another run: contenders
 take turns, each keeps its shortest time, and what counts is the ratio.
 """
 
@@ -23,7 +25,11 @@ def options(text: str | None) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def alternate(contenders: dict[str, Callable[[], object]], repeats: int, clock: Callable[[], float] = time.process_time) -> dict[str, float]:
+def alternate(
+    contenders: dict[str, Callable[[], object]],
+    repeats: int,
+    clock: Callable[[], float] = time.process_time,
+) -> dict[str, float]:
     """Let the contenders take turns; return each one's shortest time in seconds."""
     best = dict.fromkeys(contenders, math.inf)
     for turn in range(repeats):
@@ -49,6 +55,9 @@ def show(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], note
     """Print a table that reads well on a terminal and in Markdown."""
     cells = [[str(cell) for cell in row] for row in [head, *rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
-    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
+        for row in cells
+    ]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     print(f"\n### {title}\n\n" + "\n".join(lines) + (f"\n\n{note}" if note else ""), flush=True)

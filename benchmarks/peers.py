@@ -1,8 +1,12 @@
-"""The fastest packaged peers, each through its own natural path, against ironarm's UCB: K = 10 Gaussian arms, no attack (none of them has one).
+"""The fastest packaged peers, each through its own natural path, against ironarm's UCB:
+K = 10 Gaussian arms, no attack (none of them has one).
 
-Each peer plays UCB, or what it has nearest to it, as its own documentation shows, in a virtual environment of its own under .bench-venv (they need different NumPys), pinned.
-A peer plays as many rounds as take a second or two; the shortest CPU time per round of a few such runs counts. Before and after each peer ironarm plays too, so that both meet the
-same machine. None of them does exactly ironarm's work (some record every reward, ironarm records regret at checkpoints): the table says how far apart they are, not more.
+Each peer plays UCB, or what it has nearest to it, as its own documentation shows, in a
+virtual environment of its own under .bench-venv (they need different NumPys), pinned. A
+peer plays as many rounds as take a second or two; the shortest CPU time per round of a
+few such runs counts. Before and after each peer ironarm plays too, so that both meet
+the same machine. None of them does exactly ironarm's work (some record every reward,
+ironarm records regret at checkpoints): the table says how far apart they are, not more.
 """
 
 from __future__ import annotations
@@ -135,18 +139,44 @@ def python_of(peer: Peer) -> str:
     home = VENVS / peer.pins[0].partition("==")[0].lower()
     python, ready = home / "bin" / "python", home / "pins.txt"
     if not ready.exists() or ready.read_text() != "\n".join(peer.pins):
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True, capture_output=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *peer.pins], check=True, capture_output=True, timeout=900)
+        subprocess.run(
+            [sys.executable, "-m", "venv", "--clear", str(home)], check=True, capture_output=True
+        )
+        subprocess.run(
+            [
+                str(python),
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                *peer.pins,
+            ],
+            check=True,
+            capture_output=True,
+            timeout=900,
+        )
         ready.write_text("\n".join(peer.pins))
     return str(python)
 
 
 def cost_of(peer: Peer, seconds: float) -> float:
     """Return the peer's nanoseconds per round."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"MPLBACKEND": "Agg"}
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {
+        "MPLBACKEND": "Agg"
+    }
     program = TIMER + peer.program + f"\nmeasure(play, {peer.rounds}, {seconds})\n"
-    out = subprocess.run([python_of(peer), "-W", "ignore", "-c", program], check=True, capture_output=True, text=True, env=environment, timeout=600).stdout
-    return float(next(line for line in reversed(out.splitlines()) if line.startswith("ns ")).split()[1])
+    out = subprocess.run(
+        [python_of(peer), "-W", "ignore", "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=600,
+    ).stdout
+    return float(
+        next(line for line in reversed(out.splitlines()) if line.startswith("ns ")).split()[1]
+    )
 
 
 def main() -> None:
@@ -154,7 +184,9 @@ def main() -> None:
     bandit = ia.GaussianBandit(means=PAPER_MEANS)
 
     def ironarm() -> ia.Result:
-        return ia.simulate(ia.UCB(), bandit, horizon=100_000, trials=20, seed=1, workers=1, progress=False)
+        return ia.simulate(
+            ia.UCB(), bandit, horizon=100_000, trials=20, seed=1, workers=1, progress=False
+        )
 
     ironarm()
     ours = alternate({"ironarm": ironarm}, 5)["ironarm"]
@@ -165,12 +197,21 @@ def main() -> None:
         except (subprocess.SubprocessError, OSError, StopIteration) as error:
             reason = (getattr(error, "stderr", None) or str(error)).strip()
             lines = (reason.decode() if isinstance(reason, bytes) else reason).splitlines()
-            print(f"\n{peer.name} is skipped: it cannot be installed or run here ({lines[-1][:120] if lines else type(error).__name__}).")
+            print(
+                f"\n{peer.name} is skipped: it cannot be installed or run here "
+                f"({lines[-1][:120] if lines else type(error).__name__})."
+            )
         ours = min(ours, alternate({"ironarm": ironarm}, 5)["ironarm"])
     each = ours / 2_000_000 * 1e9
     rows = [[f"ironarm {ia.__version__}", "UCB in simulate", f"{each:.0f}", "1"]]
-    rows += [[peer.name, peer.plays, f"{cost:.0f}", f"{cost / each:.0f}"] for peer, cost in measured]
-    show("Packaged peers, K = 10, Gaussian, no attack", ["package", "plays", "ns/round", "ironarm's UCB is faster by"], rows)
+    rows += [
+        [peer.name, peer.plays, f"{cost:.0f}", f"{cost / each:.0f}"] for peer, cost in measured
+    ]
+    show(
+        "Packaged peers, K = 10, Gaussian, no attack",
+        ["package", "plays", "ns/round", "ironarm's UCB is faster by"],
+        rows,
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
-"""The policies' cost per round relative to med-E-UCB, how it grows with the horizon, and how UCB's grows with the arms.
+"""The policies' cost per round relative to med-E-UCB, how it grows with the horizon,
+and how UCB's grows with the arms.
 
-Each figure is the shortest CPU time of a warm `ia.simulate` of one policy with one worker, all included: a policy alone pays for drawing its random numbers, about a quarter of
-med-E-UCB's time. Contenders take turns. Setting where not said otherwise: the paper's, K = 10, T = 100,000, rho = 0.125.
+Each figure is the shortest CPU time of a warm `ia.simulate` of one policy with one
+worker, all included: a policy alone pays for drawing its random numbers, about a
+quarter of med-E-UCB's time. Contenders take turns. Setting where not said otherwise:
+the paper's, K = 10, T = 100,000, rho = 0.125.
 """
 
 from __future__ import annotations
@@ -16,7 +19,14 @@ from measure import PAPER_MEANS, alternate, at_most, options, show
 
 PAPER = ia.GaussianBandit(means=PAPER_MEANS)
 ATTACK = ia.OppositeUniform(rho=0.125, scale=1800)
-TARGETS = {ia.UCB: 0.7, ia.EpsilonGreedy: 0.7, ia.EXP3: 1.0, ia.TrimmedUCB: 1.6, ia.TrimmedEpsilonGreedy: 1.6, ia.CatoniUCB: 15.0}
+TARGETS = {
+    ia.UCB: 0.7,
+    ia.EpsilonGreedy: 0.7,
+    ia.EXP3: 1.0,
+    ia.TrimmedUCB: 1.6,
+    ia.TrimmedEpsilonGreedy: 1.6,
+    ia.CatoniUCB: 15.0,
+}
 NINE = [
     ia.MedEUCB(),
     ia.MedEpsilonGreedy(),
@@ -49,17 +59,32 @@ BEYOND = [
 ]
 
 
-def player(policy: ia.Policy, bandit: ia.Bandit, attack: ia.Attack | None, horizon: int, trials: int) -> Callable[[], ia.Result]:
-    """Return a call that simulates; it is called once here, so that everything is compiled."""
+def player(
+    policy: ia.Policy, bandit: ia.Bandit, attack: ia.Attack | None, horizon: int, trials: int
+) -> Callable[[], ia.Result]:
+    """Return a call that simulates; it is called once here, so that everything is
+    compiled.
+    """
 
     def play(trials: int = trials) -> ia.Result:
-        return ia.simulate(policy, bandit, attack, horizon=horizon, trials=trials, seed=7, workers=1, progress=False)
+        return ia.simulate(
+            policy,
+            bandit,
+            attack,
+            horizon=horizon,
+            trials=trials,
+            seed=7,
+            workers=1,
+            progress=False,
+        )
 
     play(1)
     return play
 
 
-def costs(players: dict[str, tuple[Callable[[], ia.Result], int]], repeats: int) -> dict[str, float]:
+def costs(
+    players: dict[str, tuple[Callable[[], ia.Result], int]], repeats: int
+) -> dict[str, float]:
     """Return nanoseconds per round of players, each with the rounds it plays."""
     best = alternate({name: play for name, (play, _) in players.items()}, repeats)
     return {name: seconds / players[name][1] * 1e9 for name, seconds in best.items()}
@@ -67,42 +92,102 @@ def costs(players: dict[str, tuple[Callable[[], ia.Result], int]], repeats: int)
 
 def nine_policies(quick: bool) -> None:
     trials, horizon = 10, 100_000
-    each = costs({type(p).__name__: (player(p, PAPER, ATTACK, horizon, trials), trials * horizon) for p in NINE}, 4 if quick else 15)
+    each = costs(
+        {
+            type(p).__name__: (player(p, PAPER, ATTACK, horizon, trials), trials * horizon)
+            for p in NINE
+        },
+        4 if quick else 15,
+    )
     base = each["MedEUCB"]
     rows = []
     for policy in NINE:
         name, target = type(policy).__name__, TARGETS.get(type(policy))
         ratio = each[name] / base
-        rows.append([name, f"{each[name]:.0f}", f"{ratio:.2f}", *(at_most(ratio, target) if target else ("", ""))])
-    show("The nine policies, K = 10, T = 1e5, rho = 0.125", ["policy", "ns/round", "relative to med-E-UCB", "target", ""], rows)
+        rows.append(
+            [
+                name,
+                f"{each[name]:.0f}",
+                f"{ratio:.2f}",
+                *(at_most(ratio, target) if target else ("", "")),
+            ]
+        )
+    show(
+        "The nine policies, K = 10, T = 1e5, rho = 0.125",
+        ["policy", "ns/round", "relative to med-E-UCB", "target", ""],
+        rows,
+    )
 
 
 def beyond(quick: bool) -> None:
     trials, horizon, target = 10, 100_000, 10.0
-    each = costs({p.label: (player(p, PAPER, ATTACK, horizon, trials), trials * horizon) for p in [ia.MedEUCB(), *BEYOND]}, 4 if quick else 15)
+    each = costs(
+        {
+            p.label: (player(p, PAPER, ATTACK, horizon, trials), trials * horizon)
+            for p in [ia.MedEUCB(), *BEYOND]
+        },
+        4 if quick else 15,
+    )
     rows = []
     for name, cost in each.items():
         ratio = cost / each["MedEUCB"]
-        rows.append([name, f"{cost:.0f}", f"{ratio:.2f}", *(at_most(ratio, target) if name != "MedEUCB" else ("", ""))])
-    show("Policies beyond the paper's, same setting", ["policy", "ns/round", "relative to med-E-UCB", "target", ""], rows)
+        rows.append(
+            [
+                name,
+                f"{cost:.0f}",
+                f"{ratio:.2f}",
+                *(at_most(ratio, target) if name != "MedEUCB" else ("", "")),
+            ]
+        )
+    show(
+        "Policies beyond the paper's, same setting",
+        ["policy", "ns/round", "relative to med-E-UCB", "target", ""],
+        rows,
+    )
 
 
 def horizons(quick: bool) -> None:
     lengths = [10_000, 100_000, 1_000_000] + [10_000_000] * (not quick)
     rows = []
     for policy in (ia.MedEUCB(), ia.UCB()):
-        fixed = costs({"fixed": (player(policy, PAPER, ATTACK, 1, 300), 300)}, 4 if quick else 8)["fixed"]
-        players = {f"{T:.0e}": (player(policy, PAPER, ATTACK, T, max(1, 3_000_000 // T)), max(T, 3_000_000 // T * T)) for T in lengths}
+        fixed = costs({"fixed": (player(policy, PAPER, ATTACK, 1, 300), 300)}, 4 if quick else 8)[
+            "fixed"
+        ]
+        players = {
+            f"{T:.0e}": (
+                player(policy, PAPER, ATTACK, T, max(1, 3_000_000 // T)),
+                max(T, 3_000_000 // T * T),
+            )
+            for T in lengths
+        }
         each = costs(players, 4 if quick else 15)
         growing = {length: cost - fixed / float(length) for length, cost in each.items()}
         for length, cost in each.items():
             ratio = growing[length] / growing["1e+04"]
-            rows.append([type(policy).__name__, length, f"{cost:.0f}", f"{growing[length]:.0f}", f"{ratio:.2f}", *at_most(ratio, 1.5)])
+            rows.append(
+                [
+                    type(policy).__name__,
+                    length,
+                    f"{cost:.0f}",
+                    f"{growing[length]:.0f}",
+                    f"{ratio:.2f}",
+                    *at_most(ratio, 1.5),
+                ]
+            )
     show(
         "Cost per round against the horizon",
-        ["policy", "T", "ns/round", "without the fixed cost of a trial", "relative to T = 1e4", "target", ""],
+        [
+            "policy",
+            "T",
+            "ns/round",
+            "without the fixed cost of a trial",
+            "relative to T = 1e4",
+            "target",
+            "",
+        ],
         rows,
-        "Flat, within the logarithm that an exact median costs and the memory that it needs. The fixed cost is that of a trial of one round.",
+        "Flat, within the logarithm that an exact median costs and the memory that it needs. The "
+        "fixed cost is that of a trial of one round.",
     )
 
 
@@ -110,15 +195,42 @@ def many_arms(quick: bool) -> None:
     horizon = 200_000 if quick else 1_000_000
     uniform = np.random.default_rng(1).uniform(0, 1, 10_000)
     rows = []
-    for label, means in [("means uniform on (0, 1)", uniform), ("means 2, 4, 6, ...", 2.0 * np.arange(1, 10_001))]:
+    for label, means in [
+        ("means uniform on (0, 1)", uniform),
+        ("means 2, 4, 6, ...", 2.0 * np.arange(1, 10_001)),
+    ]:
         for attack_label, attack in [("none", None), ("rho = 0.125", ATTACK)]:
-            players = {str(K): (player(ia.UCB(), ia.GaussianBandit(means=means[:K]), attack, horizon, 1), horizon) for K in (10, 100, 1000, 10_000)}
+            players = {
+                str(K): (
+                    player(ia.UCB(), ia.GaussianBandit(means=means[:K]), attack, horizon, 1),
+                    horizon,
+                )
+                for K in (10, 100, 1000, 10_000)
+            }
             each = costs(players, 3 if quick else 6)
             ratio = each["10000"] / each["10"]
-            rows.append([label, attack_label, *(f"{cost:.0f}" for cost in each.values()), f"{ratio:.1f}", *at_most(ratio, 10)])
+            rows.append(
+                [
+                    label,
+                    attack_label,
+                    *(f"{cost:.0f}" for cost in each.values()),
+                    f"{ratio:.1f}",
+                    *at_most(ratio, 10),
+                ]
+            )
     show(
         f"UCB against the number of arms, T = {horizon:.0e}",
-        ["instance", "attack", "ns/round: K = 10", "100", "1,000", "10,000", "10,000 to 10", "target", ""],
+        [
+            "instance",
+            "attack",
+            "ns/round: K = 10",
+            "100",
+            "1,000",
+            "10,000",
+            "10,000 to 10",
+            "target",
+            "",
+        ],
         rows,
     )
 

@@ -1,8 +1,12 @@
-"""med-E-UCB in the simulator against the same work in pure Python and in NumPy: K = 10, T = 100,000, the paper's setting, rho = 0.125.
+"""med-E-UCB in the simulator against the same work in pure Python and in NumPy: K = 10,
+T = 100,000, the paper's setting, rho = 0.125.
 
-The Python loop is what a good programmer writes: two heapq heaps per arm for the lower median, cached 1/sqrt(n), local names, draws and the attack by the `random` module. The
-NumPy loop appends to an array per arm that doubles and calls np.median. The lazy leader, ironarm's own trick, is shown in a second Python row, for information. The np.median loop
-takes over a minute, so it is run once; with --quick it plays only 10,000 rounds, where it is not yet as slow, and is not judged.
+The Python loop is what a good programmer writes: two heapq heaps per arm for the lower
+median, cached 1/sqrt(n), local names, draws and the attack by the `random` module. The
+NumPy loop appends to an array per arm that doubles and calls np.median. The lazy
+leader, ironarm's own trick, is shown in a second Python row, for information. The
+np.median loop takes over a minute, so it is run once; with --quick it plays only 10,000
+rounds, where it is not yet as slow, and is not judged.
 """
 
 from __future__ import annotations
@@ -21,7 +25,9 @@ B, OMEGA, BLOCK = 4.0, 4.0, 1000
 
 
 class HeapMedian:
-    """The lower median: a max-heap (negated) of the lower half, a min-heap of the upper."""
+    """The lower median: a max-heap (negated) of the lower half, a min-heap of the
+    upper.
+    """
 
     __slots__ = ("high", "low")
 
@@ -74,7 +80,11 @@ def play(horizon: int, median: type, lazy: bool = False, seed: int = 1) -> float
         if t >= replan:
             k = (t - 1) // BLOCK
             each = forced_total(k) - forced_total(k - 1) if k else 0
-            window_start, window_end, replan = k * BLOCK + 1, k * BLOCK + arms * each, (k + 1) * BLOCK + 1
+            window_start, window_end, replan = (
+                k * BLOCK + 1,
+                k * BLOCK + arms * each,
+                (k + 1) * BLOCK + 1,
+            )
         if t <= window_end:
             a = (t - window_start) // each
         elif lazy and t <= threat_until and estimate[leader] > threat:
@@ -105,15 +115,37 @@ def main() -> None:
     bandit, attack = ia.GaussianBandit(means=PAPER_MEANS), ia.OppositeUniform(rho=RHO, scale=SCALE)
 
     def ironarm() -> ia.Result:
-        return ia.simulate(ia.MedEUCB(b=B, omega=OMEGA, block=BLOCK), bandit, attack, horizon=horizon, trials=trials, seed=1, workers=1, progress=False)
+        return ia.simulate(
+            ia.MedEUCB(b=B, omega=OMEGA, block=BLOCK),
+            bandit,
+            attack,
+            horizon=horizon,
+            trials=trials,
+            seed=1,
+            workers=1,
+            progress=False,
+        )
 
     expected = float(np.median(ironarm().regret[0, :, -1]))
-    if any(abs(play(horizon, HeapMedian, lazy) - expected) > 0.1 * expected for lazy in (False, True)):
+    if any(
+        abs(play(horizon, HeapMedian, lazy) - expected) > 0.1 * expected for lazy in (False, True)
+    ):
         raise SystemExit("The Python loop does not do the same work: its regret is another.")
-    best = alternate({"ironarm": ironarm, "heapq": lambda: play(horizon, HeapMedian), "lazy": lambda: play(horizon, HeapMedian, lazy=True)}, 5 if quick else 12)
+    best = alternate(
+        {
+            "ironarm": ironarm,
+            "heapq": lambda: play(horizon, HeapMedian),
+            "lazy": lambda: play(horizon, HeapMedian, lazy=True),
+        },
+        5 if quick else 12,
+    )
     slow = alternate({"numpy": lambda: play(slow_horizon, ArrayMedian)}, 1)
     ours = best["ironarm"] / trials / horizon * 1e9
-    heaps, lazy, numpy = best["heapq"] / horizon * 1e9, best["lazy"] / horizon * 1e9, slow["numpy"] / slow_horizon * 1e9
+    heaps, lazy, numpy = (
+        best["heapq"] / horizon * 1e9,
+        best["lazy"] / horizon * 1e9,
+        slow["numpy"] / slow_horizon * 1e9,
+    )
     judged = ("", "T = 1e4 only, not judged") if quick else at_least(numpy / ours, 8000)
     show(
         "med-E-UCB against Python, K = 10, T = 1e5",
@@ -121,7 +153,13 @@ def main() -> None:
         [
             ["ironarm", f"{ours:.0f}", "1", "", ""],
             ["two heapq heaps", f"{heaps:.0f}", f"{heaps / ours:.0f}", *at_least(heaps / ours, 40)],
-            ["two heapq heaps and the lazy leader", f"{lazy:.0f}", f"{lazy / ours:.0f}", "", "for information"],
+            [
+                "two heapq heaps and the lazy leader",
+                f"{lazy:.0f}",
+                f"{lazy / ours:.0f}",
+                "",
+                "for information",
+            ],
             ["np.median over a growing array", f"{numpy:.0f}", f"{numpy / ours:.0f}", *judged],
         ],
     )

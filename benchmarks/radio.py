@@ -1,7 +1,10 @@
-"""The radio testbed: packets per CPU-second of one core, from the transmitter's symbols to the measured SINR, and one closed loop of a policy over the air.
+"""The radio testbed: packets per CPU-second of one core, from the transmitter's symbols
+to the measured SINR, and one closed loop of a policy over the air.
 
-A packet has 392 symbols (320 known, 72 of header). Narrowband: 2 samples a symbol; wideband: 5 MS/s with five channels, compiled noise and reception around SciPy's FFT.
-Compilation is not counted. The closed loop is `ia.simulate` of one policy for 2,000 rounds, each reward a packet through the signal-level chain, a jammer included.
+A packet has 392 symbols (320 known, 72 of header). Narrowband: 2 samples a symbol;
+wideband: 5 MS/s with five channels, compiled noise and reception around SciPy's FFT.
+Compilation is not counted. The closed loop is `ia.simulate` of one policy for 2,000
+rounds, each reward a packet through the signal-level chain, a jammer included.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ N0 = [10 ** (-sinr / 10) for sinr in (41, 37, 35, 31, 28)]
 
 def numpy_chain(medium: Medium, receiver: Receiver, packets: int) -> None:
     for i in range(packets):
-        receiver.receive(medium.narrowband(0, [Emission(Packet(medium.format.symbols(i)), 0)], round_number=i))
+        receiver.receive(
+            medium.narrowband(0, [Emission(Packet(medium.format.symbols(i)), 0)], round_number=i)
+        )
 
 
 def main() -> None:
@@ -38,7 +43,11 @@ def main() -> None:
     contenders = {
         "iq, narrowband, batch of 500": (lambda: link.sinr(keys, N0[0], 0.0, 0.97), BATCH, 15_000),
         "iq, narrowband, jammed": (lambda: link.sinr(keys, N0[0], 0.1, 0.97), BATCH, 15_000),
-        "iq, narrowband, batch of 1": (lambda: [link.sinr(one, N0[0], 0.0, 0.97) for one in ones], BATCH, None),
+        "iq, narrowband, batch of 1": (
+            lambda: [link.sinr(one, N0[0], 0.0, 0.97) for one in ones],
+            BATCH,
+            None,
+        ),
         "iq, wideband at 5 MS/s": (lambda: wide.sinr(keys[:100], 2), 100, 1_500),
         "iq, narrowband, NumPy alone": (lambda: numpy_chain(medium, Receiver(), 20), 20, None),
         "symbol tier": (lambda: symbol.rewards(0, noise), BATCH, None),
@@ -50,15 +59,37 @@ def main() -> None:
     rows = []
     for name, (_, packets, wanted) in contenders.items():
         pace = packets / best[name]
-        rows.append([name, f"{best[name] / packets * 1e6:.1f}", f"{pace:,.0f}", *(at_least(pace, wanted) if wanted else ("", ""))])
-    show("Packets per CPU-second, one core", ["", "microseconds a packet", "packets a second", "target", ""], rows)
+        rows.append(
+            [
+                name,
+                f"{best[name] / packets * 1e6:.1f}",
+                f"{pace:,.0f}",
+                *(at_least(pace, wanted) if wanted else ("", "")),
+            ]
+        )
+    show(
+        "Packets per CPU-second, one core",
+        ["", "microseconds a packet", "packets a second", "target", ""],
+        rows,
+    )
 
     def loop(policy: ia.Policy) -> None:
-        ia.simulate(policy, bandit, ia.Jammer(0.3), horizon=2000, trials=1, seed=1, workers=1, progress=False)
+        ia.simulate(
+            policy,
+            bandit,
+            ia.Jammer(0.3),
+            horizon=2000,
+            trials=1,
+            seed=1,
+            workers=1,
+            progress=False,
+        )
 
     policies = {"MedEUCB": ia.MedEUCB(block=200), "UCB": ia.UCB()}
     loops = {name: lambda policy=policy: loop(policy) for name, policy in policies.items()}
-    loops["the testbed's nodes, MedEUCB"] = lambda: closed_loop.run(Settings.of({"jammer": {"rho": 0.3}}))
+    loops["the testbed's nodes, MedEUCB"] = lambda: closed_loop.run(
+        Settings.of({"jammer": {"rho": 0.3}})
+    )
     for run in loops.values():
         run()
     seconds = alternate(loops, max(2, repeats // 4))

@@ -1,8 +1,10 @@
-"""All benchmarks, one after the other, each in a process of its own: the tables on the terminal and in results.md.
+"""All benchmarks, one after the other, each in a process of its own: the tables on the
+terminal and in results.md.
 
-python benchmarks/run_all.py                      about ten minutes
-python benchmarks/run_all.py --quick              about four minutes: fewer repeats, smaller instances
-python benchmarks/run_all.py --only agent         one of them; results.md keeps the others' tables
+python benchmarks/run_all.py                      about ten minutes python
+benchmarks/run_all.py --quick              about four minutes: fewer repeats, smaller
+instances python benchmarks/run_all.py --only agent         one of them; results.md
+keeps the others' tables
 """
 
 from __future__ import annotations
@@ -26,15 +28,27 @@ def machine() -> str:
     """Describe the machine in a sentence."""
     model = platform.processor() or platform.machine()
     with contextlib.suppress(OSError, StopIteration):
-        model = next(line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name"))
+        model = next(
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        )
     versions = ", ".join(f"{package} {version(package)}" for package in ("numba", "numpy"))
-    return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, {versions}{gcc()}"
+    return (
+        f"{model}, {os.cpu_count()} cores, {platform.system()}, Python "
+        f"{platform.python_version()}, {versions}{gcc()}"
+    )
 
 
 def gcc() -> str:
     """Return the compiler's version, if there is one."""
     try:
-        return ", gcc " + subprocess.run(["gcc", "-dumpfullversion"], check=True, capture_output=True, text=True).stdout.strip()
+        return (
+            ", gcc "
+            + subprocess.run(
+                ["gcc", "-dumpfullversion"], check=True, capture_output=True, text=True
+            ).stdout.strip()
+        )
     except (OSError, subprocess.SubprocessError):
         return ""
 
@@ -72,19 +86,26 @@ def main() -> int:
     for name in [chosen.only] if chosen.only else ALL:
         start = time.time()
         text = run(name, chosen.quick)
-        took = f"{time.strftime('%Y-%m-%d')}, {machine()}{', --quick' * chosen.quick}; {time.time() - start:.0f} s"
+        took = (
+            f"{time.strftime('%Y-%m-%d')}, {machine()}{', --quick' * chosen.quick}; "
+            f"{time.time() - start:.0f} s"
+        )
         sections[name] = f"{text}\n\n*{took}*"
     body = [
         "# Benchmarks",
-        "Written by `make bench`. Contenders take turns in one run and each keeps its shortest CPU time (wall time where it says so); only ratios of one table are comparable. "
-        "What is measured, and how, stands at the top of each script.",
+        "Written by `make bench`. Contenders take turns in one run and each keeps its shortest "
+        "CPU time (wall time where it says so); only ratios of one table are comparable. What is "
+        "measured, and how, stands at the top of each script.",
         *(f"## {name}\n\n{sections[name]}" for name in ALL if name in sections),
     ]
     text = "\n\n".join(body) + "\n"
     RESULTS.write_text(text, encoding="utf-8")
     missed = [line for line in text.splitlines() if line.startswith("|") and "| not met" in line]
     failed = [line for line in text.splitlines() if " failed with exit code " in line]
-    print(f"\n{len(missed)} targets not met, {len(failed)} benchmarks failed; the tables are in benchmarks/results.md")
+    print(
+        f"\n{len(missed)} targets not met, {len(failed)} benchmarks failed; the tables are in "
+        "benchmarks/results.md"
+    )
     return 1 if failed else 0
 
 

@@ -1,4 +1,6 @@
-"""Every check of the project: style, format and types first, then two lanes side by side on two processors."""
+"""Every check of the project: style, format and types first, then two lanes side by
+side on two processors.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-# they compile no code of their own, and run on what the documentation's examples have compiled
-UNCHECKED = ("studies", "theory", "commands", "radio/test_hardware.py", "radio/test_node_process.py", "radio/test_processes.py", "test_signals.py")
+# they compile no code of their own, and run on what the documentation's examples have
+# compiled
+UNCHECKED = (
+    "studies",
+    "theory",
+    "commands",
+    "radio/test_hardware.py",
+    "radio/test_node_process.py",
+    "radio/test_processes.py",
+    "test_signals.py",
+)
 Step = tuple[str, list[str], dict[str, str]]
 
 QUICK: list[Step] = [
@@ -23,15 +34,37 @@ QUICK: list[Step] = [
     ("types", [sys.executable, "-m", "mypy"], {}),
 ]
 LANES: list[list[Step]] = [
-    [("tests, bounds checked", [*PYTEST, "--durations=5", "tests", *(f"--ignore=tests/{part}" for part in UNCHECKED)], {"NUMBA_BOUNDSCHECK": "1"})],
     [
-        ("the same policies and estimators as plain Python", [*PYTEST, "tests/policies", "tests/estimators"], {"NUMBA_DISABLE_JIT": "1"}),
+        (
+            "tests, bounds checked",
+            [*PYTEST, "--durations=5", "tests", *(f"--ignore=tests/{part}" for part in UNCHECKED)],
+            {"NUMBA_BOUNDSCHECK": "1"},
+        )
+    ],
+    [
+        (
+            "the same policies and estimators as plain Python",
+            [*PYTEST, "tests/policies", "tests/estimators"],
+            {"NUMBA_DISABLE_JIT": "1"},
+        ),
         (
             "examples in docstrings and documentation",
-            [*PYTEST, "--doctest-modules", "--doctest-glob=*.md", "--ignore=src/ironarm/engine/loop.py", "src", "README.md", "docs"],
+            [
+                *PYTEST,
+                "--doctest-modules",
+                "--doctest-glob=*.md",
+                "--ignore=src/ironarm/engine/loop.py",
+                "src",
+                "README.md",
+                "docs",
+            ],
             {},
         ),
-        ("studies, theory, commands and processes", [*PYTEST, "--durations=5", *(f"tests/{part}" for part in UNCHECKED)], {}),
+        (
+            "studies, theory, commands and processes",
+            [*PYTEST, "--durations=5", *(f"tests/{part}" for part in UNCHECKED)],
+            {},
+        ),
     ],
 ]
 
@@ -43,23 +76,40 @@ def main() -> int:
             if not run(step, cache):
                 return 1
         with ThreadPoolExecutor(len(LANES)) as pool:
-            return 0 if all(pool.map(lambda lane: all(run(step, cache) for step in lane), LANES)) else 1
+            return (
+                0
+                if all(pool.map(lambda lane: all(run(step, cache) for step in lane), LANES))
+                else 1
+            )
 
 
 PRINTING = threading.Lock()
 
 
 def run(step: Step, cache: str) -> bool:
-    """Run one step and print its output when it is over, so that lanes do not mix; True if it passed."""
+    """Run one step and print its output when it is over, so that lanes do not mix;
+    True if it passed.
+    """
     name, command, extra = step
     with PRINTING:
         print(f"== {name} ...", flush=True)
     started = time.monotonic()
     environment = {**os.environ, "IRONARM_CACHE_DIR": cache, "MPLBACKEND": "Agg", **extra}
-    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     with PRINTING:
         print(done.stdout, end="")
-        print(f"== {name}: {'passed' if done.returncode == 0 else f'FAILED ({done.returncode})'}, {time.monotonic() - started:.0f} s", flush=True)
+        print(
+            f"== {name}: {'passed' if done.returncode == 0 else f'FAILED ({done.returncode})'}, "
+            f"{time.monotonic() - started:.0f} s",
+            flush=True,
+        )
     return done.returncode == 0
 
 

@@ -1,4 +1,6 @@
-"""An agent decides live, learns in any order, survives bad input unchanged, and continues exactly from a file."""
+"""An agent decides live, learns in any order, survives bad input unchanged, and
+continues exactly from a file.
+"""
 
 import json
 import math
@@ -54,7 +56,9 @@ def play(agent, values):
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda p: p.label)
 def test_an_agent_makes_the_choices_of_the_simulator(policy):
-    """With rewards at once, the arms are those that the steps choose in a simulation from the same stream."""
+    """With rewards at once, the arms are those that the steps choose in a simulation
+    from the same stream.
+    """
     agent = ia.Agent(policy, arms=NAMES, seed=3)
     values = rewards(0, 400)
     state = State(policy, 4)
@@ -63,14 +67,18 @@ def test_an_agent_makes_the_choices_of_the_simulator(policy):
     for x in values:
         arm = state.machine.call("select")(state.ints, state.floats, state.pool, stream)
         expected.append(NAMES[arm])
-        while not state.machine.call("observe")(state.ints, state.floats, state.pool, arm, x + arm, float(state.view.chance[0]), 1):
+        while not state.machine.call("observe")(
+            state.ints, state.floats, state.pool, arm, x + arm, float(state.view.chance[0]), 1
+        ):
             state.grow()
     assert expected == play(agent, values)
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda p: p.label)
 def test_saved_and_loaded_it_continues_with_the_same_choices(policy, tmp_path):
-    """A save and a load in the middle, with decisions open and infinite rewards held, change nothing."""
+    """A save and a load in the middle, with decisions open and infinite rewards
+    held, change nothing.
+    """
     agent = ia.Agent(policy, arms=NAMES, seed=5)
     play(agent, rewards(1, 150))
     late = [agent.decide() for _ in range(6)]
@@ -94,7 +102,11 @@ def test_bounded_memory_for_policies_that_hold_nothing_is_what_they_have_anyway(
         assert agent.inexact == []
 
 
-@pytest.mark.parametrize("policy", [ia.EXP3(horizon=4000), ia.TsallisINF(), ia.EXP3PlusPlus(), ia.BARBAR(horizon=4000, scale=0.5)], ids=lambda p: p.label)
+@pytest.mark.parametrize(
+    "policy",
+    [ia.EXP3(horizon=4000), ia.TsallisINF(), ia.EXP3PlusPlus(), ia.BARBAR(horizon=4000, scale=0.5)],
+    ids=lambda p: p.label,
+)
 def test_policies_for_a_range_minimise_within_it(policy):
     """The range is that of the rewards as given: the arm with small ones is found."""
     agent = ia.Agent(policy, arms=["high", "low"], seed=1, minimize=True)
@@ -119,7 +131,9 @@ def test_late_rewards_in_any_order_give_the_same_estimates_as_at_once():
 
 
 def test_an_arm_without_a_reward_comes_first_fewest_open_first():
-    """While rewards are late, arms are tried in turn; a reward for one leaves the others first."""
+    """While rewards are late, arms are tried in turn; a reward for one leaves the
+    others first.
+    """
     agent = ia.Agent(ia.UCB(), arms=["a", "b", "c"], seed=1)
     assert ["a", "b", "c", "a", "b"] == [agent.select() for _ in range(5)]
     agent.update("a", 1.0)
@@ -161,7 +175,9 @@ def test_cancel_and_expire_take_open_decisions_back():
 
 
 def test_exp3_weighs_a_late_reward_by_the_chance_of_its_decision():
-    """The log-weight grows by gamma y / (p K) with the p at the time of the decision."""
+    """The log-weight grows by gamma y / (p K) with the p at the time of the
+    decision.
+    """
     agent = ia.Agent(ia.EXP3(gamma=0.5), arms=["a", "b"], seed=2)
     early = agent.decide()
     for _ in range(30):
@@ -177,7 +193,9 @@ def test_exp3_weighs_a_late_reward_by_the_chance_of_its_decision():
 
 
 def chances_of(policy, estimates, late):
-    """The probabilities of two arms with these estimates at round `late`, the losses' plain means being 0."""
+    """The probabilities of two arms with these estimates at round `late`, the
+    losses' plain means being 0.
+    """
     if isinstance(policy, ia.BARBAR):
         return [0.5, 0.5]
     losses = -estimates
@@ -193,9 +211,13 @@ def chances_of(policy, estimates, late):
     return late * (losses - x) ** -2.0
 
 
-@pytest.mark.parametrize("policy", [ia.TsallisINF(), ia.EXP3PlusPlus(), ia.BARBAR(horizon=100)], ids=lambda p: p.label)
+@pytest.mark.parametrize(
+    "policy", [ia.TsallisINF(), ia.EXP3PlusPlus(), ia.BARBAR(horizon=100)], ids=lambda p: p.label
+)
 def test_a_late_reward_counts_by_the_chance_of_its_decision(policy):
-    """What an arm has gathered changes by y / p, or its loss, with the p at the time of the decision, whatever p is when the reward comes."""
+    """What an arm has gathered changes by y / p, or its loss, with the p at the time
+    of the decision, whatever p is when the reward comes.
+    """
     agent = ia.Agent(policy, arms=["a", "b"], seed=2)
     field = "gathered" if isinstance(policy, ia.BARBAR) else "estimate"
     first = agent.decide()  # both arms alike: p = 1/2
@@ -218,7 +240,9 @@ def test_a_late_reward_counts_by_the_chance_of_its_decision(policy):
 
 @pytest.mark.parametrize("policy", [ia.TsallisINF(), ia.EXP3PlusPlus()], ids=lambda p: p.label)
 def test_a_newcomer_among_weighted_arms_gets_about_its_share(policy):
-    """Joining after a thousand rounds, an arm is chosen with a probability of about 1/4 at once."""
+    """Joining after a thousand rounds, an arm is chosen with a probability of about
+    1/4 at once.
+    """
     agent = ia.Agent(policy, arms=["a", "b", "c"], seed=1)
     for _ in range(1000):
         arm = agent.select()
@@ -230,7 +254,9 @@ def test_a_newcomer_among_weighted_arms_gets_about_its_share(policy):
 
 
 def test_barbar_needs_a_horizon_and_begins_an_epoch_again_when_arms_change():
-    """Live, it has no horizon but its own; with other arms the plan is made anew, the gaps known so far stay."""
+    """Live, it has no horizon but its own; with other arms the plan is made anew,
+    the gaps known so far stay.
+    """
     with pytest.raises(ia.InvalidInput, match="horizon"):
         ia.Agent(ia.BARBAR(), arms=["a", "b"])
     agent = ia.Agent(ia.BARBAR(horizon=1000, scale=0.5), arms=["a", "b", "c"], seed=1)
@@ -239,7 +265,10 @@ def test_barbar_needs_a_horizon_and_begins_an_epoch_again_when_arms_change():
         agent.update(arm, {"a": 0.0, "b": 0.5, "c": 1.0}[arm])
     gaps = agent._state.view.gap.tolist()
     assert gaps[0] > gaps[1] > gaps[2] > 0
-    for change, expected in ((lambda: agent.remove_arm("b"), [gaps[0], gaps[2]]), (lambda: agent.add_arm("b"), [gaps[0], gaps[2], 1.0])):
+    for change, expected in (
+        (lambda: agent.remove_arm("b"), [gaps[0], gaps[2]]),
+        (lambda: agent.add_arm("b"), [gaps[0], gaps[2], 1.0]),
+    ):
         change()
         agent.select()
         view = agent._state.view
@@ -248,9 +277,15 @@ def test_barbar_needs_a_horizon_and_begins_an_epoch_again_when_arms_change():
         assert view.until[0] == agent.decisions - 1 + math.ceil(view.planned.sum())
 
 
-@pytest.mark.parametrize("policy", [ia.MedEUCB(b=2, block=100), ia.MedEpsilonGreedy(c=7), ia.TrimmedEpsilonGreedy(alpha=0.1, c=7)], ids=lambda p: p.label)
+@pytest.mark.parametrize(
+    "policy",
+    [ia.MedEUCB(b=2, block=100), ia.MedEpsilonGreedy(c=7), ia.TrimmedEpsilonGreedy(alpha=0.1, c=7)],
+    ids=lambda p: p.label,
+)
 def test_a_newcomer_gets_the_forced_pulls_it_has_missed(policy):
-    """It is pulled as often as the schedule would have pulled it by now, before anything else."""
+    """It is pulled as often as the schedule would have pulled it by now, before
+    anything else.
+    """
     agent = ia.Agent(policy, arms=["a", "b", "c"], seed=1)
     values = rewards(4, 950)
     play(agent, values)
@@ -279,7 +314,9 @@ def test_every_arm_keeps_the_forced_pulls_when_arms_come_and_go_in_a_window():
 
 
 def test_a_removed_arm_takes_its_decisions_with_it_and_starts_afresh():
-    """A late reward for it is refused, the others keep what they know, the last arm stays."""
+    """A late reward for it is refused, the others keep what they know, the last arm
+    stays.
+    """
     agent = ia.Agent(ia.RUCB(), arms=["a", "b", "c"], seed=1)
     play(agent, [1.0] * 30)
     open_b = [d for d in (agent.decide() for _ in range(12)) if d.arm == "c"]
@@ -315,7 +352,9 @@ def test_minimize_prefers_small_rewards_and_shows_them_as_they_are():
         agent.update(arm, seen[arm][-1])
     assert agent.best() == "fast"
     # the lower median of the negated rewards is the upper one of the rewards
-    assert {name: sorted(values)[len(values) // 2] for name, values in seen.items()} == agent.estimates
+    assert {
+        name: sorted(values)[len(values) // 2] for name, values in seen.items()
+    } == agent.estimates
     assert agent.rewards["fast"] > 150
 
 
@@ -333,7 +372,11 @@ BAD = [
     (lambda a: a.cancel(0), ia.UnknownDecision, "closed"),
     (lambda a: a.learn_batch([(1, 1.0), (99, 1.0)]), ia.UnknownDecision, "99"),
     (lambda a: a.learn_batch([(1, 1.0), 2]), ia.InvalidInput, "expected pairs"),
-    (lambda a: a.warm_start(["ab", 1]), ia.InvalidInput, "expected pairs|unknown arm|must be a number"),
+    (
+        lambda a: a.warm_start(["ab", 1]),
+        ia.InvalidInput,
+        "expected pairs|unknown arm|must be a number",
+    ),
     (lambda a: a.warm_start([(["a"], 1.0)]), ia.UnknownArm, "the arms are"),
     (lambda a: a.remove_arm(["a"]), ia.UnknownArm, "the arms are"),
     (lambda a: a.learn_batch([(1, 1.0), (1, 1.0)]), ia.InvalidInput, "twice"),
@@ -354,10 +397,22 @@ def test_bad_input_gets_a_sentence_and_changes_nothing(act, error, message):
     agent.learn(agent.decide().id, 1.0)
     agent.decide()
     agent.decide()
-    before = agent._state.dump(), agent.open_decisions, agent.arms, agent._stream.tolist(), [list(q) for q in agent._queues]
+    before = (
+        agent._state.dump(),
+        agent.open_decisions,
+        agent.arms,
+        agent._stream.tolist(),
+        [list(q) for q in agent._queues],
+    )
     with pytest.raises(error, match=message):
         act(agent)
-    assert before == (agent._state.dump(), agent.open_decisions, agent.arms, agent._stream.tolist(), [list(q) for q in agent._queues])
+    assert before == (
+        agent._state.dump(),
+        agent.open_decisions,
+        agent.arms,
+        agent._stream.tolist(),
+        [list(q) for q in agent._queues],
+    )
 
 
 def test_an_explicit_block_that_more_arms_outgrow_is_refused_and_nothing_changes():
@@ -390,11 +445,22 @@ def test_an_agent_that_cannot_be_is_refused(arguments, message):
 
 
 def smuggle_slots(data):
-    """What the estimator would rebuild itself, given as if it had been saved: indices far outside."""
+    """What the estimator would rebuild itself, given as if it had been saved:
+    indices far outside.
+    """
     data["state"].pop("rewards")
     state = State(ia.RUCB(), len(NAMES), live=True)
-    fields = {f.name: getattr(state.view, f.name).tolist() for f in state.machine.layout.fields if not f.cache}
-    data["state"]["fields"] = {**fields, **data["state"]["fields"], "slot_start": [10**9] * 8, "spare": [100] * 4}
+    fields = {
+        f.name: getattr(state.view, f.name).tolist()
+        for f in state.machine.layout.fields
+        if not f.cache
+    }
+    data["state"]["fields"] = {
+        **fields,
+        **data["state"]["fields"],
+        "slot_start": [10**9] * 8,
+        "spare": [100] * 4,
+    }
 
 
 def damaged(path, change):
@@ -416,16 +482,39 @@ def damaged(path, change):
         (lambda p: damaged(p, lambda d: d["state"]["fields"].update(n=[1])), "damaged"),
         (lambda p: damaged(p, lambda d: d.update(arms=["x"])), "damaged"),
         (lambda p: damaged(p, lambda d: d.update(arms=["x", "y", "z", "u", "v"])), "damaged"),
-        (lambda p: damaged(p, lambda d: d["state"]["rewards"].append([1.0])), "do not fit their counts"),
+        (
+            lambda p: damaged(p, lambda d: d["state"]["rewards"].append([1.0])),
+            "do not fit their counts",
+        ),
         (lambda p: damaged(p, lambda d: d["state"].pop("rewards")), "damaged"),
         (lambda p: damaged(p, smuggle_slots), "damaged"),
         (lambda p: damaged(p, lambda d: d["policy"].update(parameters=[1])), "damaged"),
-        (lambda p: damaged(p, lambda d: d["policy"].update(policy=["RUCB"])), "damaged|cannot be made"),
+        (
+            lambda p: damaged(p, lambda d: d["policy"].update(policy=["RUCB"])),
+            "damaged|cannot be made",
+        ),
         (lambda p: damaged(p, lambda d: d["policy"]["parameters"].update(omega=10**400)), "omega"),
-        (lambda p: damaged(p, lambda d: d["state"]["rewards"][0].append(1.0)), "do not fit their counts"),
-        (lambda p: damaged(p, lambda d: d["state"]["rewards"].__setitem__(0, ["nan"] * len(d["state"]["rewards"][0]))), "damaged"),
-        (lambda p: damaged(p, lambda d: d["state"]["fields"]["rewards"].__setitem__(0, -1)), "negative"),
-        (lambda p: damaged(p, lambda d: d["state"]["fields"]["rewards"].__setitem__(0, 10**6)), "more rewards than decisions"),
+        (
+            lambda p: damaged(p, lambda d: d["state"]["rewards"][0].append(1.0)),
+            "do not fit their counts",
+        ),
+        (
+            lambda p: damaged(
+                p,
+                lambda d: d["state"]["rewards"].__setitem__(
+                    0, ["nan"] * len(d["state"]["rewards"][0])
+                ),
+            ),
+            "damaged",
+        ),
+        (
+            lambda p: damaged(p, lambda d: d["state"]["fields"]["rewards"].__setitem__(0, -1)),
+            "negative",
+        ),
+        (
+            lambda p: damaged(p, lambda d: d["state"]["fields"]["rewards"].__setitem__(0, 10**6)),
+            "more rewards than decisions",
+        ),
         (lambda p: damaged(p, lambda d: d["state"]["fields"]["n"].__setitem__(0, 2.5)), "damaged"),
         (lambda p: damaged(p, lambda d: d["state"].update(rounds=-5)), "damaged"),
         (lambda p: damaged(p, lambda d: d["tickets"].append([7, 99, 0.0, 1.0])), "damaged"),
@@ -450,12 +539,18 @@ def test_a_damaged_foreign_or_newer_file_is_refused(spoil, message, tmp_path):
 
 
 def test_a_parameter_added_since_has_its_default(tmp_path):
-    """A file from before a policy had `variance` is the plain policy's, also if the policy is given."""
+    """A file from before a policy had `variance` is the plain policy's, also if the
+    policy is given.
+    """
     path, known = tmp_path / "agent.json", ia.TsallisINF(reward_range=(0, 2))
     ia.Agent(known, arms=NAMES, seed=1).save(path)
     damaged(path, lambda d: d["policy"]["parameters"].pop("variance"))
     assert ia.Agent.load(path).policy == ia.Agent.load(path, policy=known).policy == known
-    for other in (ia.TsallisINF(reward_range=(0, 2), variance="reduced"), ia.TsallisINF(), ia.EXP3PlusPlus(reward_range=(0, 2))):
+    for other in (
+        ia.TsallisINF(reward_range=(0, 2), variance="reduced"),
+        ia.TsallisINF(),
+        ia.EXP3PlusPlus(reward_range=(0, 2)),
+    ):
         with pytest.raises(ia.BadFile, match="was given"):
             ia.Agent.load(path, policy=other)
 
@@ -475,7 +570,9 @@ def test_a_save_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
 
 
 def test_bounded_memory_is_exact_for_independent_rewards_and_small():
-    """20,000 attacked rewards of one arm: the same medians as with all of them, from a few hundred values."""
+    """20,000 attacked rewards of one arm: the same medians as with all of them, from
+    a few hundred values.
+    """
     exact = ia.Agent(ia.RUCB(), arms=["a"], seed=1)
     bounded = ia.Agent(ia.RUCB(), arms=["a"], seed=1, memory="bounded")
     generator = np.random.default_rng(3)
@@ -490,7 +587,9 @@ def test_bounded_memory_is_exact_for_independent_rewards_and_small():
 
 
 def test_bounded_memory_says_when_it_stops_being_exact(tmp_path):
-    """A drift drives the median out of its window: one warning, and the arm is listed; also after a load."""
+    """A drift drives the median out of its window: one warning, and the arm is
+    listed; also after a load.
+    """
     agent = ia.Agent(ia.RUCB(), arms=["a"], seed=1, memory="bounded")
     for i in range(2000):
         agent.update("a", math.sin(i))
@@ -515,7 +614,11 @@ def test_bounded_memory_says_when_it_stops_being_exact(tmp_path):
         (ia.EXP3(horizon=1000), lambda g: 20 + g.normal(), "Give EXP3 the range"),
         (ia.TsallisINF(), lambda g: 20 + g.normal(), "Give TsallisINF the range"),
         (ia.CRUCB(alpha=0.2), lambda g: 0.01 * g.normal(), r"CRUCB with sigma=0\.0"),
-        (ia.MedianOfMeansUCB(), lambda g: 50 * g.normal(), r"MedianOfMeansUCB\(v=2[0-9]00, epsilon=1\)"),
+        (
+            ia.MedianOfMeansUCB(),
+            lambda g: 50 * g.normal(),
+            r"MedianOfMeansUCB\(v=2[0-9]00, epsilon=1\)",
+        ),
         (ia.ThompsonGaussian(), lambda g: 0.01 * g.normal(), r"ThompsonGaussian\(sigma=0\.0"),
     ],
 )
@@ -531,9 +634,14 @@ def test_rewards_that_do_not_fit_the_policy_are_warned_about_once(policy, draw, 
 
 
 def test_fitting_rewards_raise_no_warning():
-    """Normal rewards with outliers, mean policies on 0/1 rewards: silence (warnings are errors here)."""
+    """Normal rewards with outliers, mean policies on 0/1 rewards: silence (warnings
+    are errors here).
+    """
     generator = np.random.default_rng(0)
-    for policy, draw in ((ia.MedEUCB(), lambda: float(generator.normal() if generator.random() > 0.3 else 1e6)), (ia.UCB(sigma=0.5), lambda: float(generator.integers(2)))):
+    for policy, draw in (
+        (ia.MedEUCB(), lambda: float(generator.normal() if generator.random() > 0.3 else 1e6)),
+        (ia.UCB(sigma=0.5), lambda: float(generator.integers(2))),
+    ):
         agent = ia.Agent(policy, arms=3, seed=1)
         for _ in range(1500):
             agent.update(agent.select(), draw())
@@ -571,7 +679,9 @@ def test_memory_does_not_grow_with_decisions_that_are_closed():
 
 
 def test_catoni_estimates_do_not_depend_on_the_order_or_on_decisions():
-    """Fed before the first decision, or with few rewards: near the middle, whatever the order."""
+    """Fed before the first decision, or with few rewards: near the middle, whatever
+    the order.
+    """
     agent = ia.Agent(ia.CatoniUCB(variance=16), arms=["x"], seed=1)
     for value in (1.0, 5.0, 9.0):
         agent.update("x", value)
@@ -585,7 +695,9 @@ def test_catoni_estimates_do_not_depend_on_the_order_or_on_decisions():
 
 
 def test_numbers_of_other_kinds_are_welcome():
-    """NumPy's scalars, fractions and whole numbers as rewards; NumPy's count of arms; huge whole numbers as infinities."""
+    """NumPy's scalars, fractions and whole numbers as rewards; NumPy's count of
+    arms; huge whole numbers as infinities.
+    """
     agent = ia.Agent(ia.RUCB(), arms=np.int64(2), seed=2**127 + 12345)
     for reward in (np.float32(1), np.int64(1), np.bool_(True), True, 1, Fraction(1)):
         agent.update(0, reward)

@@ -1,4 +1,6 @@
-"""The command line prints tables and JSON, writes files, and answers mistakes with a sentence and exit code 2."""
+"""The command line prints tables and JSON, writes files, and answers mistakes with a
+sentence and exit code 2.
+"""
 
 import json
 import subprocess
@@ -24,16 +26,53 @@ def test_the_table_shows_each_policy(capsys):
 
 def test_json_has_the_numbers_of_the_library(capsys):
     """The same call in Python gives the same mean."""
-    assert main([*SHORT, "--policies", "RUCB", "--attack", "Constant(value=7)", "--rho", "0.2", "--json"]) == 0
+    assert (
+        main(
+            [
+                *SHORT,
+                "--policies",
+                "RUCB",
+                "--attack",
+                "Constant(value=7)",
+                "--rho",
+                "0.2",
+                "--json",
+            ]
+        )
+        == 0
+    )
     data = json.loads(capsys.readouterr().out)
-    result = ia.simulate(ia.RUCB(), ia.GaussianBandit([0, 1, 3]), ia.Constant(rho=0.2, value=7), horizon=600, trials=3, seed=5)
+    result = ia.simulate(
+        ia.RUCB(),
+        ia.GaussianBandit([0, 1, 3]),
+        ia.Constant(rho=0.2, value=7),
+        horizon=600,
+        trials=3,
+        seed=5,
+    )
     assert data["rows"][0]["mean"] == result.summary().rows[0].mean
-    assert data["specification"]["attack"] == {"attack": "Constant", "parameters": {"rho": 0.2, "value": 7.0}}
+    assert data["specification"]["attack"] == {
+        "attack": "Constant",
+        "parameters": {"rho": 0.2, "value": 7.0},
+    }
 
 
 def test_save_and_plot_write_files(tmp_path, capsys):
     """The saved result loads."""
-    assert main([*SHORT, "--policies", "UCB", "--save", str(tmp_path / "r.npz"), "--plot", str(tmp_path / "r.png")]) == 0
+    assert (
+        main(
+            [
+                *SHORT,
+                "--policies",
+                "UCB",
+                "--save",
+                str(tmp_path / "r.npz"),
+                "--plot",
+                str(tmp_path / "r.png"),
+            ]
+        )
+        == 0
+    )
     assert ia.Result.load(tmp_path / "r.npz").labels == ["UCB"]
     assert (tmp_path / "r.png").stat().st_size > 1000
 
@@ -74,15 +113,39 @@ def test_mistakes_get_a_sentence_and_exit_code_2(arguments, message, capsys):
 def test_help_shows_examples_for_each_verb():
     """`ironarm --help` and `ironarm simulate --help`, without loading the compiler."""
     for arguments in ([], ["simulate"], ["reproduce"]):
-        output = subprocess.run([sys.executable, "-m", "ironarm", *arguments, "--help"], capture_output=True, text=True, check=True).stdout
+        output = subprocess.run(
+            [sys.executable, "-m", "ironarm", *arguments, "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         assert "examples:" in output
         assert "ironarm simulate" in output or "ironarm reproduce" in output
-    code = "import sys; sys.argv = ['ironarm', '--help']\ntry:\n    import ironarm.cli; ironarm.cli.main()\nexcept SystemExit: pass\nassert 'numba' not in sys.modules"
+    code = (
+        "import sys; sys.argv = ['ironarm', '--help']\ntry:\n    import ironarm.cli; "
+        "ironarm.cli.main()\nexcept SystemExit: pass\nassert 'numba' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
 
 
 def test_warnings_of_ours_have_no_file_and_line():
     """Before, they began with <frozen runpy>:88."""
-    command = [sys.executable, "-m", "ironarm", "radio", "run", "--rounds", "300", "--policy", "UCB(sigma=0.01)"]
+    command = [
+        sys.executable,
+        "-m",
+        "ironarm",
+        "radio",
+        "run",
+        "--rounds",
+        "300",
+        "--policy",
+        "UCB(sigma=0.01)",
+    ]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stderr.splitlines()
-    assert [line for line in lines if not line.startswith("round ")] == [line for line in lines if line.startswith("ironarm: rewards of an arm spread by about ")] != []
+    assert (
+        [line for line in lines if not line.startswith("round ")]
+        == [
+            line for line in lines if line.startswith("ironarm: rewards of an arm spread by about ")
+        ]
+        != []
+    )

@@ -1,4 +1,6 @@
-"""The random draws against xoshiro256++ on whole numbers, written from the published algorithm."""
+"""The random draws against xoshiro256++ on whole numbers, written from the published
+algorithm.
+"""
 
 import numpy as np
 import pytest
@@ -42,9 +44,18 @@ def taken(state, count):
 
 
 def test_published_numbers():
-    """From the state 1, 2, 3, 4 come the numbers that other implementations publish for it."""
+    """From the state 1, 2, 3, 4 come the numbers that other implementations publish
+    for it.
+    """
     g = np.array([1, 2, 3, 4], np.uint64)
-    expected = [41943041, 58720359, 3588806011781223, 3591011842654386, 9228616714210784205, 9973669472204895162]
+    expected = [
+        41943041,
+        58720359,
+        3588806011781223,
+        3591011842654386,
+        9228616714210784205,
+        9973669472204895162,
+    ]
     actual = [int(draws.next_word(g)) for _ in expected]
     assert expected == actual
 
@@ -60,10 +71,16 @@ def test_words(state):
 @often
 @given(states, st.integers(1, 10**6))
 def test_numbers(state, below):
-    """Uniform numbers are the top 53 bits, open ones the centre of one of 2^52 cells, integers the uniform number's share of the range; each takes one word."""
+    """Uniform numbers are the top 53 bits, open ones the centre of one of 2^52
+    cells, integers the uniform number's share of the range; each takes one word.
+    """
     g = np.array(state, np.uint64)
     first, second, third = taken(state, 3)
-    expected = [(first >> 11) * 2.0**-53, ((second >> 12) + 0.5) * 2.0**-52, int((third >> 11) * 2.0**-53 * below)]
+    expected = [
+        (first >> 11) * 2.0**-53,
+        ((second >> 12) + 0.5) * 2.0**-52,
+        int((third >> 11) * 2.0**-53 * below),
+    ]
     actual = [draws.uniform(g), draws.open_uniform(g), draws.integer(g, below)]
     assert expected == actual
     assert 0 <= actual[0] < 1
@@ -81,7 +98,9 @@ def fill_with_normals(g, out):
 @often
 @given(states)
 def test_normal_numbers(state):
-    """A normal number is the inverse distribution function of one open uniform number; compiled it is the same to the last bit, in the centre and in the tails."""
+    """A normal number is the inverse distribution function of one open uniform
+    number; compiled it is the same to the last bit, in the centre and in the tails.
+    """
     g, same = np.array(state, np.uint64), np.array(state, np.uint64)
     expected = [inverse_normal(draws.open_uniform(g)) for _ in range(200)]
     out = np.empty(200)
@@ -100,7 +119,9 @@ def test_ends_of_the_open_interval(state):
 @often
 @given(states, st.integers(0, 50))
 def test_filling_an_array_is_the_same(state, length):
-    """A filled array has the numbers drawn one by one, and leaves the stream where they would."""
+    """A filled array has the numbers drawn one by one, and leaves the stream where
+    they would.
+    """
     together, one_by_one = np.array(state, np.uint64), np.array(state, np.uint64)
     out = np.empty(length)
     draws.fill_open_uniform(together, out)

@@ -9,7 +9,9 @@ from ironarm.notation import attack_from_text, policy_from_text
 
 def test_values_without_names_are_those_of_the_call_in_python():
     """The first for the first parameter, and names after them."""
-    assert policy_from_text("CountIMED.for_rho(rho, sigma=2)", rho=0.125) == ia.CountIMED.for_rho(0.125, sigma=2)
+    assert policy_from_text("CountIMED.for_rho(rho, sigma=2)", rho=0.125) == ia.CountIMED.for_rho(
+        0.125, sigma=2
+    )
     assert policy_from_text("MedEUCB(8, 2.5)") == ia.MedEUCB(8, 2.5)
     assert attack_from_text("OppositeUniform(0.2, 100)", None) == ia.OppositeUniform(0.2, 100)
 

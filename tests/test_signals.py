@@ -1,4 +1,6 @@
-"""The command line ends when it is told to, quietly and cleanly; programs that import ironarm keep their own ways."""
+"""The command line ends when it is told to, quietly and cleanly; programs that
+import ironarm keep their own ways.
+"""
 
 import os
 import select
@@ -13,38 +15,85 @@ from ironarm.engine.machine import interrupts_wait
 from ironarm.radio.records import Run
 from ironarm.signals import TOLD_TO_END, _raise, ended_by_exceptions
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="NOT TESTED: signals; this system has none that a process can send to another")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32",
+    reason="NOT TESTED: signals; this system has none that a process can send to another",
+)
 
-STARTER = "import os, signal, sys; [signal.signal(n, signal.SIG_DFL) for n in (signal.SIGINT, signal.SIGHUP)]; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
-"""The tests may run in the background or under nohup, where a process is started with these ignored."""
+STARTER = (
+    "import os, signal, sys; [signal.signal(n, signal.SIG_DFL) for n in (signal.SIGINT, "
+    "signal.SIGHUP)]; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+)
+"""The tests may run in the background or under nohup, where a process is started
+with these ignored.
+"""
 
 
-@pytest.mark.parametrize(("way", "quiet"), [("module", True), ("ironarm", True), ("program.py", False)])
+@pytest.mark.parametrize(
+    ("way", "quiet"), [("module", True), ("ironarm", True), ("program.py", False)]
+)
 def test_ctrl_c_while_modules_are_loaded(way, quiet, tmp_path):
-    """It comes from a stand-in for NumPy, which is loaded early: the command line ends without a word, a program that imports ironarm by KeyboardInterrupt."""
-    (tmp_path / "numpy.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(20)\n")
+    """It comes from a stand-in for NumPy, which is loaded early: the command line
+    ends without a word, a program that imports ironarm by KeyboardInterrupt.
+    """
+    (tmp_path / "numpy.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(20)\n"
+    )
     (tmp_path / way).write_text("from ironarm.cli import main\nraise SystemExit(main())\n")
     command = ["-m", "ironarm"] if way == "module" else [str(tmp_path / way)]
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-    process = subprocess.run([sys.executable, "-c", STARTER, *command, "--version"], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, check=False)
+    process = subprocess.run(
+        [sys.executable, "-c", STARTER, *command, "--version"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+        check=False,
+    )
     assert (process.returncode == 130, process.stderr == "") == (quiet, quiet)
     assert ("KeyboardInterrupt" in process.stderr) == (not quiet)
 
 
 def test_ctrl_c_in_an_exec_of_text(tmp_path):
-    """Dataclasses are made by one. CPython would end by the signal itself after a module that was run with -m, though the interrupt was dealt with."""
-    (tmp_path / "program.py").write_text("from ironarm import cli\ncli._parser = lambda: exec('raise KeyboardInterrupt')\nraise SystemExit(cli.main())\n")
-    process = subprocess.run([sys.executable, "-m", "program"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    """Dataclasses are made by one.
+
+    CPython would end by the signal itself after a module that was run with -m, though
+    the interrupt was dealt with.
+    """
+    (tmp_path / "program.py").write_text(
+        "from ironarm import cli\ncli._parser = lambda: exec('raise KeyboardInterrupt')\nraise "
+        "SystemExit(cli.main())\n"
+    )
+    process = subprocess.run(
+        [sys.executable, "-m", "program"], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
     assert (process.returncode, process.stderr) == (130, "ironarm: interrupted\n")
 
 
 @pytest.mark.parametrize("number", TOLD_TO_END)
 def test_a_terminal_gets_its_cursor_back(number, tmp_path):
     """And the rounds that were played are saved, with no temporary file beside them."""
-    pty = pytest.importorskip("pty", reason="NOT TESTED: what a terminal shows; this system has no pseudo-terminals")
+    pty = pytest.importorskip(
+        "pty", reason="NOT TESTED: what a terminal shows; this system has no pseudo-terminals"
+    )
     screen, terminal = pty.openpty()
-    command = [sys.executable, "-c", STARTER, "-m", "ironarm", "radio", "run", "--round-seconds", "0.15", "--policy", "UCB", "--save", str(tmp_path / "run.json")]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=terminal, env={**os.environ, "TERM": "xterm"}) as process:
+    command = [
+        sys.executable,
+        "-c",
+        STARTER,
+        "-m",
+        "ironarm",
+        "radio",
+        "run",
+        "--round-seconds",
+        "0.15",
+        "--policy",
+        "UCB",
+        "--save",
+        str(tmp_path / "run.json"),
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=terminal, env={**os.environ, "TERM": "xterm"}
+    ) as process:
         os.close(terminal)
         try:
             shown = read_until(screen, b"round 3 of")
@@ -84,12 +133,20 @@ def handlers():
 
 @pytest.mark.parametrize("theirs", [signal.SIG_IGN, lambda *_: None])
 def test_handlers_of_others_are_left_alone(theirs, handlers):
-    """Such as those of a radio node, and what nohup has set; what was changed is set back."""
+    """Such as those of a radio node, and what nohup has set; what was changed is set
+    back.
+    """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, theirs)
     with ended_by_exceptions():
-        assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)) == (_raise, theirs)
-    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)) == (signal.SIG_DFL, theirs)
+        assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)) == (
+            _raise,
+            theirs,
+        )
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)) == (
+        signal.SIG_DFL,
+        theirs,
+    )
     with ended_by_exceptions():
         signal.signal(signal.SIGTERM, theirs)
     assert signal.getsignal(signal.SIGTERM) == theirs
@@ -111,7 +168,9 @@ def test_a_compiler_is_not_stopped_in_its_middle(handlers):
 
 
 def test_a_terminal_that_is_gone_does_not_change_the_exit_code(handlers):
-    """Nothing can be written to it any more; an OSError that has nothing to do with a signal stays one."""
+    """Nothing can be written to it any more; an OSError that has nothing to do with
+    a signal stays one.
+    """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     def puts_away():

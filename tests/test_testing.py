@@ -1,4 +1,6 @@
-"""`check_policy` accepts policies that keep their promises and faults the others with a sentence."""
+"""`check_policy` accepts policies that keep their promises and faults the others
+with a sentence.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +42,13 @@ def test_the_documented_policy_of_a_user_passes_and_runs():
     module = importlib.util.module_from_spec(spec)
     sys.modules["own_policy"] = module
     spec.loader.exec_module(module)
-    kinds = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, ia.Policy) and value.__module__ == "own_policy"]
+    kinds = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, ia.Policy)
+        and value.__module__ == "own_policy"
+    ]
     assert kinds
     for kind in kinds:
         check_policy(kind())

@@ -1,4 +1,7 @@
-"""A policy of your own in one file: med-E-UCB without blocks. `docs/own-policy.md` explains it line by line."""
+"""A policy of your own in one file: med-E-UCB without blocks.
+
+`docs/own-policy.md` explains it line by line.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ FAR_AWAY = 1e18
 
 @cold
 def short_of_pulls(n, enough_until, b, t):
-    """Return the arm with the fewest pulls if that is fewer than b log t, else -1; then write down until which round no arm will be short."""
+    """Return the arm with the fewest pulls if that is fewer than b log t, else -1;
+    then write down until which round no arm will be short.
+    """
     fewest = 0
     for a in range(1, len(n)):
         if n[a] < n[fewest]:
@@ -29,13 +34,15 @@ def short_of_pulls(n, enough_until, b, t):
 
 @dataclass(frozen=True)
 class SteadyMedUCB(Policy):
-    """med-E-UCB without blocks: an arm with fewer than b log t pulls is pulled at once, the one with the fewest first.
+    """med-E-UCB without blocks: an arm with fewer than b log t pulls is pulled at once,
+    the one with the fewest first.
 
     All other rounds pull the arm with the largest
 
         median_a + sqrt(omega log t / n_a)
 
-    with the lower median. The forced pulls come one by one instead of in windows, so there is no block length to choose.
+    with the lower median. The forced pulls come one by one instead of in windows, so
+    there is no block length to choose.
 
     **Not for 0/1 rewards** or heavy ties, where all medians are equal.
 
@@ -49,7 +56,15 @@ class SteadyMedUCB(Policy):
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
     >>> attack = ia.OppositeUniform(rho=0.125, scale=1800)
-    >>> result = ia.simulate(SteadyMedUCB(), bandit, attack, horizon=10_000, trials=3, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     SteadyMedUCB(),
+    ...     bandit,
+    ...     attack,
+    ...     horizon=10_000,
+    ...     trials=3,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> result.regret[0, :, -1].tolist()
     [3330.0, 3330.0, 3330.0]
     """
@@ -61,7 +76,9 @@ class SteadyMedUCB(Policy):
 
     def __post_init__(self) -> None:
         if not (self.b > 0 and self.omega > 0):
-            raise InvalidInput(f"b and omega must be above 0, got b={self.b!r} and omega={self.omega!r}.")
+            raise InvalidInput(
+                f"b and omega must be above 0, got b={self.b!r} and omega={self.omega!r}."
+            )
 
     @property
     def estimator(self) -> type[Estimator]:

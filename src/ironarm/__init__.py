@@ -1,4 +1,5 @@
-"""ironarm chooses the best of several options from feedback that an attacker can corrupt, however badly.
+"""ironarm chooses the best of several options from feedback that an attacker can
+corrupt, however badly.
 
     import ironarm as ia
 
@@ -33,7 +34,15 @@ from .attacks import (
     Shaped,
 )
 from .bandits import Bandit, BernoulliBandit, GaussianBandit, ReplayBandit, ScipyBandit
-from .errors import BadFile, InvalidInput, IronarmError, MissingExtra, PolicyFault, UnknownArm, UnknownDecision
+from .errors import (
+    BadFile,
+    InvalidInput,
+    IronarmError,
+    MissingExtra,
+    PolicyFault,
+    UnknownArm,
+    UnknownDecision,
+)
 from .marks import cold, hot
 from .policies import (
     BARBAR,

@@ -1,4 +1,6 @@
-"""A policy at work on named arms: live decisions, rewards now or later, saved and loaded exactly."""
+"""A policy at work on named arms: live decisions, rewards now or later, saved and
+loaded exactly.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,18 @@ from .policies.base import require_policy
 from .validation import choice, did_you_mean, number, whole
 from .watch import Watch, warn
 
-Ticket = tuple[int, float, float]  # of an open decision: the arm's number, when it was made, with which chance
+# of an open decision: the arm's number, when it was made, with which chance
+Ticket = tuple[int, float, float]
 Queue = deque[int | float]
-"""An arm's open decisions, oldest first: an id if it has a ticket, else (made by `select`) just the time. An id closed out of order stays until it reaches the front."""
+"""An arm's open decisions, oldest first: an id if it has a ticket, else (made by
+`select`) just the time. An id closed out of order stays until it reaches the front.
+"""
 
 
 class Decision(NamedTuple):
-    """A ticket: which arm to use, and the id under which its reward can be learnt later."""
+    """A ticket: which arm to use, and the id under which its reward can be learnt
+    later.
+    """
 
     id: int
     arm: Name
@@ -39,9 +46,11 @@ class Decision(NamedTuple):
 class Agent:
     """A policy at work on named arms.
 
-    `select` and `update` for rewards that come at once; `decide` and `learn` for rewards that come late, in any order, or never (`cancel`, `expire`).
-    Rounds and schedules count decisions, the exploration bonus counts rewards and open decisions, estimates count rewards. Where arms are
-    compared, one without any reward comes first, fewest open decisions first. All methods may be called from several threads.
+    `select` and `update` for rewards that come at once; `decide` and `learn` for
+    rewards that come late, in any order, or never (`cancel`, `expire`). Rounds and
+    schedules count decisions, the exploration bonus counts rewards and open decisions,
+    estimates count rewards. Where arms are compared, one without any reward comes
+    first, fewest open decisions first. All methods may be called from several threads.
 
     Parameters
     ----------
@@ -49,8 +58,10 @@ class Agent:
     arms : the arms' names, strings or whole numbers, each once; or their number.
     seed : a whole number; None for a fresh one. Same seed, same rewards: same choices.
     minimize : True if small rewards are good: latencies, costs.
-    memory : "exact", or "bounded" for policies on the lower median: a window of max(64, 4 sqrt(n)) rewards around the median instead of all n. It is exact until the median
-        leaves the window, which it says with a warning (and in `inexact`). Policies that hold no rewards need no bound.
+    memory : "exact", or "bounded" for policies on the lower median: a window of max(64,
+        4 sqrt(n)) rewards around the median instead of all n. It is exact until the
+        median leaves the window, which it says with a warning (and in `inexact`).
+        Policies that hold no rewards need no bound.
 
     Examples
     --------
@@ -68,7 +79,15 @@ class Agent:
     * b          5     0         3
     """
 
-    def __init__(self, policy: Policy, arms: Iterable[Name] | int, *, seed: int | None = None, minimize: bool = False, memory: str = "exact") -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        arms: Iterable[Name] | int,
+        *,
+        seed: int | None = None,
+        minimize: bool = False,
+        memory: str = "exact",
+    ) -> None:
         require_policy(policy)
         names = names_of(arms)
         if not names:
@@ -87,24 +106,40 @@ class Agent:
         self._watching = True
         # inside, rewards are always to be maximised
         self._working = policy.mirrored() if self._minimize else policy
-        self._take_over(State(self._working, len(names), live=True, estimator=estimator), names, {}, [deque() for _ in names])
+        self._take_over(
+            State(self._working, len(names), live=True, estimator=estimator),
+            names,
+            {},
+            [deque() for _ in names],
+        )
 
-    def _take_over(self, state: State, names: list[Name], tickets: dict[int, Ticket], queues: list[Queue]) -> None:
-        """Install a state with its arms and open decisions; everything that can fail has been done."""
+    def _take_over(
+        self, state: State, names: list[Name], tickets: dict[int, Ticket], queues: list[Queue]
+    ) -> None:
+        """Install a state with its arms and open decisions; everything that can fail
+        has been done.
+        """
         self._state, self._names, self._tickets, self._queues = state, names, tickets, queues
         self._index = {name: i for i, name in enumerate(names)}
         self._chance = state.view.chance if self._policy.weighs_by_chance else None
         self._bind()
 
     def _bind(self) -> None:
-        """Tie the compiled calls to the state's arrays, which change when arms or memory do."""
+        """Tie the compiled calls to the state's arrays, which change when arms or
+        memory do.
+        """
         state = self._state
-        self._call_select = partial(state.machine.call("select"), state.ints, state.floats, state.pool, self._stream)
-        self._call_reward = partial(state.machine.call("reward"), state.ints, state.floats, state.pool)
+        self._call_select = partial(
+            state.machine.call("select"), state.ints, state.floats, state.pool, self._stream
+        )
+        self._call_reward = partial(
+            state.machine.call("reward"), state.ints, state.floats, state.pool
+        )
 
     # decisions
 
-    # `select` and `update` are the hot path: they spell out what `decide` and `learn` leave to helpers, and lock without a `with`, which takes a third off their time
+    # `select` and `update` are the hot path: they spell out what `decide` and `learn`
+    # leave to helpers, and lock without a `with`, which takes a third off their time
 
     def select(self) -> Name:
         """Decide which arm to use now, and return its name."""
@@ -119,7 +154,9 @@ class Agent:
             self._release()
 
     def update(self, arm: Name, reward: float) -> None:
-        """Learn a reward of an arm: it closes the arm's oldest open decision, or is an extra observation if none is open."""
+        """Learn a reward of an arm: it closes the arm's oldest open decision, or is
+        an extra observation if none is open.
+        """
         self._acquire()
         try:
             try:
@@ -145,7 +182,9 @@ class Agent:
         if id is None:
             if self._chance is not None:
                 raise InvalidInput(
-                    f"{type(self._policy).__name__} weighs a reward by the probability of its decision, and no decision for {arm!r} is open. Call select() or decide() first."
+                    f"{type(self._policy).__name__} weighs a reward by the probability of its "
+                    f"decision, and no decision for {arm!r} is open. Call select() or decide() "
+                    "first."
                 )
             self._observe(index, reward, 1.0, 0)
         else:
@@ -153,7 +192,9 @@ class Agent:
             self._observe(index, reward, self._tickets.pop(id)[2] if type(id) is int else 1.0, 1)
 
     def decide(self) -> Decision:
-        """Decide which arm to use now, and return a ticket with the id for `learn` or `cancel`."""
+        """Decide which arm to use now, and return a ticket with the id for `learn`
+        or `cancel`.
+        """
         with self._lock:
             arm = self._call_select()
             if arm < 0:
@@ -169,7 +210,9 @@ class Agent:
         return id
 
     def best(self) -> Name:
-        """Return the arm with the best estimate: what to use now if nothing more is to be learnt. Before any reward it is the first arm."""
+        """Return the arm with the best estimate: what to use now if nothing more is
+        to be learnt. Before any reward it is the first arm.
+        """
         with self._lock:
             self._state.adjust(SETTLE)
             return self._names[int(np.argmax(self._state.view.estimate))]
@@ -184,12 +227,20 @@ class Agent:
             self._close(id, index, reward)
 
     def learn_batch(self, rewards: Iterable[tuple[int, float]]) -> None:
-        """Learn many rewards, pairs (decision id, reward): all of them, or none if one is bad."""
+        """Learn many rewards, pairs (decision id, reward): all of them, or none if
+        one is bad.
+        """
         with self._lock:
-            checked = [(id, self._arm_of(id), reward_of(reward)) for id, reward in pairs_of(rewards, "a decision's id and a reward")]
+            checked = [
+                (id, self._arm_of(id), reward_of(reward))
+                for id, reward in pairs_of(rewards, "a decision's id and a reward")
+            ]
             ids = [id for id, _, _ in checked]
             if len(set(ids)) < len(ids):
-                raise InvalidInput(f"decision {next(id for id in ids if ids.count(id) > 1)} is in the batch twice; a decision has one reward.")
+                raise InvalidInput(
+                    f"decision {next(id for id in ids if ids.count(id) > 1)} is in the batch "
+                    "twice; a decision has one reward."
+                )
             for id, index, reward in checked:
                 self._close(id, index, reward)
 
@@ -202,7 +253,9 @@ class Agent:
             self._state.adjust(CANCELLED, index)
 
     def expire(self, older_than: float) -> int:
-        """Cancel all decisions made more than `older_than` seconds ago, and return how many."""
+        """Cancel all decisions made more than `older_than` seconds ago, and return
+        how many.
+        """
         with self._lock:
             limit = time() - number("older_than", older_than, at_least=0)
             old = [id for id, (_, made, _) in self._tickets.items() if made < limit]
@@ -219,11 +272,19 @@ class Agent:
             return count
 
     def warm_start(self, log: Iterable[tuple[Name, float]]) -> None:
-        """Learn from logged pairs (arm, reward) as if the agent had made those decisions; forced pulls that they lack are made up for first."""
+        """Learn from logged pairs (arm, reward) as if the agent had made those
+        decisions; forced pulls that they lack are made up for first.
+        """
         with self._lock:
             if self._chance is not None:
-                raise InvalidInput(f"{type(self._policy).__name__} weighs a reward by the probability of its decision, which a log does not tell; start it without one.")
-            pairs = [(self._index_of(arm), reward_of(reward)) for arm, reward in pairs_of(log, "an arm and a reward")]
+                raise InvalidInput(
+                    f"{type(self._policy).__name__} weighs a reward by the probability of its "
+                    "decision, which a log does not tell; start it without one."
+                )
+            pairs = [
+                (self._index_of(arm), reward_of(reward))
+                for arm, reward in pairs_of(log, "an arm and a reward")
+            ]
             for index, reward in pairs:
                 self._observe(index, reward, 1.0, 0)
             self._state.ints[1] += len(pairs)
@@ -232,24 +293,39 @@ class Agent:
     # arms
 
     def add_arm(self, arm: Name) -> None:
-        """Add an arm at the end; it gets the forced pulls that the policy's schedule would have given it by now."""
+        """Add an arm at the end; it gets the forced pulls that the policy's schedule
+        would have given it by now.
+        """
         with self._lock:
             name = name_of(arm)
             if name in self._index:
-                raise InvalidInput(f"there is an arm {name!r} already; every arm needs a name of its own.")
+                raise InvalidInput(
+                    f"there is an arm {name!r} already; every arm needs a name of its own."
+                )
             state = self._state.resized(self._working, [*range(len(self._names)), None])
             self._take_over(state, [*self._names, name], self._tickets, [*self._queues, deque()])
 
     def remove_arm(self, arm: Name) -> None:
-        """Remove an arm and close its open decisions; the others keep their state. Added again, it starts afresh."""
+        """Remove an arm and close its open decisions; the others keep their state.
+
+        Added again, it starts afresh.
+        """
         with self._lock:
             index = self._index_of(arm)
             if len(self._names) == 1:
-                raise InvalidInput(f"{arm!r} is the last arm and cannot be removed; add another first.")
+                raise InvalidInput(
+                    f"{arm!r} is the last arm and cannot be removed; add another first."
+                )
             keep = [i for i in range(len(self._names)) if i != index]
             state = self._state.resized(self._working, keep)
-            tickets = {id: (keep.index(arm), made, chance) for id, (arm, made, chance) in self._tickets.items() if arm != index}
-            self._take_over(state, [self._names[i] for i in keep], tickets, [self._queues[i] for i in keep])
+            tickets = {
+                id: (keep.index(arm), made, chance)
+                for id, (arm, made, chance) in self._tickets.items()
+                if arm != index
+            }
+            self._take_over(
+                state, [self._names[i] for i in keep], tickets, [self._queues[i] for i in keep]
+            )
 
     # what is known
 
@@ -276,26 +352,37 @@ class Agent:
 
     @property
     def estimates(self) -> dict[Name, float]:
-        """The arms' current estimates, in units of reward; NaN before the first reward."""
+        """The arms' current estimates, in units of reward; NaN before the first
+        reward.
+        """
         with self._lock:
             self._state.adjust(SETTLE)
             view = self._state.view
             sign = -1.0 if self._minimize else 1.0
-            return {name: sign * float(view.estimate[i]) if view.rewards[i] else math.nan for i, name in enumerate(self._names)}
+            return {
+                name: sign * float(view.estimate[i]) if view.rewards[i] else math.nan
+                for i, name in enumerate(self._names)
+            }
 
     @property
     def rewards(self) -> dict[Name, int]:
         """How many rewards each arm has."""
         with self._lock:
-            return {name: int(n) for name, n in zip(self._names, self._state.view.rewards, strict=True)}
+            return {
+                name: int(n) for name, n in zip(self._names, self._state.view.rewards, strict=True)
+            }
 
     @property
     def inexact(self) -> list[Name]:
-        """With memory="bounded": the arms whose median has left its window at some time."""
+        """With memory="bounded": the arms whose median has left its window at some
+        time.
+        """
         if not self._bounded:
             return []
         with self._lock:
-            return [name for name, lost in zip(self._names, self._state.view.lost, strict=True) if lost]
+            return [
+                name for name, lost in zip(self._names, self._state.view.lost, strict=True) if lost
+            ]
 
     def __repr__(self) -> str:
         with self._lock:
@@ -307,14 +394,20 @@ class Agent:
                 rows.append((str(name), str(int(view.rewards[i])), str(waiting), value))
             widths = [max(len(row[k]) for row in rows) for k in range(4)]
             marks = [" ", *("*" if name == best else " " for name in self._names)]
-            lines = [f"{mark} {row[0]:<{widths[0]}}  " + "  ".join(f"{row[k]:>{widths[k]}}" for k in range(1, 4)) for mark, row in zip(marks, rows, strict=True)]
+            lines = [
+                f"{mark} {row[0]:<{widths[0]}}  "
+                + "  ".join(f"{row[k]:>{widths[k]}}" for k in range(1, 4))
+                for mark, row in zip(marks, rows, strict=True)
+            ]
             goal = ", minimizing" if self._minimize else ""
             return "\n".join([f"Agent({self._policy!r}, {self.decisions} decisions{goal})", *lines])
 
     # files
 
     def save(self, path: str | Path) -> None:
-        """Write the agent to a JSON file, whole or not at all; loaded, it continues with exactly the same choices."""
+        """Write the agent to a JSON file, whole or not at all; loaded, it continues
+        with exactly the same choices.
+        """
         with self._lock:
             data = {
                 "policy": self._policy.to_dict(),
@@ -332,16 +425,32 @@ class Agent:
 
     @classmethod
     def load(cls, path: str | Path, policy: Policy | None = None) -> Agent:
-        """Read what `save` wrote. A policy of your own must be given; the file holds data, never code."""
+        """Read what `save` wrote.
+
+        A policy of your own must be given; the file holds data, never code.
+        """
         data, policy = agent_file.read(Path(path), policy)
         with agent_file.damage_reported(Path(path)):
-            agent = cls(policy, data["arms"], seed=data["seed"], minimize=data["minimize"], memory=data["memory"])
+            agent = cls(
+                policy,
+                data["arms"],
+                seed=data["seed"],
+                minimize=data["minimize"],
+                memory=data["memory"],
+            )
             agent._state.restore(data["state"])
             agent._stream[:] = np.array(data["stream"], dtype=np.uint64)
             agent._next_id = int(data["next_id"])
-            tickets = {int(id): (int(arm), float(made), float(chance)) for id, arm, made, chance in data["tickets"]}
-            queues = [deque(x if type(x) is int else float(x) for x in queue) for queue in data["queues"]]
-            if len(queues) != len(agent._names) or any(not 0 <= arm < len(agent._names) for arm, _, _ in tickets.values()):
+            tickets = {
+                int(id): (int(arm), float(made), float(chance))
+                for id, arm, made, chance in data["tickets"]
+            }
+            queues = [
+                deque(x if type(x) is int else float(x) for x in queue) for queue in data["queues"]
+            ]
+            if len(queues) != len(agent._names) or any(
+                not 0 <= arm < len(agent._names) for arm, _, _ in tickets.values()
+            ):
                 raise ValueError("its open decisions are not those of its arms")
             if len(data["stream"]) != 4 or not any(data["stream"]):
                 raise ValueError("its random stream is not one")
@@ -373,8 +482,9 @@ class Agent:
         if self._memory_watched and self._state.view.lost[index]:
             self._memory_watched = False
             warn(
-                f"the median of {self._names[index]!r} has left its window, so its estimate is no longer exact: the rewards drift. "
-                "Use memory='exact', or a new agent once the drift is over."
+                f"the median of {self._names[index]!r} has left its window, so its estimate is no "
+                "longer exact: the rewards drift. Use memory='exact', or a new agent once the "
+                "drift is over."
             )
         self._watching = self._watch is not None or self._memory_watched
 
@@ -384,11 +494,15 @@ class Agent:
         self._observe(index, reward, chance, 1)
 
     def _oldest(self, index: int) -> int | float | None:
-        """Return the front of the arm's queue, once closed decisions before it are forgotten; and those behind it when they are the majority."""
+        """Return the front of the arm's queue, once closed decisions before it are
+        forgotten; and those behind it when they are the majority.
+        """
         queue, tickets = self._queues[index], self._tickets
         while queue and type(queue[0]) is int and queue[0] not in tickets:
             queue.popleft()
-        if len(queue) > 64 and len(queue) > 2 * (self._state.view.n[index] - self._state.view.rewards[index]):
+        if len(queue) > 64 and len(queue) > 2 * (
+            self._state.view.n[index] - self._state.view.rewards[index]
+        ):
             left = [x for x in queue if type(x) is float or x in tickets]
             queue.clear()
             queue.extend(left)
@@ -398,7 +512,10 @@ class Agent:
         ticket = self._tickets.get(id) if isinstance(id, (int, np.integer)) else None
         if ticket is None:
             if isinstance(id, (int, np.integer)) and 0 <= id < self._next_id:
-                raise UnknownDecision(f"decision {id} is closed: it was rewarded, cancelled or expired before, or its arm was removed. A decision takes one reward.")
+                raise UnknownDecision(
+                    f"decision {id} is closed: it was rewarded, cancelled or expired before, or "
+                    "its arm was removed. A decision takes one reward."
+                )
             raise UnknownDecision(f"there is no decision {id!r}; ids come from decide().")
         return ticket[0]
 
@@ -409,7 +526,10 @@ class Agent:
             self._refuse_arm(arm)
 
     def _refuse_choice(self) -> NoReturn:
-        raise PolicyFault(f"{type(self._policy).__name__}.choose returned an arm that does not exist; arms are numbered 0 to {len(self._names) - 1}.")
+        raise PolicyFault(
+            f"{type(self._policy).__name__}.choose returned an arm that does not exist; arms are "
+            f"numbered 0 to {len(self._names) - 1}."
+        )
 
     def _refuse_arm(self, arm: object) -> NoReturn:
         known = [str(name) for name in self._names]

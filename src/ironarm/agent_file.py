@@ -1,4 +1,7 @@
-"""The file of an agent: JSON with a format version. Infinities, and the NaN of a sum of both, travel as strings, because JSON has none."""
+"""The file of an agent: JSON with a format version.
+
+Infinities, and the NaN of a sum of both, travel as strings, because JSON has none.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,27 @@ from .policies import Policy, from_dict
 
 FORMAT = "ironarm agent"
 FORMAT_VERSION = 1
-KEYS = ("policy", "arms", "minimize", "memory", "seed", "stream", "next_id", "tickets", "queues", "state")
+KEYS = (
+    "policy",
+    "arms",
+    "minimize",
+    "memory",
+    "seed",
+    "stream",
+    "next_id",
+    "tickets",
+    "queues",
+    "state",
+)
 
 
 def write(path: Path, data: dict[str, Any]) -> None:
     """Write an agent's data."""
     if not path.parent.is_dir():
         raise InvalidInput(f"{path} cannot be written: its folder does not exist.")
-    text = json.dumps({"format": FORMAT, "version": FORMAT_VERSION, **_encoded(data)}, allow_nan=False)
+    text = json.dumps(
+        {"format": FORMAT, "version": FORMAT_VERSION, **_encoded(data)}, allow_nan=False
+    )
     write_whole(path, text.encode())
 
 
@@ -36,11 +52,16 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
-        raise BadFile(f"{path} is not the file of an agent, or only a part of one: it is not valid JSON.") from None
+        raise BadFile(
+            f"{path} is not the file of an agent, or only a part of one: it is not valid JSON."
+        ) from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise BadFile(f"{path} is not the file of an agent.")
     if not isinstance(data.get("version"), int) or data["version"] > FORMAT_VERSION:
-        raise BadFile(f"{path} was written by a newer ironarm (format {data.get('version')}, this one reads up to {FORMAT_VERSION}). Update ironarm to read it.")
+        raise BadFile(
+            f"{path} was written by a newer ironarm (format {data.get('version')}, this one reads "
+            f"up to {FORMAT_VERSION}). Update ironarm to read it."
+        )
     missing = [key for key in KEYS if key not in data]
     if missing:
         raise BadFile(f"{path} is damaged: {missing[0]!r} is missing.")
@@ -52,18 +73,34 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
             try:
                 policy = from_dict(saved)
             except InvalidInput as error:
-                problem = f"{path} holds an agent with the policy {name}, which cannot be made here ({error})"
-                raise BadFile(f"{problem} If it is your own, give it: Agent.load(path, policy=...).") from None
+                problem = (
+                    f"{path} holds an agent with the policy {name}, which cannot be made here "
+                    f"({error})"
+                )
+                raise BadFile(
+                    f"{problem} If it is your own, give it: Agent.load(path, policy=...)."
+                ) from None
     elif not _is_saved(policy, saved):
-        raise BadFile(f"{path} holds an agent with {name} and parameters {parameters}, but {policy!r} was given.")
+        raise BadFile(
+            f"{path} holds an agent with {name} and parameters {parameters}, but {policy!r} was "
+            "given."
+        )
     return _decoded(data), policy
 
 
 def _is_saved(policy: Policy, saved: dict[str, Any]) -> bool:
-    """Return whether a policy is the one that was saved; parameters that it has got since must have their defaults."""
+    """Return whether a policy is the one that was saved; parameters that it has got
+    since must have their defaults.
+    """
     given, defaults = policy.to_dict(), {field.name: field.default for field in fields(policy)}  # type: ignore[arg-type]
     since = [name for name in given["parameters"] if name not in saved["parameters"]]
-    filled = {**saved, "parameters": {**saved["parameters"], **{name: given["parameters"][name] for name in since}}}
+    filled = {
+        **saved,
+        "parameters": {
+            **saved["parameters"],
+            **{name: given["parameters"][name] for name in since},
+        },
+    }
     return given == filled and all(getattr(policy, name) == defaults[name] for name in since)
 
 
@@ -89,7 +126,9 @@ def _encoded(value: Any) -> Any:
 
 
 def _decoded(value: Any) -> Any:
-    """Undo `_encoded` inside the state, the only place with floats that can be infinite; an arm may well be called "inf"."""
+    """Undo `_encoded` inside the state, the only place with floats that can be
+    infinite; an arm may well be called "inf".
+    """
     return {**value, "state": _with_infinities(value["state"])}
 
 

@@ -18,13 +18,18 @@ Name = str | int
 
 
 def estimator_for(policy: Policy, memory: str) -> type[Estimator] | None:
-    """Return the estimator that the memory asks for instead of the policy's own, or None."""
+    """Return the estimator that the memory asks for instead of the policy's own, or
+    None.
+    """
     if memory == "exact":
         return None
     if policy.estimator is LowerMedian:
         return BoundedMedian
     if policy.estimator is not None and policy.estimator.holds_rewards:
-        raise InvalidInput(f'memory="bounded" is for policies on the lower median, which {policy!r} is not; it needs all rewards. Use memory="exact".')
+        raise InvalidInput(
+            f'memory="bounded" is for policies on the lower median, which {policy!r} is not; it '
+            'needs all rewards. Use memory="exact".'
+        )
     return None
 
 
@@ -32,7 +37,11 @@ def names_of(arms: Iterable[Name] | int) -> list[Name]:
     """Return the arms' names."""
     if isinstance(arms, Real):
         return list(range(whole("arms", arms, at_least=1, below=2**31)))
-    if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable) or getattr(arms, "ndim", 1) == 0:
+    if (
+        isinstance(arms, (str, bytes))
+        or not isinstance(arms, Iterable)
+        or getattr(arms, "ndim", 1) == 0
+    ):
         raise InvalidInput(f"arms must be a list of names, or their number, got {arms!r}.")
     return [name_of(arm) for arm in arms]
 
@@ -71,5 +80,8 @@ def reward_of(reward: object) -> float:
     except OverflowError:
         x = math.inf if reward > 0 else -math.inf  # type: ignore[operator]  # as any float operation would have it
     if math.isnan(x):
-        raise InvalidInput("a reward must not be NaN. If the measurement failed, cancel the decision; if the failure itself is the outcome, give the worst reward there is.")
+        raise InvalidInput(
+            "a reward must not be NaN. If the measurement failed, cancel the decision; if the "
+            "failure itself is the outcome, give the worst reward there is."
+        )
     return x

@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without Greek letters gets question marks, not a traceback
+            # a terminal without Greek letters gets question marks, not a traceback
+            stream.reconfigure(errors="replace")
     try:
         with ended_by_exceptions(), _plain_warnings():
             parser = _parser()
@@ -55,26 +56,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("ironarm: interrupted", file=sys.stderr)
-        # CPython remembers an interrupt that passed through an exec of text, which makes dataclasses and named tuples: at its end it would die of SIGINT instead of returning 130.
-        # The next exec of text makes it forget
+        # CPython remembers an interrupt that passed through an exec of text, which
+        # makes dataclasses and named tuples: at its end it would die of SIGINT instead
+        # of returning 130. The next exec of text makes it forget
         exec("")
         return 130
     except BrokenPipeError:
-        # the reader has gone (`| head`): nothing is left to say, also not when Python closes the pipe
+        # the reader has gone (`| head`): nothing is left to say, also not when Python
+        # closes the pipe
         sys.stderr.close()
         return 0
     except OSError as error:  # a full disk, a folder that cannot be written
-        print(f"ironarm: {error.filename or 'a file'} cannot be read or written: {error.strerror or error}.", file=sys.stderr)
+        print(
+            f"ironarm: {error.filename or 'a file'} cannot be read or written: "
+            f"{error.strerror or error}.",
+            file=sys.stderr,
+        )
         return 2
 
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Show warnings of ours without a file and a line: those of a command line mean nothing to who typed it."""
+    """Show warnings of ours without a file and a line: those of a command line mean
+    nothing to who typed it.
+    """
     usual = warnings.formatwarning
 
-    def plain(message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
-        return f"ironarm: {message}\n" if category.__module__.startswith("ironarm.") else usual(message, category, filename, lineno, line)
+    def plain(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        line: str | None = None,
+    ) -> str:
+        return (
+            f"ironarm: {message}\n"
+            if category.__module__.startswith("ironarm.")
+            else usual(message, category, filename, lineno, line)
+        )
 
     warnings.formatwarning = plain
     try:

@@ -49,9 +49,14 @@ class NodeLost(IronarmError):
 
 
 class RadioFault(IronarmError):
-    """A radio fell silent, takes nothing more to send, or was closed under somebody's hands."""
+    """A radio fell silent, takes nothing more to send, or was closed under
+    somebody's hands.
+    """
 
 
 def missing_extra(what: str, extra: str) -> MissingExtra:
     """Return the error to raise when an optional dependency is not installed."""
-    return MissingExtra(f"{what} needs packages that are not installed; they come with the extra '{extra}': pip install '.[{extra}]' in the project's folder.")
+    return MissingExtra(
+        f"{what} needs packages that are not installed; they come with the extra '{extra}': pip "
+        f"install '.[{extra}]' in the project's folder."
+    )

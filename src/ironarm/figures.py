@@ -1,6 +1,8 @@
-"""How figures look: one colour and one line style for each policy, the same in every figure of the project.
+"""How figures look: one colour and one line style for each policy, the same in every
+figure of the project.
 
-Colours are Okabe and Ito's and Tol's muted ones, which colour-blind readers can tell apart; dashes tell them apart in print, and relatives that share a colour.
+Colours are Okabe and Ito's and Tol's muted ones, which colour-blind readers can tell
+apart; dashes tell them apart in print, and relatives that share a colour.
 """
 
 from __future__ import annotations
@@ -12,7 +14,16 @@ from typing import Any
 from .errors import missing_extra
 from .files import write_whole
 
-ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, BLACK = "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#000000"
+ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, BLACK = (
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#F0E442",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+    "#000000",
+)
 SOLID, DASHED, DOTTED, DASH_DOT = "-", "--", ":", "-."
 
 STYLES: dict[str, tuple[str, str]] = {
@@ -43,12 +54,17 @@ _SPARE = [("#7F7F7F", SOLID), ("#7F7F7F", DASHED), ("#7F7F7F", DOTTED), ("#7F7F7
 
 
 def style_of(policy: str, taken: int = 0) -> tuple[str, str]:
-    """Return (colour, line style) for a policy's name; `taken` tells apart policies that have no style of their own."""
+    """Return (colour, line style) for a policy's name; `taken` tells apart policies
+    that have no style of their own.
+    """
     return STYLES.get(policy, _SPARE[taken % len(_SPARE)])
 
 
 class Styles:
-    """Colour, line and marker for the policies of one figure: the same policy with other parameters keeps its colour and gets another line, dash-dotted first, and a marker."""
+    """Colour, line and marker for the policies of one figure: the same policy with
+    other parameters keeps its colour and gets another line, dash-dotted first, and a
+    marker.
+    """
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
@@ -62,11 +78,17 @@ class Styles:
 
 
 # nothing in a figure's file may depend on when it was made
-FORMATS: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+FORMATS: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {"Software": None},
+}
 
 
 def write_figure(figure: Any, folder: Path, name: str) -> dict[str, bytes]:
-    """Write a figure as SVG, PDF and PNG into a folder, close it, and return what was written by format; the SVG's background is the page's."""
+    """Write a figure as SVG, PDF and PNG into a folder, close it, and return what
+    was written by format; the SVG's background is the page's.
+    """
     figure.get_layout_engine().execute(figure)
     figure.set_layout_engine("none")  # once is enough for three files
     written = {}
@@ -87,5 +109,14 @@ def pyplot() -> Any:
         raise missing_extra("plotting", "study") from None
     import matplotlib.pyplot as plt
 
-    matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25, "svg.fonttype": "none", "svg.hashsalt": "ironarm"})
+    matplotlib.rcParams.update(
+        {
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "grid.alpha": 0.25,
+            "svg.fonttype": "none",
+            "svg.hashsalt": "ironarm",
+        }
+    )
     return plt

@@ -1,10 +1,12 @@
 """Two marks for the small functions that ironarm compiles.
 
-A function that runs in every round is `@hot`; one that runs rarely (growing memory, refilling a window) is `@cold`.
-The marks change nothing: a marked function stays plain Python that can be called, tested and stepped through.
-When a policy is first used, `ironarm.engine` compiles the marked functions it reaches.
+A function that runs in every round is `@hot`; one that runs rarely (growing memory,
+refilling a window) is `@cold`. The marks change nothing: a marked function stays plain
+Python that can be called, tested and stepped through. When a policy is first used,
+`ironarm.engine` compiles the marked functions it reaches.
 
-What a marked function may use: numbers, NumPy arrays by index, `math`, other marked functions, and module-level numbers. No lists, no strings, no new arrays.
+What a marked function may use: numbers, NumPy arrays by index, `math`, other marked
+functions, and module-level numbers. No lists, no strings, no new arrays.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ def hot(function: F) -> F:
 
 
 def cold(function: F) -> F:
-    """Mark a function that runs rarely: it is compiled once and stays out of its callers' loops."""
+    """Mark a function that runs rarely: it is compiled once and stays out of its
+    callers' loops.
+    """
     function.__ironarm__ = "cold"  # type: ignore[attr-defined]
     return function
 

@@ -1,4 +1,6 @@
-"""Policies and attacks as people write them on a command line: `MedEUCB`, `MedEUCB(b=8, omega=4)`, `MedEUCB(8)`. Read as data, never run."""
+"""Policies and attacks as people write them on a command line: `MedEUCB`,
+`MedEUCB(b=8, omega=4)`, `MedEUCB(8)`. Read as data, never run.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,16 @@ SUMS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 
 
 def policy_from_text(text: str, **names: float) -> Policy:
-    """Return the policy that the text describes; in its parameters names like rho stand for the numbers given here.
+    """Return the policy that the text describes; in its parameters names like rho stand
+    for the numbers given here.
 
     >>> policy_from_text("MedEUCB(b=8)")
     MedEUCB(b=8.0, omega=4.0, block=None)
     >>> policy_from_text("TrimmedUCB(alpha=rho + 0.1)", rho=0.3)
     TrimmedUCB(alpha=0.4, omega=4.0)
-    >>> policy_from_text("MedEUCB.for_rho(rho=rho, omega=4*sigma*sigma)", rho=0, sigma=2)
+    >>> policy_from_text(
+    ...     "MedEUCB.for_rho(rho=rho, omega=4*sigma*sigma)", rho=0, sigma=2
+    ... )
     MedEUCB(b=0.5, omega=16.0, block=None)
     >>> policy_from_text("CountIMED.for_rho(0.125)")
     CountIMED(epsilon=0.175, sigma=1.0, shift=True)
@@ -36,7 +41,8 @@ def policy_from_text(text: str, **names: float) -> Policy:
 
 
 def attack_from_text(text: str, rho: float | None) -> Attack:
-    """Return the attack that the text describes; rho is given there or beside it, and 0.125 if nowhere.
+    """Return the attack that the text describes; rho is given there or beside it, and
+    0.125 if nowhere.
 
     >>> attack_from_text("OppositeUniform(scale=100)", 0.2)
     OppositeUniform(rho=0.2, scale=100.0)
@@ -45,20 +51,31 @@ def attack_from_text(text: str, rho: float | None) -> Attack:
     if rho is not None and name == "NoAttack":
         raise InvalidInput(f"NoAttack has no rho, got {rho:g} beside it. Leave it out.")
     if rho is not None and "rho" in parameters:
-        raise InvalidInput(f"rho is given twice: {rho:g} beside the attack {text!r}, which has its own. Leave one out.")
+        raise InvalidInput(
+            f"rho is given twice: {rho:g} beside the attack {text!r}, which has its own. Leave "
+            "one out."
+        )
     given = {} if name == "NoAttack" else {"rho": 0.125 if rho is None else rho}
     return attacks.make(name, {**given, **parameters})
 
 
-def parse(text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_eval) -> tuple[str, dict[str, Any]]:
-    """Return the name and the parameters in a text; `value` reads one parameter, and raises a ValueError if it cannot.
+def parse(
+    text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_eval
+) -> tuple[str, dict[str, Any]]:
+    """Return the name and the parameters in a text; `value` reads one parameter, and
+    raises a ValueError if it cannot.
 
     >>> parse("MedEUCB(b=8)", "policy")
     ('MedEUCB', {'b': 8})
     """
-    problem = InvalidInput(f"cannot read the {what} {text!r}; write it like Name or Name(parameter=1, other=2.5).")
+    problem = InvalidInput(
+        f"cannot read the {what} {text!r}; write it like Name or Name(parameter=1, other=2.5)."
+    )
     if len(text) > LONGEST:
-        raise InvalidInput(f"the {what} {text[:40]!r}... is {len(text):,} characters long; expected at most {LONGEST:,}.")
+        raise InvalidInput(
+            f"the {what} {text[:40]!r}... is {len(text):,} characters long; expected at most "
+            f"{LONGEST:,}."
+        )
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):  # a ValueError: zero bytes
@@ -70,7 +87,10 @@ def parse(text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_e
     if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
         raise problem
     name, parameters = ast.unparse(node.func), dict[str, Any]()
-    for parameter, given in [*_named(node.args, name, what, text), *((keyword.arg, keyword.value) for keyword in node.keywords)]:
+    for parameter, given in [
+        *_named(node.args, name, what, text),
+        *((keyword.arg, keyword.value) for keyword in node.keywords),
+    ]:
         if parameter is None:
             raise problem
         if parameter in parameters:
@@ -85,25 +105,37 @@ def parse(text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_e
 
 
 def _named(values: list[ast.expr], name: str, what: str, text: str) -> list[tuple[str, ast.expr]]:
-    """Return values that were written without their names as Python would take them: the first for the first parameter, and so on."""
-    kind = (policies.POLICIES if what == "policy" else attacks.ATTACKS).get(name.removesuffix(".for_rho"))
+    """Return values that were written without their names as Python would take them:
+    the first for the first parameter, and so on.
+    """
+    kind = (policies.POLICIES if what == "policy" else attacks.ATTACKS).get(
+        name.removesuffix(".for_rho")
+    )
     maker = getattr(kind, "for_rho", None) if name.endswith(".for_rho") else kind
     if maker is None or not values:
         return []  # who makes it says that there is none of that name
     known = list(inspect.signature(maker).parameters)
     if len(values) > len(known):
-        raise InvalidInput(f"the {what} {text!r} has {len(values)} values; {name} takes {', '.join(known) or 'none'}.")
+        raise InvalidInput(
+            f"the {what} {text!r} has {len(values)} values; {name} takes "
+            f"{', '.join(known) or 'none'}."
+        )
     return list(zip(known, values, strict=False))
 
 
 def value_with(node: ast.expr, names: Mapping[str, float]) -> Any:
-    """Return a parameter's value: data, one of the names, a sum or product with it, or a list of these."""
+    """Return a parameter's value: data, one of the names, a sum or product with it,
+    or a list of these.
+    """
     if isinstance(node, ast.List | ast.Tuple):
         values = [value_with(part, names) for part in node.elts]
         return values if isinstance(node, ast.List) else tuple(values)
     if isinstance(node, ast.Name):
         if node.id not in names:
-            raise InvalidInput(f"unknown name {node.id!r} in a parameter; known here: {', '.join(names) or 'none'}. Text is written in quotes.")
+            raise InvalidInput(
+                f"unknown name {node.id!r} in a parameter; known here: "
+                f"{', '.join(names) or 'none'}. Text is written in quotes."
+            )
         return names[node.id]
     if isinstance(node, ast.BinOp) and type(node.op) in SUMS:
         left, right = value_with(node.left, names), value_with(node.right, names)
@@ -114,12 +146,15 @@ def value_with(node: ast.expr, names: Mapping[str, float]) -> Any:
 
 
 def tidy(x: float) -> float:
-    """Return a number without the dust of binary fractions: 0.2 + 0.1 is meant to be 0.3."""
+    """Return a number without the dust of binary fractions: 0.2 + 0.1 is meant to be
+    0.3.
+    """
     return float(f"{x:.12g}")
 
 
 def numbers_from_text(text: str) -> list[float]:
-    """Return the numbers of "1,2.5,3", in which "0*3" stands for three zeros, or of a range "first:last:step" that includes its last number.
+    """Return the numbers of "1,2.5,3", in which "0*3" stands for three zeros, or of a
+    range "first:last:step" that includes its last number.
 
     >>> numbers_from_text("2:20:6"), numbers_from_text("1,0*3")
     ([2.0, 8.0, 14.0, 20.0], [1.0, 0.0, 0.0, 0.0])
@@ -128,7 +163,9 @@ def numbers_from_text(text: str) -> list[float]:
         if ":" in text:
             first, last, step = (float(part) for part in text.split(":"))
             count = round((last - first) / step)
-            if not 0 <= count <= MOST_NUMBERS or abs(first + count * step - last) > 1e-9 * max(1.0, abs(last)):
+            if not 0 <= count <= MOST_NUMBERS or abs(first + count * step - last) > 1e-9 * max(
+                1.0, abs(last)
+            ):
                 raise ValueError
             return [first + i * step for i in range(count + 1)]
         numbers: list[float] = []
@@ -140,4 +177,7 @@ def numbers_from_text(text: str) -> list[float]:
             numbers += [float(value)] * count
         return numbers
     except (ValueError, ZeroDivisionError):
-        raise InvalidInput(f"cannot read the numbers {text!r}; write them like 1,2.5,3 or 1,0*9, or as first:last:step, for example 2:20:2.") from None
+        raise InvalidInput(
+            f"cannot read the numbers {text!r}; write them like 1,2.5,3 or 1,0*9, or as "
+            "first:last:step, for example 2:20:2."
+        ) from None

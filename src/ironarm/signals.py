@@ -1,4 +1,5 @@
-"""How the command line ends when it is told to: with 128 + the signal's number, without a traceback, and after all that was begun is put away.
+"""How the command line ends when it is told to: with 128 + the signal's number, without
+a traceback, and after all that was begun is put away.
 
 A program that imports ironarm keeps its own ways: nothing here touches its signals.
 """
@@ -18,16 +19,25 @@ TOLD_TO_END = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasatt
 
 
 def _end_quietly_while_loading() -> None:
-    """Let Ctrl-C end the command line at once while its modules are loaded: nothing is begun that would have to be put away. Without effect in any other program."""
-    if _is_command() and threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    """Let Ctrl-C end the command line at once while its modules are loaded: nothing
+    is begun that would have to be put away. Without effect in any other program.
+    """
+    if (
+        _is_command()
+        and threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    ):
         signal.signal(signal.SIGINT, _leave)
 
 
 @contextmanager
 def ended_by_exceptions() -> Iterator[None]:
-    """Within, Ctrl-C is a KeyboardInterrupt again, and the other signals that tell to end are a SystemExit: so the cursor comes back, and no temporary file or process is left.
+    """Within, Ctrl-C is a KeyboardInterrupt again, and the other signals that tell to
+    end are a SystemExit: so the cursor comes back, and no temporary file or process is
+    left.
 
-    A signal that somebody handles already, or that is ignored as nohup does, is left as it is.
+    A signal that somebody handles already, or that is ignored as nohup does, is left as
+    it is.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -43,7 +53,9 @@ def ended_by_exceptions() -> Iterator[None]:
         first: BaseException | None = error
         while first is not None and not isinstance(first, SystemExit):
             first = first.__context__
-        raise first or error from None  # told to end because the terminal was closed, and then there was nothing to write to
+        # told to end because the terminal was closed, and then there was nothing to
+        # write to
+        raise first or error from None
     finally:
         for number in TOLD_TO_END:
             if signal.getsignal(number) is _raise:
@@ -53,8 +65,13 @@ def ended_by_exceptions() -> Iterator[None]:
 def _is_command() -> bool:
     """Return whether this process is `ironarm ...` or `python -m ironarm ...`."""
     arguments = getattr(sys, "argv", [])
-    place = len(sys.orig_argv) - len(arguments)  # of the script, or of the module after -m, among Python's own options
-    return bool(arguments) and place > 0 and os.path.splitext(os.path.basename(sys.orig_argv[place]))[0] == "ironarm"
+    # of the script, or of the module after -m, among Python's own options
+    place = len(sys.orig_argv) - len(arguments)
+    return (
+        bool(arguments)
+        and place > 0
+        and os.path.splitext(os.path.basename(sys.orig_argv[place]))[0] == "ironarm"
+    )
 
 
 def _leave(number: int, _: Any) -> NoReturn:
@@ -62,7 +79,9 @@ def _leave(number: int, _: Any) -> NoReturn:
 
 
 def _raise(number: int, _: Any) -> NoReturn:
-    for other in TOLD_TO_END:  # a closed terminal may send several; the second must not stop what the first began to put away
+    # a closed terminal may send several; the second must not stop what the first began
+    # to put away
+    for other in TOLD_TO_END:
         signal.signal(other, signal.SIG_IGN)
     raise SystemExit(128 + number)
 

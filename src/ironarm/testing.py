@@ -32,7 +32,8 @@ ROUNDS = 300
 
 
 def check_policy(policy: Policy) -> None:
-    """Run all checks; raise `PolicyFault` with a sentence about the first promise that is broken.
+    """Run all checks; raise `PolicyFault` with a sentence about the first promise that
+    is broken.
 
     Examples
     --------
@@ -41,7 +42,10 @@ def check_policy(policy: Policy) -> None:
     >>> check_policy(ia.MedEUCB())
     """
     if not isinstance(policy, Policy):
-        raise PolicyFault(f"a policy is an instance of ironarm.Policy, got {policy!r}; perhaps the class was given instead of an instance.")
+        raise PolicyFault(
+            f"a policy is an instance of ironarm.Policy, got {policy!r}; perhaps the class was "
+            "given instead of an instance."
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RewardWarning)  # the rewards here are made to be unsuitable
         for check in CHECKS:
@@ -55,22 +59,37 @@ def it_is_plain_data(policy: Policy) -> None:
     try:
         parameters = policy.parameters
     except TypeError:
-        raise PolicyFault(f"{name} must be a frozen dataclass: write @dataclass(frozen=True) above the class.") from None
+        raise PolicyFault(
+            f"{name} must be a frozen dataclass: write @dataclass(frozen=True) above the class."
+        ) from None
     for parameter in parameters:
         try:
             setattr(policy, parameter, parameters[parameter])
         except AttributeError:
             continue
-        raise PolicyFault(f"{name}.{parameter} can be changed after the fact: write @dataclass(frozen=True) above the class.")
+        raise PolicyFault(
+            f"{name}.{parameter} can be changed after the fact: write @dataclass(frozen=True) "
+            "above the class."
+        )
     twin = copy.copy(policy)
     with _told(f"{name} must be hashable; its parameters must be numbers, strings, tuples or None"):
         if twin != policy or hash(twin) != hash(policy):
-            raise PolicyFault(f"two equal copies of {name} differ; do not override __eq__ or __hash__.")
+            raise PolicyFault(
+                f"two equal copies of {name} differ; do not override __eq__ or __hash__."
+            )
 
 
 def it_works_as_plain_python(policy: Policy) -> None:
-    """Uncompiled, where an index out of bounds is an error and not a wrong number or a crash, every kind of reward is survived."""
-    with machine.uncompiled(), _told(f"{type(policy).__name__} fails as plain Python: look for indices out of bounds and names that are not defined"):
+    """Uncompiled, where an index out of bounds is an error and not a wrong number or
+    a crash, every kind of reward is survived.
+    """
+    with (
+        machine.uncompiled(),
+        _told(
+            f"{type(policy).__name__} fails as plain Python: look for indices out of bounds and "
+            "names that are not defined"
+        ),
+    ):
         for arms, rewards in ((1, _normal), (3, _normal), (3, _huge), (2, _infinite), (2, _equal)):
             for _ in _play(policy, *_start(policy, arms), rewards, 80):
                 pass
@@ -83,25 +102,43 @@ def it_compiles(policy: Policy) -> None:
 
 
 def it_chooses_existing_arms(policy: Policy) -> None:
-    """One arm, two, a hundred; rewards small, huge and infinite: the arm chosen exists, and the counts are left to the engine."""
+    """One arm, two, a hundred; rewards small, huge and infinite: the arm chosen
+    exists, and the counts are left to the engine.
+    """
     for arms in (1, 2, 7, 100):
         for rewards in (_normal, _huge, _infinite, _equal):
             state, stream = _start(policy, arms)
             for t, arm, _ in _play(policy, state, stream, rewards, 4 * arms + 60):
                 if not 0 <= arm < arms:
-                    raise PolicyFault(f"{type(policy).__name__}.choose returned {arm} in round {t}; arms are numbered 0 to {arms - 1}.")
+                    raise PolicyFault(
+                        f"{type(policy).__name__}.choose returned {arm} in round {t}; arms are "
+                        f"numbered 0 to {arms - 1}."
+                    )
                 if state.view.n.sum() != t:
-                    raise PolicyFault(f"{type(policy).__name__} changes s.n; the engine counts, a policy only reads.")
+                    raise PolicyFault(
+                        f"{type(policy).__name__} changes s.n; the engine counts, a policy only "
+                        "reads."
+                    )
                 if state.view.rewards.sum() != t:
-                    raise PolicyFault(f"{type(policy).__name__} changes s.rewards; the engine counts, a policy only reads.")
+                    raise PolicyFault(
+                        f"{type(policy).__name__} changes s.rewards; the engine counts, a policy "
+                        "only reads."
+                    )
 
 
 def it_depends_on_nothing_else(policy: Policy) -> None:
-    """The same rewards and the same stream give the same choices: no clock, no global random numbers."""
-    first, second = ([arm for _, arm, _ in _play(policy, *_start(policy, 5), _normal, ROUNDS)] for _ in range(2))
+    """The same rewards and the same stream give the same choices: no clock, no
+    global random numbers.
+    """
+    first, second = (
+        [arm for _, arm, _ in _play(policy, *_start(policy, 5), _normal, ROUNDS)] for _ in range(2)
+    )
     if first != second:
         t = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b) + 1
-        raise PolicyFault(f"{type(policy).__name__} chose differently in round {t} of two equal runs; draw only from the stream g, with ironarm.draws.")
+        raise PolicyFault(
+            f"{type(policy).__name__} chose differently in round {t} of two equal runs; draw only "
+            "from the stream g, with ironarm.draws."
+        )
 
 
 def it_means_the_same_uncompiled(policy: Policy) -> None:
@@ -112,26 +149,49 @@ def it_means_the_same_uncompiled(policy: Policy) -> None:
     if compiled != plain:
         t = next(i for i, (a, b) in enumerate(zip(compiled, plain, strict=True)) if a != b) + 1
         raise PolicyFault(
-            f"{type(policy).__name__} chooses arm {compiled[t - 1]} compiled and {plain[t - 1]} as plain Python in round {t}; "
-            "look for integers that overflow, indices out of bounds, or a name that means two things."
+            f"{type(policy).__name__} chooses arm {compiled[t - 1]} compiled and {plain[t - 1]} "
+            f"as plain Python in round {t}; look for integers that overflow, indices out of "
+            "bounds, or a name that means two things."
         )
 
 
 def it_is_the_same_live(policy: Policy) -> None:
-    """Behind an agent whose rewards come at once, the choices are the simulator's; without company and in company, with one worker or two."""
+    """Behind an agent whose rewards come at once, the choices are the simulator's;
+    without company and in company, with one worker or two.
+    """
     bandit, attack = GaussianBandit([0.0, 1.0, 3.0]), Infinite(rho=0.1)
-    alone = simulate(policy, bandit, attack, horizon=ROUNDS, trials=2, seed=3, workers=1, progress=False)
-    again = simulate(policy, bandit, attack, horizon=ROUNDS, trials=2, seed=3, workers=2, checkpoints=[7], progress=False)
+    alone = simulate(
+        policy, bandit, attack, horizon=ROUNDS, trials=2, seed=3, workers=1, progress=False
+    )
+    again = simulate(
+        policy,
+        bandit,
+        attack,
+        horizon=ROUNDS,
+        trials=2,
+        seed=3,
+        workers=2,
+        checkpoints=[7],
+        progress=False,
+    )
     if not np.array_equal(alone.pulls, again.pulls):
-        raise PolicyFault(f"{type(policy).__name__} gives other pulls with two workers than with one; it must not share anything between trials.")
+        raise PolicyFault(
+            f"{type(policy).__name__} gives other pulls with two workers than with one; it must "
+            "not share anything between trials."
+        )
     simulated = [arm for _, arm, _ in _play(policy, *_start(policy, 3), _normal, ROUNDS)]
     live = [arm for _, arm, _ in _play(policy, *_start(policy, 3, live=True), _normal, ROUNDS)]
     if simulated != live:
-        raise PolicyFault(f"{type(policy).__name__} chooses differently live and in a simulation; `recount` must not change what `update` would do.")
+        raise PolicyFault(
+            f"{type(policy).__name__} chooses differently live and in a simulation; `recount` "
+            "must not change what `update` would do."
+        )
 
 
 def it_saves_and_continues(policy: Policy) -> None:
-    """Saved and loaded in the middle, an agent goes on with the same choices; late rewards, new and removed arms leave it sound."""
+    """Saved and loaded in the middle, an agent goes on with the same choices; late
+    rewards, new and removed arms leave it sound.
+    """
     agent, saved = (_agent(policy, ["a", "b", "c"]) for _ in range(2))
     values = iter(np.random.default_rng(5).normal(size=2000).tolist())
     for _ in range(151):  # not a multiple of the number of arms
@@ -140,7 +200,10 @@ def it_saves_and_continues(policy: Policy) -> None:
             one.update(one.select(), reward)
     late = [agent.decide() for _ in range(5)]
     if late != [saved.decide() for _ in range(5)]:
-        raise PolicyFault(f"{type(policy).__name__} chose differently in two equal agents; draw only from the stream g, with ironarm.draws.")
+        raise PolicyFault(
+            f"{type(policy).__name__} chose differently in two equal agents; draw only from the "
+            "stream g, with ironarm.draws."
+        )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent.json"
         saved.save(path)
@@ -153,7 +216,8 @@ def it_saves_and_continues(policy: Policy) -> None:
         arm, *others = (one.select() for one in (agent, saved, loaded))
         if others != [arm, arm]:
             raise PolicyFault(
-                f"{type(policy).__name__} chose {others[0]!r} after a save, and {others[1]!r} after a load, where it chooses {arm!r} without (round {t + 1} after it); "
+                f"{type(policy).__name__} chose {others[0]!r} after a save, and {others[1]!r} "
+                f"after a load, where it chooses {arm!r} without (round {t + 1} after it); "
                 "declare a field as 'cache' only if zero means that it is not known."
             )
         reward = next(values)
@@ -169,10 +233,14 @@ def it_saves_and_continues(policy: Policy) -> None:
 
 
 def it_survives_an_attack(policy: Policy) -> None:
-    """Under huge and infinite rewards a simulation ends with a finite regret and every round accounted for."""
+    """Under huge and infinite rewards a simulation ends with a finite regret and
+    every round accounted for.
+    """
     bandit = GaussianBandit([0.0, 1.0])
     for attack in (OppositeUniform(rho=0.3), Infinite(rho=0.3)):
-        result = simulate(policy, bandit, attack, horizon=ROUNDS, trials=3, seed=1, workers=1, progress=False)
+        result = simulate(
+            policy, bandit, attack, horizon=ROUNDS, trials=3, seed=1, workers=1, progress=False
+        )
         if not (np.isfinite(result.regret).all() and (result.pulls.sum(axis=2) == ROUNDS).all()):
             raise PolicyFault(f"{type(policy).__name__} loses rounds under {attack}.")
 
@@ -207,17 +275,26 @@ def _start(policy: Policy, arms: int, live: bool = False) -> tuple[State, np.nda
         raise PolicyFault(f"{type(policy).__name__} refuses {arms} arms: {error}") from error
 
 
-def _play(policy: Policy, state: State, stream: np.ndarray, rewards: Callable[[int, int], float], rounds: int) -> Iterator[tuple[int, int, float]]:
+def _play(
+    policy: Policy,
+    state: State,
+    stream: np.ndarray,
+    rewards: Callable[[int, int], float],
+    rounds: int,
+) -> Iterator[tuple[int, int, float]]:
     """Play rounds through the compiled steps; yields (round, arm, reward)."""
     select, observe = state.machine.call("select"), state.machine.call("observe")
     for t in range(1, rounds + 1):
         arm = int(select(state.ints, state.floats, state.pool, stream))
         if arm < 0:
             raise PolicyFault(
-                f"{type(policy).__name__}.choose returned an arm that does not exist in round {t}; with {state.view.arms} arms it must be 0 to {state.view.arms - 1}."
+                f"{type(policy).__name__}.choose returned an arm that does not exist in round "
+                f"{t}; with {state.view.arms} arms it must be 0 to {state.view.arms - 1}."
             )
         x = rewards(t, arm)
-        while not observe(state.ints, state.floats, state.pool, arm, x, float(state.view.chance[0]), 1):
+        while not observe(
+            state.ints, state.floats, state.pool, arm, x, float(state.view.chance[0]), 1
+        ):
             state.grow()
         yield t, arm, x
 

@@ -45,9 +45,19 @@ def number(
 
 def whole(name: str, value: object, *, at_least: int = 0, below: int | None = None) -> int:
     """Return `value` as an int of at least `at_least`, or say why not."""
-    if isinstance(value, Real) and not isinstance(value, (bool, Integral)) and math.isfinite(value) and float(value).is_integer():
+    if (
+        isinstance(value, Real)
+        and not isinstance(value, (bool, Integral))
+        and math.isfinite(value)
+        and float(value).is_integer()
+    ):
         value = int(float(value))  # 1e5 is what people write for a horizon
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < at_least or (below is not None and int(value) >= below):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Integral)
+        or int(value) < at_least
+        or (below is not None and int(value) >= below)
+    ):
         too_large = below is not None and isinstance(value, Integral) and int(value) >= below
         wanted = f"below {below:.0e}" if too_large else f"of at least {at_least}"
         raise InvalidInput(f"{name} must be a whole number {wanted}, got {_shown(value)}.")
@@ -61,10 +71,15 @@ def _shown(value: object) -> str:
 
 
 def choice(name: str, value: object, options: Iterable[str]) -> str:
-    """Return `value` if it is one of `options`, or say which one may have been meant."""
+    """Return `value` if it is one of `options`, or say which one may have been
+    meant.
+    """
     names = list(options)
     if not isinstance(value, str) or value not in names:
-        raise InvalidInput(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}.{did_you_mean(value, names)}")
+        raise InvalidInput(
+            f"{name} must be one of {', '.join(map(repr, names))}, got "
+            f"{value!r}.{did_you_mean(value, names)}"
+        )
     return value
 
 

@@ -1,4 +1,6 @@
-"""A look at the first rewards of an agent, for mistakes that no error would show: a median on 0/1 rewards, a scale that does not fit."""
+"""A look at the first rewards of an agent, for mistakes that no error would show: a
+median on 0/1 rewards, a scale that does not fit.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class RewardWarning(UserWarning):
 
 
 class Watch:
-    """Collects rewards until it has warned, or has seen enough of them to be at ease."""
+    """Collects rewards until it has warned, or has seen enough of them to be at
+    ease.
+    """
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
@@ -55,29 +59,50 @@ class Watch:
             values = {x for rewards in arms for x in rewards}
             if values <= {0.0, 1.0}:
                 return (
-                    f"all rewards so far are 0 or 1, and {name} compares medians, which cannot tell such arms apart. "
-                    "Use UCB(sigma=0.5) or EpsilonGreedy, or feed sums of many rewards at a time."
+                    f"all rewards so far are 0 or 1, and {name} compares medians, which cannot "
+                    "tell such arms apart. Use UCB(sigma=0.5) or EpsilonGreedy, or feed sums of "
+                    "many rewards at a time."
                 )
-            tied = np.median([Counter(rewards).most_common(1)[0][1] / len(rewards) for rewards in arms])
+            tied = np.median(
+                [Counter(rewards).most_common(1)[0][1] / len(rewards) for rewards in arms]
+            )
             if tied >= TIED_SHARE:
                 return (
-                    f"{100 * tied:.0f} % of an arm's rewards have the same value, and {name} compares medians, which ties make blunt. "
-                    "Use TrimmedUCB or UCB, or feed sums of many rewards at a time."
+                    f"{100 * tied:.0f} % of an arm's rewards have the same value, and {name} "
+                    "compares medians, which ties make blunt. Use TrimmedUCB or UCB, or feed "
+                    "sums of many rewards at a time."
                 )
         if hasattr(self._policy, "reward_range"):
             low, high = self._policy.reward_range
             outside = np.mean([not low <= x <= high for rewards in arms for x in rewards])
             if outside > OUTSIDE_SHARE:
-                return f"{100 * outside:.0f} % of the rewards lie outside reward_range=({low:g}, {high:g}) and are clipped. Give {name} the range of your clean rewards."
+                return (
+                    f"{100 * outside:.0f} % of the rewards lie outside reward_range=({low:g}, "
+                    f"{high:g}) and are clipped. Give {name} the range of your clean rewards."
+                )
         expected = self._policy.expected_spread
         if expected is not None:
-            # 1.4826 MAD is the standard deviation of normal rewards, and outliers hardly move it
+            # 1.4826 MAD is the standard deviation of normal rewards, and outliers
+            # hardly move it
             with np.errstate(all="ignore"):
-                spread = float(np.median([1.4826 * np.median(np.abs(np.array(rewards) - np.median(rewards))) for rewards in arms]))
+                spread = float(
+                    np.median(
+                        [
+                            1.4826 * np.median(np.abs(np.array(rewards) - np.median(rewards)))
+                            for rewards in arms
+                        ]
+                    )
+                )
             if not spread < TOO_LARGE:
-                return f"rewards of an arm spread by {spread:.3g}, which is too large to compute with. Give {name} rewards in other units."
+                return (
+                    f"rewards of an arm spread by {spread:.3g}, which is too large to compute "
+                    f"with. Give {name} rewards in other units."
+                )
             if spread > 0 and not expected / SPREAD_FACTOR <= spread <= expected * SPREAD_FACTOR:
-                return f"rewards of an arm spread by about {spread:.3g}, but {name}'s parameters are made for {expected:.3g}. Use {_better(self._policy, spread)}."
+                return (
+                    f"rewards of an arm spread by about {spread:.3g}, but {name}'s parameters are "
+                    f"made for {expected:.3g}. Use {_better(self._policy, spread)}."
+                )
         return None
 
 
@@ -100,12 +125,20 @@ def _better(policy: Policy, spread: float) -> str:
     if isinstance(policy, CatoniUCB):
         return f"{name}(variance={_two_digits(spread**2)})"
     if isinstance(policy, MedianOfMeansUCB):
-        return f"{name}(v={_two_digits(spread ** (1 + policy.epsilon))}, epsilon={policy.epsilon:g})"
+        return (
+            f"{name}(v={_two_digits(spread ** (1 + policy.epsilon))}, epsilon={policy.epsilon:g})"
+        )
     if hasattr(policy, "sigma"):
         return f"{name} with sigma={_two_digits(spread)}"
-    return f"{name} with omega={_two_digits(4 * spread**2)}" if hasattr(policy, "omega") else "parameters that fit"
+    return (
+        f"{name} with omega={_two_digits(4 * spread**2)}"
+        if hasattr(policy, "omega")
+        else "parameters that fit"
+    )
 
 
 def _two_digits(x: float) -> str:
-    """Return a number rounded to two digits, without an exponent where people would write none."""
+    """Return a number rounded to two digits, without an exponent where people would
+    write none.
+    """
     return f"{float(f'{x:.2g}'):g}"

@@ -1,4 +1,6 @@
-"""What a policy sees in the compiled loop, round by round; and what an independent coin allows."""
+"""What a policy sees in the compiled loop, round by round; and what an independent
+coin allows.
+"""
 
 from dataclasses import dataclass
 
@@ -34,13 +36,17 @@ class Recorder(ia.Policy):
 
 def seen(attack, bandit=BANDIT):
     """What a policy sees in the compiled loop, round by round."""
-    setting = Setting((Recorder(),), bandit, Adversary(attack, bandit), ROUNDS, SEED, np.array([ROUNDS, 0]))
+    setting = Setting(
+        (Recorder(),), bandit, Adversary(attack, bandit), ROUNDS, SEED, np.array([ROUNDS, 0])
+    )
     trials = Trials(setting)
     trials.play(0, lambda: False)
     return trials.players[0].state.view.seen.copy()
 
 
 def coin_rounds(rho):
-    """The rounds of an independent coin: every third number of the attack's stream, below rho."""
+    """The rounds of an independent coin: every third number of the attack's stream,
+    below rho.
+    """
     words = taken(streams(SEED, 0)[1].tolist(), 3 * ROUNDS)[::3]
     return np.array([((word >> 12) + 0.5) * 2.0**-52 < rho for word in words])

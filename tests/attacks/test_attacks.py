@@ -1,4 +1,6 @@
-"""Each attack does to a reward what it says, only when its coin comes up, and knows what it may know."""
+"""Each attack does to a reward what it says, only when its coin comes up, and knows
+what it may know.
+"""
 
 import math
 
@@ -17,7 +19,9 @@ BANDIT = ia.GaussianBandit(means=[1.0, 5.0, 3.0])
 def ask(attack, arm, x, u=0.25, v=0.75, t=1, pulls=(1, 1, 1), estimate=(1.0, 5.0, 3.0)):
     """Return what the compiled attack shows."""
     adversary = Adversary(attack, BANDIT)
-    attack_at, scene, _kept = adversary.handles(np.array(pulls, np.int64), np.array(estimate, float), adversary.start.copy())
+    attack_at, scene, _kept = adversary.handles(
+        np.array(pulls, np.int64), np.array(estimate, float), adversary.start.copy()
+    )
     return call(attack_at, scene, arm, x, t, u, v)
 
 
@@ -55,7 +59,9 @@ def test_front_loaded_stops_after_the_first_pulls_of_an_arm():
 
 
 def test_median_chaser_stays_just_under_the_runner_ups_estimate():
-    """Of the best arm; its true mean before there is an estimate; others are left alone."""
+    """Of the best arm; its true mean before there is an estimate; others are left
+    alone.
+    """
     attack = ia.MedianChaser(rho=0.3, margin=0.5)
     assert ask(attack, 1, 7.0, estimate=(1.0, 5.0, 2.25)) == 1.75
     assert ask(attack, 1, 7.0, pulls=(1, 1, 0)) == 2.5
@@ -63,11 +69,20 @@ def test_median_chaser_stays_just_under_the_runner_ups_estimate():
 
 
 def test_mimic_shows_the_other_arms_law():
-    """With sigma 0 the laws are their means: the best arm shows the runner-up, the others the best."""
+    """With sigma 0 the laws are their means: the best arm shows the runner-up, the
+    others the best.
+    """
     seen = []
     attack = ia.CustomAttack(0.5, lambda e, a, x, u, v: seen.append((a, x)) or x)
     object.__setattr__(attack, "shows", ia.Mimic(rho=0.5).shows)
-    ia.simulate(ia.EpsilonGreedy(), ia.GaussianBandit([1.0, 5.0, 3.0], sigma=0), attack, horizon=300, trials=1, seed=1)
+    ia.simulate(
+        ia.EpsilonGreedy(),
+        ia.GaussianBandit([1.0, 5.0, 3.0], sigma=0),
+        attack,
+        horizon=300,
+        trials=1,
+        seed=1,
+    )
     assert {(0, 5.0), (1, 3.0), (2, 5.0)} == set(seen)
 
 
@@ -86,14 +101,26 @@ def test_a_compiled_attack_and_the_same_one_in_python_agree():
     @ia.hot
     def compiled(e, a, x, u, v):
         e.memory[0] += 1
-        return x - e.size * e.memory[0] * u if a == e.best else e.estimate[e.runner_up] + v + e.means[a] + e.pulls[a] / e.t
+        return (
+            x - e.size * e.memory[0] * u
+            if a == e.best
+            else e.estimate[e.runner_up] + v + e.means[a] + e.pulls[a] / e.t
+        )
 
     def plain(e, a, x, u, v):
         return compiled(e, a, x, u, v)
 
     policies = [ia.MedEUCB(), ia.RUCB(), ia.UCB(), ia.EXP3()]
     results = [
-        ia.simulate(policies, BANDIT, ia.CustomAttack(0.3, function, {"size": 2}, cells=1), horizon=1500, trials=3, seed=6, checkpoints=range(1, 1501))
+        ia.simulate(
+            policies,
+            BANDIT,
+            ia.CustomAttack(0.3, function, {"size": 2}, cells=1),
+            horizon=1500,
+            trials=3,
+            seed=6,
+            checkpoints=range(1, 1501),
+        )
         for function in (compiled, plain)
     ]
     assert np.array_equal(results[0].regret, results[1].regret)
@@ -101,8 +128,25 @@ def test_a_compiled_attack_and_the_same_one_in_python_agree():
 
 def test_nan_from_an_attack_counts_as_minus_infinity():
     """The adversary could have sent -inf anyway."""
-    policies = [ia.MedEUCB(), ia.RUCB(), ia.UCB(), ia.CatoniUCB(), ia.TrimmedUCB(alpha=0.1), ia.EXP3()]
-    nan, inf = (ia.simulate(policies, BANDIT, ia.CustomAttack(0.2, lambda e, a, x, u, v, value=value: value), horizon=600, trials=2, seed=1) for value in (math.nan, -math.inf))
+    policies = [
+        ia.MedEUCB(),
+        ia.RUCB(),
+        ia.UCB(),
+        ia.CatoniUCB(),
+        ia.TrimmedUCB(alpha=0.1),
+        ia.EXP3(),
+    ]
+    nan, inf = (
+        ia.simulate(
+            policies,
+            BANDIT,
+            ia.CustomAttack(0.2, lambda e, a, x, u, v, value=value: value),
+            horizon=600,
+            trials=2,
+            seed=1,
+        )
+        for value in (math.nan, -math.inf)
+    )
     assert np.array_equal(nan.regret, inf.regret)
 
 
@@ -155,4 +199,11 @@ def test_an_attack_must_show_arms_that_exist():
 def test_an_attack_in_python_must_return_a_number():
     """Text is refused."""
     with pytest.raises(ia.InvalidInput, match="must return a number"):
-        ia.simulate(ia.UCB(), BANDIT, ia.CustomAttack(0.5, lambda e, a, x, u, v: "high"), horizon=50, trials=1, seed=1)
+        ia.simulate(
+            ia.UCB(),
+            BANDIT,
+            ia.CustomAttack(0.5, lambda e, a, x, u, v: "high"),
+            horizon=50,
+            trials=1,
+            seed=1,
+        )

@@ -1,4 +1,6 @@
-"""What is seen under the attack has the law of Huber's pair, which tells as little as theory says, and nothing where arms are too close."""
+"""What is seen under the attack has the law of Huber's pair, which tells as little
+as theory says, and nothing where arms are too close.
+"""
 
 import numpy as np
 import pytest
@@ -27,21 +29,36 @@ def seen(attack, bandit, arm, seed):
 
 
 def distance(sample, cdf):
-    """The Kolmogorov-Smirnov distance of a sorted sample to a law, times the root of its size."""
+    """The Kolmogorov-Smirnov distance of a sorted sample to a law, times the root of
+    its size.
+    """
     steps = np.arange(len(sample) + 1) / len(sample)
-    return np.sqrt(len(sample)) * max(np.abs(cdf(sample) - steps[1:]).max(), np.abs(cdf(sample) - steps[:-1]).max())
+    return np.sqrt(len(sample)) * max(
+        np.abs(cdf(sample) - steps[1:]).max(), np.abs(cdf(sample) - steps[:-1]).max()
+    )
 
 
 def worse_arms_law(D, rho):
-    """The distribution function of q0 for N(0, 1) against N(D, 1), straight from the formula: (1 - rho) phi(y) up to a point, c (1 - rho) phi(y - D) beyond it."""
-    lc = brentq(lambda z: np.exp(-z) * ndtr(D / 2 - z / D) + ndtr(D / 2 + z / D) - 1 / (1 - rho), 0, 50)
+    """The distribution function of q0 for N(0, 1) against N(D, 1), straight from the
+    formula: (1 - rho) phi(y) up to a point, c (1 - rho) phi(y - D) beyond it.
+    """
+    lc = brentq(
+        lambda z: np.exp(-z) * ndtr(D / 2 - z / D) + ndtr(D / 2 + z / D) - 1 / (1 - rho), 0, 50
+    )
     turn = D / 2 + lc / D
-    return lambda y: np.where(y <= turn, (1 - rho) * ndtr(y), 1 - (1 - rho) * np.exp(-lc) * ndtr(D - y))
+    return lambda y: np.where(
+        y <= turn, (1 - rho) * ndtr(y), 1 - (1 - rho) * np.exp(-lc) * ndtr(D - y)
+    )
 
 
-@pytest.mark.parametrize(("rho", "means", "sigma"), [(0.125, [0.0, -6.0, 2.0], 1.0), (0.3, [1.0, 9.0, 3.0], 2.0)])
+@pytest.mark.parametrize(
+    ("rho", "means", "sigma"), [(0.125, [0.0, -6.0, 2.0], 1.0), (0.3, [1.0, 9.0, 3.0], 2.0)]
+)
 def test_what_is_seen_is_the_pair(rho, means, sigma):
-    """Each arm shows its half of the pair with the best, the best that with the runner-up. Six Kolmogorov-Smirnov tests, each with a false alarm in 1e-6 of seeds."""
+    """Each arm shows its half of the pair with the best, the best that with the
+    runner-up. Six Kolmogorov-Smirnov tests, each with a false alarm in 1e-6 of
+    seeds.
+    """
     bandit = ia.GaussianBandit(means, sigma)
     attack = ia.LeastFavourable(rho=rho)
     limit = kolmogi(FALSE_ALARM)
@@ -49,13 +66,16 @@ def test_what_is_seen_is_the_pair(rho, means, sigma):
         D = bandit.gaps[bandit.runner_up if arm == bandit.best else arm] / sigma
         z = (seen(attack, bandit, arm, seed=arm) - means[arm]) / sigma
         law = worse_arms_law(D, rho)
-        assert distance(np.sort(-z) if arm == bandit.best else z, law) < limit  # the best arm's half is the mirror image
+        # the best arm's half is the mirror image
+        assert distance(np.sort(-z) if arm == bandit.best else z, law) < limit
         assert distance(z, ndtr) > limit
 
 
 @pytest.mark.parametrize("gap", [0.5, 1.0])
 def test_arms_that_are_too_close_look_the_same(gap):
-    """Two samples of one law: a two-sample Kolmogorov-Smirnov test, a false alarm in 1e-6 of seeds. At rho = 0.3 the limit is a gap of 1.13 sigma."""
+    """Two samples of one law: a two-sample Kolmogorov-Smirnov test, a false alarm in
+    1e-6 of seeds. At rho = 0.3 the limit is a gap of 1.13 sigma.
+    """
     assert gap < smallest_gap(0.3)
     bandit = ia.GaussianBandit([0.0, gap])
     first, second = (seen(ia.LeastFavourable(rho=0.3), bandit, arm, seed=arm) for arm in (0, 1))
@@ -77,20 +97,36 @@ def test_the_pair_tells_what_theory_says(rho, D):
 
 
 def test_other_laws_are_computed_from_their_distribution_functions():
-    """Skewed and heavy-tailed arms: the share seen above any point lies between the shares of the clean law, which it contains, and of the worst that rho can do."""
+    """Skewed and heavy-tailed arms: the share seen above any point lies between the
+    shares of the clean law, which it contains, and of the worst that rho can do.
+    """
     bandit = ia.ScipyBandit([gamma(2), t(3, loc=4)])
     for arm in (0, 1):
         rewards = seen(ia.LeastFavourable(rho=0.2), bandit, arm, seed=3)
         for y in (1.0, 2.0, 3.0, 5.0):
             share, clean = np.mean(rewards > y), bandit.laws[arm].sf(y)
-            # 4.9 standard deviations: 16 comparisons with a false alarm in 1e-6 of seeds each
-            assert 0.8 * clean - 4.9 * 0.5 / np.sqrt(SAMPLE) <= share <= 0.8 * clean + 0.2 + 4.9 * 0.5 / np.sqrt(SAMPLE)
-    lower, upper = (np.median(seen(ia.LeastFavourable(rho=0.2), bandit, arm, seed=4)) for arm in (0, 1))
+            # 4.9 standard deviations: 16 comparisons with a false alarm in 1e-6 of
+            # seeds each
+            assert (
+                0.8 * clean - 4.9 * 0.5 / np.sqrt(SAMPLE)
+                <= share
+                <= 0.8 * clean + 0.2 + 4.9 * 0.5 / np.sqrt(SAMPLE)
+            )
+    lower, upper = (
+        np.median(seen(ia.LeastFavourable(rho=0.2), bandit, arm, seed=4)) for arm in (0, 1)
+    )
     assert lower > bandit.laws[0].median() + 0.3
     assert upper < 4 - 0.3
 
 
-@pytest.mark.parametrize("bandit", [ia.BernoulliBandit([0.2, 0.7]), ia.GaussianBandit([0, 1], sigma=0), ia.ScipyBandit([bernoulli(0.4), gamma(2)])])
+@pytest.mark.parametrize(
+    "bandit",
+    [
+        ia.BernoulliBandit([0.2, 0.7]),
+        ia.GaussianBandit([0, 1], sigma=0),
+        ia.ScipyBandit([bernoulli(0.4), gamma(2)]),
+    ],
+)
 def test_laws_without_densities_are_refused(bandit):
     """With a sentence that says what to use."""
     with pytest.raises(ia.InvalidInput, match=r"needs arms with densities.*Use Mimic"):
@@ -98,9 +134,15 @@ def test_laws_without_densities_are_refused(bandit):
 
 
 def test_one_arm_equal_arms_and_more_than_half_attacked():
-    """A lone arm and equal arms look as they are; beyond one half any two arms can be made to look the same. Kolmogorov-Smirnov tests, each with a false alarm in 1e-6 of seeds."""
+    """A lone arm and equal arms look as they are; beyond one half any two arms can
+    be made to look the same. Kolmogorov-Smirnov tests, each with a false alarm in
+    1e-6 of seeds.
+    """
     for means in ([3.0], [3.0, 3.0]):
-        assert distance(seen(ia.LeastFavourable(rho=0.4), ia.GaussianBandit(means), len(means) - 1, seed=1), lambda y: ndtr(y - 3)) < kolmogi(FALSE_ALARM)
+        assert distance(
+            seen(ia.LeastFavourable(rho=0.4), ia.GaussianBandit(means), len(means) - 1, seed=1),
+            lambda y: ndtr(y - 3),
+        ) < kolmogi(FALSE_ALARM)
     for arm in (0, 1):
         rewards = seen(ia.LeastFavourable(rho=0.6), ia.GaussianBandit([0.0, 40.0]), arm, seed=1)
         assert distance(rewards, lambda y: (ndtr(y) + ndtr(y - 40)) / 2) < kolmogi(FALSE_ALARM)

@@ -1,4 +1,6 @@
-"""Shaped against a version written plainly, and its members against the attacks that they are."""
+"""Shaped against a version written plainly, and its members against the attacks that
+they are.
+"""
 
 import itertools
 
@@ -26,46 +28,101 @@ def naive(attack, arm, x, u, t, pulls, estimate):
     rival = 2 if arm == 1 else 1
     target = estimate[rival] if pulls[rival] else BANDIT.means[rival]
     toward = -shift if arm == 1 else shift
-    moved = {"leave": x, "up": x + shift, "down": x - shift, "mimic": x - BANDIT.means[arm] + BANDIT.means[rival], "place": BANDIT.means[rival] + toward, "chase": target + toward}
+    moved = {
+        "leave": x,
+        "up": x + shift,
+        "down": x - shift,
+        "mimic": x - BANDIT.means[arm] + BANDIT.means[rival],
+        "place": BANDIT.means[rival] + toward,
+        "chase": target + toward,
+    }
     return moved[group]
 
 
 def test_every_combination_shows_what_the_docstring_says():
     """All actions, conditions and leaders, on random scenes."""
     generator = np.random.default_rng(3)
-    for best, action, leader, first, after in itertools.product(ACTIONS, ACTIONS, LEADERS, (0, 3), (0, 5)):
+    for best, action, leader, first, after in itertools.product(
+        ACTIONS, ACTIONS, LEADERS, (0, 3), (0, 5)
+    ):
         others, worst = generator.choice(ACTIONS, 2)
-        attack = ia.Shaped(0.1, best, action, str(worst), str(others), size=2.5, spread=0.4, first=first, after=after, leader=leader)
+        attack = ia.Shaped(
+            0.1,
+            best,
+            action,
+            str(worst),
+            str(others),
+            size=2.5,
+            spread=0.4,
+            first=first,
+            after=after,
+            leader=leader,
+        )
         pulls, estimate = generator.integers(0, 6, 4), generator.normal(3, 2, 4)
         asked = Asked(attack, BANDIT, pulls, estimate)
         for arm in range(4):
             t, u = int(generator.integers(1, 12)), generator.random()
-            assert asked(arm, 7.0, u, t=t) == pytest.approx(naive(attack, arm, 7.0, u, t, pulls, estimate), rel=1e-12)
+            assert asked(arm, 7.0, u, t=t) == pytest.approx(
+                naive(attack, arm, 7.0, u, t, pulls, estimate), rel=1e-12
+            )
 
 
 @pytest.mark.parametrize(
     ("member", "attack"),
     [
         (ia.Shaped(rho=0.3, size=1800, spread=1), ia.OppositeUniform(rho=0.3)),
-        (ia.Shaped(rho=0.3, size=50, spread=1, first=7), ia.FrontLoaded(rho=0.3, pulls=7, scale=50)),
-        (ia.Shaped(rho=0.3, best="mimic", runner_up="mimic", worst="mimic", others="mimic"), ia.Mimic(rho=0.3)),
-        (ia.Shaped(rho=0.3, best="chase", runner_up="leave", worst="leave", others="leave", size=0.5), ia.MedianChaser(rho=0.3, margin=0.5)),
+        (
+            ia.Shaped(rho=0.3, size=50, spread=1, first=7),
+            ia.FrontLoaded(rho=0.3, pulls=7, scale=50),
+        ),
+        (
+            ia.Shaped(rho=0.3, best="mimic", runner_up="mimic", worst="mimic", others="mimic"),
+            ia.Mimic(rho=0.3),
+        ),
+        (
+            ia.Shaped(
+                rho=0.3, best="chase", runner_up="leave", worst="leave", others="leave", size=0.5
+            ),
+            ia.MedianChaser(rho=0.3, margin=0.5),
+        ),
     ],
     ids=["OppositeUniform", "FrontLoaded", "Mimic", "MedianChaser"],
 )
 def test_named_attacks_are_members(member, attack):
     """The same pulls in every trial."""
-    results = [ia.simulate([ia.MedEUCB(), ia.UCB()], BANDIT, each, horizon=1000, trials=4, seed=8) for each in (member, attack)]
+    results = [
+        ia.simulate([ia.MedEUCB(), ia.UCB()], BANDIT, each, horizon=1000, trials=4, seed=8)
+        for each in (member, attack)
+    ]
     assert np.array_equal(results[0].pulls, results[1].pulls)
 
 
 def test_its_text_can_be_read_back():
     """As printed."""
-    attack = ia.Shaped(rho=0.2, best="chase", runner_up="leave", worst="place", others="mimic", size=0.125, spread=0.5, first=9, after=4, leader="wrong")
+    attack = ia.Shaped(
+        rho=0.2,
+        best="chase",
+        runner_up="leave",
+        worst="place",
+        others="mimic",
+        size=0.125,
+        spread=0.5,
+        first=9,
+        after=4,
+        leader="wrong",
+    )
     assert attack_from_text(repr(attack), None) == attack
 
 
-@pytest.mark.parametrize(("parameters", "message"), [({"best": "upp"}, "Did you mean 'up'"), ({"size": 0}, "size"), ({"spread": 1.1}, "spread"), ({"leader": "left"}, "leader")])
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"best": "upp"}, "Did you mean 'up'"),
+        ({"size": 0}, "size"),
+        ({"spread": 1.1}, "spread"),
+        ({"leader": "left"}, "leader"),
+    ],
+)
 def test_bad_parameters_get_a_sentence(parameters, message):
     """What, expected, got."""
     with pytest.raises(ia.InvalidInput, match=message):

@@ -1,4 +1,6 @@
-"""No attack within the model ever changes a reward in a round in which its coin did not fall, and the coin knows nothing."""
+"""No attack within the model ever changes a reward in a round in which its coin did
+not fall, and the coin knows nothing.
+"""
 
 import numpy as np
 import pytest
@@ -25,16 +27,27 @@ def clean():
     return seen(ia.NoAttack())
 
 
-@pytest.mark.parametrize("name", [name for name, attack in ATTACKS.items() if attack.within_model and name not in ("NoAttack", "Jammer")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, attack in ATTACKS.items()
+        if attack.within_model and name not in ("NoAttack", "Jammer")
+    ],
+)
 def test_only_rounds_of_the_coin_are_changed(name, coin, clean):
-    """None of the others, hence no more than the coin's; which are a share rho but for chance: an exact binomial bound with a false alarm in 1e-6 of seeds."""
+    """None of the others, hence no more than the coin's; which are a share rho but
+    for chance: an exact binomial bound with a false alarm in 1e-6 of seeds.
+    """
     changed = seen(make(name, {"rho": RHO})) != clean
     assert not (changed & ~coin).any()
     assert 0 < changed.sum() <= coin.sum() < binom.isf(1e-6, ROUNDS, RHO)
 
 
 def test_a_jammer_changes_the_rounds_of_the_coin(coin):
-    """All of them and no others, in a bandit that has jammed laws: what is seen then is the jammed channel."""
+    """All of them and no others, in a bandit that has jammed laws: what is seen then
+    is the jammed channel.
+    """
     bandit = ia.RadioBandit("analytic")
     changed = seen(ia.Jammer(RHO), bandit) != seen(ia.NoAttack(), bandit)
     assert np.array_equal(changed, coin)
@@ -42,7 +55,10 @@ def test_a_jammer_changes_the_rounds_of_the_coin(coin):
 
 
 def test_bursts_change_a_share_rho_in_runs(coin, clean):
-    """The long-run share is rho: within 4.9 standard deviations of a chain's, a false alarm in 1e-6 of seeds; and rounds that an independent coin would leave alone are changed."""
+    """The long-run share is rho: within 4.9 standard deviations of a chain's, a
+    false alarm in 1e-6 of seeds; and rounds that an independent coin would leave
+    alone are changed.
+    """
     attack = ia.Bursts(rho=RHO, length=10)
     changed = seen(attack) != clean
     r = 1 - 1 / 10 - RHO / ((1 - RHO) * 10)
@@ -51,7 +67,9 @@ def test_bursts_change_a_share_rho_in_runs(coin, clean):
 
 
 def test_the_coin_is_independent_from_round_to_round():
-    """Wald and Wolfowitz's test: the number of runs in a million coins is within 4.9 standard deviations, a false alarm in 1e-6 of seeds; and it notices short bursts."""
+    """Wald and Wolfowitz's test: the number of runs in a million coins is within 4.9
+    standard deviations, a false alarm in 1e-6 of seeds; and it notices short bursts.
+    """
     assert abs(runs_score(0.0)) < 4.9
     assert abs(runs_score(1.3)) > 4.9  # an independent coin has runs of 1.18 rounds
 
@@ -67,13 +85,26 @@ def runs_score(burst):
 
 
 def test_the_coin_does_not_depend_on_what_was_pulled_or_shown():
-    """Policies that choose differently, and attacks that show different things, are attacked in the same rounds."""
+    """Policies that choose differently, and attacks that show different things, are
+    attacked in the same rounds.
+    """
 
     def attacked_rounds(policy, value):
         rounds = []
-        ia.simulate(policy, BANDIT, ia.CustomAttack(0.3, lambda e, a, x, u, v: rounds.append(e.t) or value), horizon=1000, trials=1, seed=2)
+        ia.simulate(
+            policy,
+            BANDIT,
+            ia.CustomAttack(0.3, lambda e, a, x, u, v: rounds.append(e.t) or value),
+            horizon=1000,
+            trials=1,
+            seed=2,
+        )
         return rounds
 
-    first, *others = [attacked_rounds(policy, value) for policy in (ia.UCB(), ia.MedEUCB()) for value in (-50.0, 50.0)]
+    first, *others = [
+        attacked_rounds(policy, value)
+        for policy in (ia.UCB(), ia.MedEUCB())
+        for value in (-50.0, 50.0)
+    ]
     assert len(first) > 200
     assert all(rounds == first for rounds in others)

@@ -14,11 +14,16 @@ NOISE = np.random.default_rng(0).random(20_000)
 def test_gaussian_arms_have_their_own_scales():
     """Location plus scale times noise."""
     bandit = ia.GaussianBandit([1, 2], sigma=[3, 0.5])
-    assert [7.0, 2.0 + 1.0] == [bandit.rewards(0, np.array([2.0]))[0], bandit.rewards(1, np.array([2.0]))[0]]
+    assert [7.0, 2.0 + 1.0] == [
+        bandit.rewards(0, np.array([2.0]))[0],
+        bandit.rewards(1, np.array([2.0]))[0],
+    ]
 
 
 def test_bernoulli_pays_one_with_its_mean():
-    """Monotone in the noise, and the right share (within five standard deviations, false alarm under 1e-6)."""
+    """Monotone in the noise, and the right share (within five standard deviations,
+    false alarm under 1e-6).
+    """
     bandit = ia.BernoulliBandit([0.3, 0, 1])
     rewards = bandit.rewards(0, NOISE)
     assert abs(rewards.mean() - 0.3) < 5 * math.sqrt(0.21 / len(NOISE))
@@ -39,12 +44,20 @@ def test_scipy_laws_are_drawn_through_their_inverse():
 def test_a_scipy_normal_is_a_gaussian_bandit():
     """The same noise gives the same rewards to about 1e-14, and the same pulls."""
     gaussian = ia.simulate(ia.UCB(), ia.GaussianBandit([0, 1]), horizon=2000, trials=3, seed=1)
-    scipy = ia.simulate(ia.UCB(), ia.ScipyBandit([stats.norm(0, 1), stats.norm(1, 1)]), horizon=2000, trials=3, seed=1)
+    scipy = ia.simulate(
+        ia.UCB(),
+        ia.ScipyBandit([stats.norm(0, 1), stats.norm(1, 1)]),
+        horizon=2000,
+        trials=3,
+        seed=1,
+    )
     assert np.array_equal(gaussian.pulls, scipy.pulls)
 
 
 def test_replay_draws_each_logged_reward_equally_often():
-    """With replacement: shares within five standard deviations; every value from the log."""
+    """With replacement: shares within five standard deviations; every value from the
+    log.
+    """
     bandit = ia.ReplayBandit([("x", 1.0), ("y", 4.0), ("x", 3.0), ("x", 8.0)])
     rewards = bandit.rewards(0, NOISE)
     for value in (1.0, 3.0, 8.0):
@@ -54,7 +67,9 @@ def test_replay_draws_each_logged_reward_equally_often():
 
 
 def test_replay_reads_csv_and_arrays(tmp_path):
-    """Columns in any order, other columns ignored, a byte-order mark, arms as numbers in an array."""
+    """Columns in any order, other columns ignored, a byte-order mark, arms as
+    numbers in an array.
+    """
     path = tmp_path / "log.csv"
     path.write_text("time,reward,arm\n1,2.5,left\n2,3.5,right\n3,4.5,left\n", encoding="utf-8-sig")
     bandit = ia.ReplayBandit(path)
@@ -104,7 +119,9 @@ def test_what_is_not_a_bandit_is_refused(build, message):
 
 
 def test_many_arms_of_any_law_fit_the_memory():
-    """3000 scipy arms: rewards are computed for the arms that are pulled, in stretches."""
+    """3000 scipy arms: rewards are computed for the arms that are pulled, in
+    stretches.
+    """
     bandit = ia.ReplayBandit([(arm, arm / 3000 + x) for arm in range(3000) for x in (-1, 0, 1)])
     result = ia.simulate(ia.UCB(), bandit, horizon=4000, trials=1, seed=1)
     assert (result.pulls >= 1).all()

@@ -1,4 +1,6 @@
-"""`ironarm certify`: pages and JSON from means, laws and tables; mistakes get a sentence and exit code 2."""
+"""`ironarm certify`: pages and JSON from means, laws and tables; mistakes get a
+sentence and exit code 2.
+"""
 
 import json
 import subprocess
@@ -13,14 +15,48 @@ from ironarm.cli import main
 
 def test_the_page_is_that_of_the_library(capsys):
     """From means and sigma."""
-    assert main(["certify", "--means", "0,3", "--sigma", "1.5", "--rho", "0.2", "--horizon", "1e4", "--policy", "MedEUCB(b=6)"]) == 0
-    expected = str(ia.certify(ia.GaussianBandit([0, 3], 1.5), rho=0.2, policy=ia.MedEUCB(b=6), horizon=10_000))
+    assert (
+        main(
+            [
+                "certify",
+                "--means",
+                "0,3",
+                "--sigma",
+                "1.5",
+                "--rho",
+                "0.2",
+                "--horizon",
+                "1e4",
+                "--policy",
+                "MedEUCB(b=6)",
+            ]
+        )
+        == 0
+    )
+    expected = str(
+        ia.certify(ia.GaussianBandit([0, 3], 1.5), rho=0.2, policy=ia.MedEUCB(b=6), horizon=10_000)
+    )
     assert capsys.readouterr().out == expected + "\n"
 
 
 def test_json_from_named_laws(capsys):
     """Numbers for machines."""
-    assert main(["certify", "--laws", "gamma(3)", "norm(9, 2)", "--rho", "0.05", "--horizon", "20000", "--json"]) == 0
+    assert (
+        main(
+            [
+                "certify",
+                "--laws",
+                "gamma(3)",
+                "norm(9, 2)",
+                "--rho",
+                "0.05",
+                "--horizon",
+                "20000",
+                "--json",
+            ]
+        )
+        == 0
+    )
     data = json.loads(capsys.readouterr().out)
     assert data["guaranteed"] is True
     assert data["best"] == "arm 1"
@@ -31,7 +67,14 @@ def test_a_table_of_logged_rewards(tmp_path, capsys):
     """The estimates stand on the page."""
     noise = np.random.default_rng(1)
     path = tmp_path / "rewards.csv"
-    path.write_text("arm,reward\n" + "".join(f"{name},{x}\n" for name, mean in (("north", 0), ("south", 3)) for x in noise.normal(mean, 1, 200)))
+    path.write_text(
+        "arm,reward\n"
+        + "".join(
+            f"{name},{x}\n"
+            for name, mean in (("north", 0), ("south", 3))
+            for x in noise.normal(mean, 1, 200)
+        )
+    )
     assert main(["certify", "--csv", str(path), "--rho", "0.1", "--horizon", "20000"]) == 0
     page = capsys.readouterr().out
     assert "south" in page
@@ -60,7 +103,10 @@ def test_the_papers_table(capsys):
         (["--csv", "no-such-file.csv"], "cannot be read"),
         (["--policy", "MedUCB"], "Did you mean 'MedEUCB'"),
         (["--horizon", "0.5"], "horizon must be"),
-        (["--map", "--rho", "0", "--sigma", "1"], "so --sigma, --rho would change nothing; leave them out."),
+        (
+            ["--map", "--rho", "0", "--sigma", "1"],
+            "so --sigma, --rho would change nothing; leave them out.",
+        ),
         (["--paper", "--map"], "so --map would change nothing; leave it out."),
         (["--trials", "100"], "so --trials would change nothing; leave it out, or add --map."),
     ],
@@ -75,8 +121,16 @@ def test_mistakes_get_a_sentence_and_exit_code_2(arguments, message, capsys):
 
 def test_help_has_examples_and_the_import_is_light():
     """`ironarm certify --help`; neither it nor `import ironarm` loads scipy."""
-    output = subprocess.run([sys.executable, "-m", "ironarm", "certify", "--help"], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(
+        [sys.executable, "-m", "ironarm", "certify", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     assert "examples:" in output
     assert "--csv" in output
-    code = "import sys, ironarm; assert not any(name.split('.')[0] == 'scipy' for name in sys.modules), sorted(sys.modules)"
+    code = (
+        "import sys, ironarm; assert not any(name.split('.')[0] == 'scipy' for name in "
+        "sys.modules), sorted(sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,4 +1,6 @@
-"""`ironarm radio` runs, calibrates and starts nodes; mistakes get a sentence and exit code 2."""
+"""`ironarm radio` runs, calibrates and starts nodes; mistakes get a sentence and
+exit code 2.
+"""
 
 import io
 import json
@@ -17,34 +19,84 @@ from ironarm.radio.live_view import LiveView
 from ironarm.radio.records import Round, Run
 from ironarm.radio.settings import Settings
 
-SHORT = ["radio", "run", "--rounds", "200", "--seed", "7", "--policy", "MedEUCB(block=90)", "--jammer", "best", "--rho", "0.3"]
+SHORT = [
+    "radio",
+    "run",
+    "--rounds",
+    "200",
+    "--seed",
+    "7",
+    "--policy",
+    "MedEUCB(block=90)",
+    "--jammer",
+    "best",
+    "--rho",
+    "0.3",
+]
 
 
 def test_a_run_prints_lines_and_a_summary(tmp_path, capsys):
-    """Piped: ten lines on standard error while it runs, the summary on standard output; the file has all rounds."""
+    """Piped: ten lines on standard error while it runs, the summary on standard
+    output; the file has all rounds.
+    """
     assert main([*SHORT, "--save", str(tmp_path / "run.json")]) == 0
     captured = capsys.readouterr()
     result = Run.load(tmp_path / "run.json")
     assert len(captured.err.splitlines()) == 10
     assert captured.err.splitlines()[-1].startswith("round   200  ")
     assert f"regret {result.rounds[-1].regret:.0f} dB" in captured.out
-    assert "200 rounds of MedEUCB(b=4.0, omega=4.0, block=90), jammer 'best' with rho = 0.3, seed 7" in captured.out
+    assert (
+        "200 rounds of MedEUCB(b=4.0, omega=4.0, block=90), jammer 'best' with rho = 0.3, seed 7"
+        in captured.out
+    )
     assert f"wrote {tmp_path / 'run.json'}" in captured.out
-    assert "\nmeasured dB: the mean of the packets that were neither jammed nor missed\n" in captured.out
+    assert (
+        "\nmeasured dB: the mean of the packets that were neither jammed nor missed\n"
+        in captured.out
+    )
 
 
 def test_the_summary_names_rho_only_where_it_has_an_effect_and_counts_in_english(capsys):
-    """A list with a probability for each channel has no rho; one packet is not 1 packets."""
-    assert main(["radio", "run", "--rounds", "90", "--policy", "MedEUCB(block=90)", "--jammer", "0,0,0,0,0"]) == 0
+    """A list with a probability for each channel has no rho; one packet is not 1
+    packets.
+    """
+    assert (
+        main(
+            [
+                "radio",
+                "run",
+                "--rounds",
+                "90",
+                "--policy",
+                "MedEUCB(block=90)",
+                "--jammer",
+                "0,0,0,0,0",
+            ]
+        )
+        == 0
+    )
     assert ", jammer 0,0,0,0,0, seed 1, " in capsys.readouterr().out
-    assert _table(Run(Settings(), [Round(0, 0, 1.0, True, False, 1.0, 0.0, 1)], 1.0)).splitlines()[-1].startswith("1 packet jammed, 0 missed, 1 round repeated; ")
+    assert (
+        _table(Run(Settings(), [Round(0, 0, 1.0, True, False, 1.0, 0.0, 1)], 1.0))
+        .splitlines()[-1]
+        .startswith("1 packet jammed, 0 missed, 1 round repeated; ")
+    )
 
 
 def test_json_has_the_rounds_of_the_library(capsys):
     """The same call in Python gives the same rounds."""
     assert main([*SHORT, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    result = run(Settings.of({"rounds": 200, "seed": 7, "agent": {"policy": "MedEUCB(block=90)"}, "jammer": {"strategy": "best", "rho": 0.3}}))
+    result = run(
+        Settings.of(
+            {
+                "rounds": 200,
+                "seed": 7,
+                "agent": {"policy": "MedEUCB(block=90)"},
+                "jammer": {"strategy": "best", "rho": 0.3},
+            }
+        )
+    )
     assert data["rounds"]["sinr_db"] == [record.sinr_db for record in result.rounds]
     assert data["summary"]["regret"] == result.rounds[-1].regret
 
@@ -54,9 +106,27 @@ def test_calibrate_then_run(tmp_path, capsys):
     assert main(["radio", "calibrate", "--out", str(tmp_path / "c.json"), "--note", "bench 1"]) == 0
     assert "wrote" in capsys.readouterr().out
     assert json.loads((tmp_path / "c.json").read_text())["note"] == "bench 1"
-    assert main(["radio", "run", "--rounds", "90", "--policy", "MedEUCB(block=90)", "--rho", "0", "--calibration", str(tmp_path / "c.json"), "--json"]) == 0
+    assert (
+        main(
+            [
+                "radio",
+                "run",
+                "--rounds",
+                "90",
+                "--policy",
+                "MedEUCB(block=90)",
+                "--rho",
+                "0",
+                "--calibration",
+                str(tmp_path / "c.json"),
+                "--json",
+            ]
+        )
+        == 0
+    )
     measured = json.loads(capsys.readouterr().out)["summary"]["clean_sinr_db"]
-    assert measured == pytest.approx([41, 37, 35, 31, 28], abs=1.2)  # 18 packets each with a spread of 1 dB: four standard errors, and 0.2 dB
+    # 18 packets each with a spread of 1 dB: four standard errors, and 0.2 dB
+    assert measured == pytest.approx([41, 37, 35, 31, 28], abs=1.2)
 
 
 HARDWARE = """
@@ -79,33 +149,66 @@ TRANSLATED = HARDWARE.replace('"conducted"', '"conducted"\nfrequency_translation
         (["run", "--policy", "MedUCB"], None, "Did you mean 'MedEUCB'"),
         (["run", "--jammer", "bset"], None, "the jammer's strategy must be"),
         (["run", "--jammer", "0,3"], None, "one probability for each of the 5 channels"),
-        (["run", "--jammer", "0.5,0,0,0,0", "--rho", "0.3"], None, "--rho has no effect beside the jammer 0.5,0,0,0,0"),
-        (["run", "--rho", "0.3"], "[jammer]\nstrategy = 'trace:f'", "--rho has no effect beside the jammer 'trace:f'"),
+        (
+            ["run", "--jammer", "0.5,0,0,0,0", "--rho", "0.3"],
+            None,
+            "--rho has no effect beside the jammer 0.5,0,0,0,0",
+        ),
+        (
+            ["run", "--rho", "0.3"],
+            "[jammer]\nstrategy = 'trace:f'",
+            "--rho has no effect beside the jammer 'trace:f'",
+        ),
         (["run", "--rounds", "0"], None, "rounds must be"),
         (["run", "--config", "no-such-file.toml"], None, "cannot be read"),
         (["run", "--calibration", "no-such-file.json"], None, "cannot be read"),
         (["run"], "roundz = 5", "Did you mean 'rounds'"),
         (["calibrate"], "[channels]\nmeans = [60, 37, 35, 31, 28]", "channel 0 cannot reach 60 dB"),
         (["calibrate"], HARDWARE, "the transmitter transmits on hardware"),
-        (["calibrate"], HARDWARE.replace('noise = "driver=null,serial=2"', "[processes]\nnoise_node = false"), "needs one for the noise source"),
+        (
+            ["calibrate"],
+            HARDWARE.replace('noise = "driver=null,serial=2"', "[processes]\nnoise_node = false"),
+            "needs one for the noise source",
+        ),
         (["calibrate", "--out", "no/such/folder.json"], None, "there is no folder"),
-        (["node", "tx", "--acknowledge-transmitting", "conducted"], "[channels]\nbase_mhz = 1200.5" + HARDWARE, "from 1202.25 to 1202.75 MHz, outside"),
+        (
+            ["node", "tx", "--acknowledge-transmitting", "conducted"],
+            "[channels]\nbase_mhz = 1200.5" + HARDWARE,
+            "from 1202.25 to 1202.75 MHz, outside",
+        ),
         (
             ["node", "noise", "--acknowledge-transmitting", "conducted"],
             TRANSLATED,
-            "device itself (frequency_translation_hz = -1.18e+09) would transmit from 19.75 to 20.25 MHz",
+            "device itself (frequency_translation_hz = -1.18e+09) would transmit from 19.75 to "
+            "20.25 MHz",
         ),
         (["node", "txx"], None, "Did you mean 'tx'"),
         (["run"], HARDWARE, "add --processes"),
         (["run", "--processes"], HARDWARE, "did not start: ironarm: the"),
         (["node", "rx"], HARDWARE.replace("jammer =", "noise_ ="), "Did you mean 'noise'"),
-        (["node", "rx"], HARDWARE.replace('jammer = "driver=null,serial=1"', ""), "but none for jammer"),
+        (
+            ["node", "rx"],
+            HARDWARE.replace('jammer = "driver=null,serial=1"', ""),
+            "but none for jammer",
+        ),
         (["node", "tx"], HARDWARE, "add --acknowledge-transmitting conducted"),
         (["node", "jammer"], HARDWARE, "the jammer transmits on hardware"),
         (["node", "noise"], HARDWARE, "the noise source transmits on hardware"),
-        (["node", "jammer", "--acknowledge-transmitting", "licensed"], HARDWARE, "says 'licensed', but the configuration says setup = 'conducted'"),
-        (["node", "tx", "--acknowledge-transmitting", "conducted"], HARDWARE.replace("max_gain_db = 30\n", ""), "needs max_gain_db"),
-        (["node", "tx", "--acknowledge-transmitting", "conducted"], HARDWARE + "[hardware.gains_db]\ntx = 31\n", "above the configured cap"),
+        (
+            ["node", "jammer", "--acknowledge-transmitting", "licensed"],
+            HARDWARE,
+            "says 'licensed', but the configuration says setup = 'conducted'",
+        ),
+        (
+            ["node", "tx", "--acknowledge-transmitting", "conducted"],
+            HARDWARE.replace("max_gain_db = 30\n", ""),
+            "needs max_gain_db",
+        ),
+        (
+            ["node", "tx", "--acknowledge-transmitting", "conducted"],
+            HARDWARE + "[hardware.gains_db]\ntx = 31\n",
+            "above the configured cap",
+        ),
     ],
 )
 def test_mistakes_get_a_sentence_and_exit_code_2(arguments, config, message, tmp_path, capsys):
@@ -124,7 +227,11 @@ def test_processes_get_free_ports_unless_the_file_names_them(tmp_path, monkeypat
     """Also when there is a file, so that two runs at once do not collide."""
     seen = []
     monkeypatch.setattr(
-        "ironarm.radio.processes.run_processes", lambda settings, *_, **__: seen.append(settings.processes) or Run(settings, [Round(0, 0, 1.0, False, False, 1.0, 0.0)], 1.0)
+        "ironarm.radio.processes.run_processes",
+        lambda settings, *_, **__: (
+            seen.append(settings.processes)
+            or Run(settings, [Round(0, 0, 1.0, False, False, 1.0, 0.0)], 1.0)
+        ),
     )
     path = tmp_path / "bench.toml"
     for text in ("rounds = 100", "[processes]\nport = 6000"):
@@ -140,7 +247,14 @@ def test_ports_of_virtual_radios_are_whole_numbers(ports, capsys):
     assert "ironarm: a port must be a whole number" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("option", "message"), [("--devices=a,,b", "a name of its own, got 'a', '', 'b'"), ("--sinr=1,2", "--sinr must have one"), ("--sinr=-4000*5", "(--sinr)")])
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--devices=a,,b", "a name of its own, got 'a', '', 'b'"),
+        ("--sinr=1,2", "--sinr must have one"),
+        ("--sinr=-4000*5", "(--sinr)"),
+    ],
+)
 def test_mistakes_in_the_virtual_radios_options_name_the_option(option, message, capsys):
     """Not what is made of it."""
     assert main(["radio", "virtual", option]) == 2
@@ -149,10 +263,24 @@ def test_mistakes_in_the_virtual_radios_options_name_the_option(option, message,
 
 def test_virtual_radios_that_run_out_of_file_descriptors_say_so():
     """And end: before, the command went on without its server."""
-    resource = pytest.importorskip("resource", reason="NOT TESTED: this system has no limit on open files")
-    code = "import resource, sys; from ironarm.cli import main; resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)); raise SystemExit(main(sys.argv[1:]))"
+    resource = pytest.importorskip(
+        "resource", reason="NOT TESTED: this system has no limit on open files"
+    )
+    code = (
+        "import resource, sys; from ironarm.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)); raise "
+        "SystemExit(main(sys.argv[1:]))"
+    )
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 60
-    with subprocess.Popen([sys.executable, "-c", code, "radio", "virtual", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process, ExitStack() as links:
+    with (
+        subprocess.Popen(
+            [sys.executable, "-c", code, "radio", "virtual", "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process,
+        ExitStack() as links,
+    ):
         port = int(json.loads(process.stdout.readline())["devices"]["jammer"].rpartition("=")[2])
         with suppress(OSError):  # it may have ended before the last
             for _ in range(45):
@@ -164,7 +292,9 @@ def test_virtual_radios_that_run_out_of_file_descriptors_say_so():
     assert (process.returncode, "Too many open files. Allow more open files" in errors) == (2, True)
 
 
-@pytest.mark.parametrize(("error", "code"), [(NodeLost("the jammer did not return."), 2), (KeyboardInterrupt(), 130)])
+@pytest.mark.parametrize(
+    ("error", "code"), [(NodeLost("the jammer did not return."), 2), (KeyboardInterrupt(), 130)]
+)
 def test_a_run_that_ends_early_saves_what_was_played(error, code, tmp_path, monkeypatch, capsys):
     """And says so; the exit code is that of the reason."""
 
@@ -180,7 +310,9 @@ def test_a_run_that_ends_early_saves_what_was_played(error, code, tmp_path, monk
     assert f"wrote the 2 rounds played so far to {path}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "message"), [("none/run.json", "there is no folder"), (".", "is a folder")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("none/run.json", "there is no folder"), (".", "is a folder")]
+)
 def test_where_to_save_is_checked_before_the_run(name, message, tmp_path, capsys):
     """No round is played."""
     assert main([*SHORT, "--save", str(tmp_path / name)]) == 2
@@ -189,10 +321,25 @@ def test_where_to_save_is_checked_before_the_run(name, message, tmp_path, capsys
 
 def test_help_shows_examples_without_the_compiler():
     """Each subverb's own; for `ironarm radio` one of each."""
-    code = "import sys\nfrom ironarm.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\nassert 'numba' not in sys.modules"
-    for arguments, shown in (([], list(SUBVERBS)), (["run", "--help"], ["run"] * 3), (["node", "--help"], ["node"] * 2), (["probe", "--help"], ["probe"] * 2)):
-        output = subprocess.run([sys.executable, "-c", code, "radio", *arguments], capture_output=True, text=True, check=True).stdout
-        assert [line.split()[2] for line in output.split("examples:")[1].strip().splitlines()] == shown
+    code = (
+        "import sys\nfrom ironarm.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: "
+        "pass\nassert 'numba' not in sys.modules"
+    )
+    for arguments, shown in (
+        ([], list(SUBVERBS)),
+        (["run", "--help"], ["run"] * 3),
+        (["node", "--help"], ["node"] * 2),
+        (["probe", "--help"], ["probe"] * 2),
+    ):
+        output = subprocess.run(
+            [sys.executable, "-c", code, "radio", *arguments],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        assert [
+            line.split()[2] for line in output.split("examples:")[1].strip().splitlines()
+        ] == shown
 
 
 def test_the_terminal_shows_a_table():
@@ -227,5 +374,8 @@ def test_a_terminal_that_is_gone_does_not_hide_why_the_run_ended():
         raise KeyboardInterrupt
 
     screen = Screen()
-    with pytest.raises(KeyboardInterrupt), LiveView(Settings.of({"rounds": 3}), terminal=True, stream=screen) as view:
+    with (
+        pytest.raises(KeyboardInterrupt),
+        LiveView(Settings.of({"rounds": 3}), terminal=True, stream=screen) as view,
+    ):
         close(view)

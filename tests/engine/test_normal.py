@@ -8,13 +8,19 @@ from scipy.special import ndtri
 
 from ironarm.engine.normal import CENTRE, fill_normal, inverse_normal
 
-probabilities = st.floats(2.0**-53, 1 - 2.0**-53) | st.integers(1, 2**53 - 1).map(lambda k: k * 2.0**-53) | st.floats(1e-300, 1e-3)
+probabilities = (
+    st.floats(2.0**-53, 1 - 2.0**-53)
+    | st.integers(1, 2**53 - 1).map(lambda k: k * 2.0**-53)
+    | st.floats(1e-300, 1e-3)
+)
 
 
 @settings(deadline=None, derandomize=True, max_examples=500)
 @given(probabilities)
 def test_inverse_normal(p):
-    """It is within a relative 2e-15 of scipy's, from the centre to 1e-300 and to the largest number below 1."""
+    """It is within a relative 2e-15 of scipy's, from the centre to 1e-300 and to the
+    largest number below 1.
+    """
     expected = float(ndtri(p))
     assert expected == pytest.approx(inverse_normal(p), rel=2e-15, abs=1e-16)
 
@@ -27,7 +33,9 @@ def test_symmetry(p):
 
 
 def test_joints():
-    """Where the centre meets the tails, and one tail's formula the next, it neither jumps nor falls."""
+    """Where the centre meets the tails, and one tail's formula the next, it neither
+    jumps nor falls.
+    """
     for joint in (0.5 - CENTRE, 0.5 + CENTRE, float(np.exp(-25.0))):
         around = joint * (1 + np.arange(-50, 51) * 1e-14)
         values = np.array([inverse_normal(float(p)) for p in around])

@@ -22,13 +22,18 @@ def open_uniforms(state, count):
 @pytest.mark.parametrize("normal", [True, False])
 @pytest.mark.parametrize("rho", [0.0, 0.3])
 def test_numbers_of_a_tape(normal, rho):
-    """A round takes one number of the noise stream and three of the attack's, the first of which is the coin; stretches of any length join without a seam."""
+    """A round takes one number of the noise stream and three of the attack's, the
+    first of which is the coin; stretches of any length join without a seam.
+    """
     noise_stream, attack_stream, _ = streams(5, 3)
     expected_noise = open_uniforms(noise_stream.tolist(), ROUNDS)
     expected_draws = open_uniforms(attack_stream.tolist(), 3 * ROUNDS)
     tape = Tape(ROUNDS, rho, normal)
     tape.rewind(noise_stream, attack_stream)
-    stretches = [[part.copy() for part in tape.next(rounds)] for rounds in (1, 7, ROUNDS // 2, ROUNDS - ROUNDS // 2 - 8)]
+    stretches = [
+        [part.copy() for part in tape.next(rounds)]
+        for rounds in (1, 7, ROUNDS // 2, ROUNDS - ROUNDS // 2 - 8)
+    ]
     noise, coin, numbers = (np.concatenate(parts) for parts in zip(*stretches, strict=True))
     if normal:
         np.testing.assert_allclose(noise, ndtri(expected_noise), rtol=2e-15)
@@ -40,7 +45,14 @@ def test_numbers_of_a_tape(normal, rho):
 
 
 def test_streams_differ():
-    """The streams of a trial, and those of different trials and seeds, are all different; the same seed and trial give the same ones."""
-    states = [tuple(state.tolist()) for seed in (1, 2) for trial in (0, 1) for state in streams(seed, trial)]
+    """The streams of a trial, and those of different trials and seeds, are all
+    different; the same seed and trial give the same ones.
+    """
+    states = [
+        tuple(state.tolist())
+        for seed in (1, 2)
+        for trial in (0, 1)
+        for state in streams(seed, trial)
+    ]
     assert len(states) == len(set(states)) == 12
     assert states[:3] == [tuple(state.tolist()) for state in streams(1, 0)]

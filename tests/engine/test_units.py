@@ -1,4 +1,6 @@
-"""Compiled code is kept between processes, never outlives an edit, and lives where only its owner can write."""
+"""Compiled code is kept between processes, never outlives an edit, and lives where
+only its owner can write.
+"""
 
 import dis
 import inspect
@@ -53,7 +55,12 @@ def run(code, folder, **environment):
     completed = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **environment,
+        },
         capture_output=True,
         text=True,
     )
@@ -62,19 +69,24 @@ def run(code, folder, **environment):
 
 
 def test_an_edit_in_a_helper_file_is_never_missed(tmp_path):
-    """The policy's own file keeps its time and contents; the second process reuses compiled code, the third, after the edit, does not."""
+    """The policy's own file keeps its time and contents; the second process reuses
+    compiled code, the third, after the edit, does not.
+    """
     (tmp_path / "mine.py").write_text(POLICY)
     (tmp_path / "helper.py").write_text(HELPER.format(arm=1))
     cache = {"IRONARM_CACHE_DIR": str(tmp_path / "cache")}
     assert run(RUN, tmp_path, **cache)[0] == ["[0, 50, 0]", "hits 0", "compiler loaded True"]
-    assert run(RUN, tmp_path, **cache)[0] == ["[0, 50, 0]", "hits 1", "compiler loaded False"]  # what is compiled is loaded without its compiler
+    # what is compiled is loaded without its compiler
+    assert run(RUN, tmp_path, **cache)[0] == ["[0, 50, 0]", "hits 1", "compiler loaded False"]
     status = (tmp_path / "helper.py").stat()
     (tmp_path / "helper.py").write_text(HELPER.format(arm=2))
     os.utime(tmp_path / "helper.py", ns=(status.st_atime_ns, status.st_mtime_ns))
     assert run(RUN, tmp_path, **cache)[0][:2] == ["[0, 0, 50]", "hits 0"]
 
 
-@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="needs root to give a directory away")
+@pytest.mark.skipif(
+    os.name != "posix" or os.getuid() != 0, reason="needs root to give a directory away"
+)
 def test_a_cache_of_another_user_is_not_used(tmp_path):
     """Its owner could put code there: a warning, and the code is compiled elsewhere."""
     (tmp_path / "mine.py").write_text(POLICY)
@@ -89,7 +101,9 @@ def test_a_cache_of_another_user_is_not_used(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
-@pytest.mark.parametrize(("mode", "message"), [(0o777, "other users can write"), (None, "cannot be created")])
+@pytest.mark.parametrize(
+    ("mode", "message"), [(0o777, "other users can write"), (None, "cannot be created")]
+)
 def test_an_unsafe_or_impossible_cache_is_not_used(tmp_path, mode, message):
     """The work is done all the same."""
     (tmp_path / "mine.py").write_text(POLICY)
@@ -134,7 +148,9 @@ def test_the_cache_is_private(tmp_path):
 
 
 def make(**functions):
-    return type("Mine", (ia.Policy,), {name: staticmethod(function) for name, function in functions.items()})
+    return type(
+        "Mine", (ia.Policy,), {name: staticmethod(function) for name, function in functions.items()}
+    )
 
 
 def plain_helper(s):
@@ -171,7 +187,10 @@ def uses_a_number(s, t, g):
 @pytest.mark.parametrize(
     ("choose", "message"),
     [
-        (uses_a_plain_function, "'plain_helper', which cannot be compiled: if it is a function, mark it"),
+        (
+            uses_a_plain_function,
+            "'plain_helper', which cannot be compiled: if it is a function, mark it",
+        ),
         (uses_an_unknown_name, "'no_such_name', which is not defined"),
         (uses_text, "'Path', which cannot be compiled"),
         (unmarked, "choose is not marked"),
@@ -195,11 +214,18 @@ def test_numbers_of_the_module_and_of_enclosing_functions_are_known():
     for function, arm in ((choose, 1), (uses_a_number, 2)):
         policy = make(choose=function)()
         state = State(policy, 3)
-        assert state.machine.call("select")(state.ints, state.floats, state.pool, __import__("numpy").zeros(4, "uint64")) == arm
+        assert (
+            state.machine.call("select")(
+                state.ints, state.floats, state.pool, __import__("numpy").zeros(4, "uint64")
+            )
+            == arm
+        )
 
 
 def test_a_function_out_of_line_can_take_the_whole_state():
-    """The compiler takes the state apart, but not where something asks for all of it."""
+    """The compiler takes the state apart, but not where something asks for all of
+    it.
+    """
 
     @ia.cold
     def takes_the_whole_state(s, t):
@@ -211,7 +237,10 @@ def test_a_function_out_of_line_can_take_the_whole_state():
 
     state = State(make(choose=hands_the_state_on)(), 3)
     select = state.machine.call("select")
-    assert [select(state.ints, state.floats, state.pool, __import__("numpy").zeros(4, "uint64")) for _ in range(4)] == [1, 0, 1, 0]
+    assert [
+        select(state.ints, state.floats, state.pool, __import__("numpy").zeros(4, "uint64"))
+        for _ in range(4)
+    ] == [1, 0, 1, 0]
 
 
 ODD = """
@@ -236,8 +265,15 @@ def in_one_line(s, a): return ARM
 
 
 def test_source_and_global_names_are_those_that_python_itself_reports(tmp_path, monkeypatch):
-    """Found by faster means, so compared with `inspect` and `dis` for every marked function of the package and for odd layouts."""
-    functions = {f for module in list(sys.modules.values()) if getattr(module, "__name__", "").startswith("ironarm.") for f in _marked(vars(module))}
+    """Found by faster means, so compared with `inspect` and `dis` for every marked
+    function of the package and for odd layouts.
+    """
+    functions = {
+        f
+        for module in list(sys.modules.values())
+        if getattr(module, "__name__", "").startswith("ironarm.")
+        for f in _marked(vars(module))
+    }
     assert len(functions) > 100
     (tmp_path / "odd.py").write_text(ODD)
     monkeypatch.syspath_prepend(tmp_path)
@@ -245,15 +281,23 @@ def test_source_and_global_names_are_those_that_python_itself_reports(tmp_path, 
 
     for function in functions | {odd.oddly_written, odd.in_one_line}:
         code = function.__code__
-        assert units._globals_used(code) == {i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}
+        assert units._globals_used(code) == {
+            i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"
+        }
         expected = textwrap.dedent(inspect.getsource(function)).rstrip().splitlines()
         found = [line for line in units.source_of(function) if "stay_out_of_line" not in line]
-        assert found[1:] == expected[[line.startswith("def ") for line in expected].index(True) :], function
+        assert (
+            found[1:] == expected[[line.startswith("def ") for line in expected].index(True) :]
+        ), function
 
 
 def _marked(names):
     owners = [names, *(vars(kind) for kind in names.values() if isinstance(kind, type))]
-    plain = [value.__func__ if isinstance(value, staticmethod) else value for owner in owners for value in owner.values()]
+    plain = [
+        value.__func__ if isinstance(value, staticmethod) else value
+        for owner in owners
+        for value in owner.values()
+    ]
     return {value for value in plain if isinstance(value, types.FunctionType) and mark_of(value)}
 
 

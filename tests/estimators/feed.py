@@ -1,4 +1,6 @@
-"""Rewards for estimators, and an estimator behind the compiled calls of a policy that uses it."""
+"""Rewards for estimators, and an estimator behind the compiled calls of a policy
+that uses it.
+"""
 
 import os
 import random
@@ -15,10 +17,30 @@ few = settings(deadline=None, derandomize=True, max_examples=10 if SMALL else 60
 many = settings(deadline=None, derandomize=True, max_examples=30 if SMALL else 150)
 
 INF = float("inf")
-SPECIAL = [0.0, -0.0, 1.0, -1.0, INF, -INF, 5e-324, -5e-324, 2.2e-308, 1e15, -1e15, 1e300, -1e300, 1.7976931348623157e308, -1.7976931348623157e308]
+SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    INF,
+    -INF,
+    5e-324,
+    -5e-324,
+    2.2e-308,
+    1e15,
+    -1e15,
+    1e300,
+    -1e300,
+    1.7976931348623157e308,
+    -1.7976931348623157e308,
+]
 
 rewards = st.floats(allow_nan=False) | st.sampled_from(SPECIAL) | st.integers(-3, 3).map(float)
-finite_rewards = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([x for x in SPECIAL if abs(x) < INF]) | st.integers(-3, 3).map(float)
+finite_rewards = (
+    st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from([x for x in SPECIAL if abs(x) < INF])
+    | st.integers(-3, 3).map(float)
+)
 
 SHAPES = {
     "random": lambda n, draw: [draw.gauss(0, 1) for _ in range(n)],
@@ -29,19 +51,35 @@ SHAPES = {
     "outwards": lambda n, draw: [float(i if i % 2 else -i) for i in range(n)],
     "inwards": lambda n, draw: [float(n - i if i % 2 else i - n) for i in range(n)],
     "huge": lambda n, draw: [draw.uniform(-1, 1) * 10.0 ** draw.randrange(308) for _ in range(n)],
-    "tiny": lambda n, draw: [draw.uniform(-1, 1) * 10.0 ** -draw.randrange(300, 324) for _ in range(n)],
-    "attacked": lambda n, draw: [draw.choice([1e15, 1e300, -1e300]) if draw.random() < 0.4 else draw.gauss(0, 1) for _ in range(n)],
+    "tiny": lambda n, draw: [
+        draw.uniform(-1, 1) * 10.0 ** -draw.randrange(300, 324) for _ in range(n)
+    ],
+    "attacked": lambda n, draw: [
+        draw.choice([1e15, 1e300, -1e300]) if draw.random() < 0.4 else draw.gauss(0, 1)
+        for _ in range(n)
+    ],
 }
 INFINITE_SHAPES = {
     "infinite": lambda n, draw: [draw.choice([INF, -INF]) for _ in range(n)],
-    "often infinite": lambda n, draw: [draw.choice([INF, -INF, 0.0, draw.gauss(0, 1)]) for _ in range(n)],
+    "often infinite": lambda n, draw: [
+        draw.choice([INF, -INF, 0.0, draw.gauss(0, 1)]) for _ in range(n)
+    ],
 }
 
 
 def runs(shapes):
-    """Up to four runs of rewards, each of one shape: the joints are where a window has to follow."""
-    one = st.builds(lambda shape, n, seed: shapes[shape](n, random.Random(seed)), st.sampled_from(sorted(shapes)), st.integers(1, LONGEST), st.integers(0, 999))
-    return st.lists(one, min_size=1, max_size=4).map(lambda parts: [x for part in parts for x in part])
+    """Up to four runs of rewards, each of one shape: the joints are where a window
+    has to follow.
+    """
+    one = st.builds(
+        lambda shape, n, seed: shapes[shape](n, random.Random(seed)),
+        st.sampled_from(sorted(shapes)),
+        st.integers(1, LONGEST),
+        st.integers(0, 999),
+    )
+    return st.lists(one, min_size=1, max_size=4).map(
+        lambda parts: [x for part in parts for x in part]
+    )
 
 
 long_runs = runs({**SHAPES, **INFINITE_SHAPES})
@@ -49,7 +87,9 @@ finite_long_runs = runs(SHAPES)
 
 
 class Fed:
-    """A policy's state whose arms are given rewards; `add` returns the arm's new estimate."""
+    """A policy's state whose arms are given rewards; `add` returns the arm's new
+    estimate.
+    """
 
     def __init__(self, policy, arms=1, live=False):
         self.state = State(policy, arms, live=live)

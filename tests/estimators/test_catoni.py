@@ -1,4 +1,6 @@
-"""Catoni's estimator: the root against a plain solver, and the local model against its own certificate."""
+"""Catoni's estimator: the root against a plain solver, and the local model against
+its own certificate.
+"""
 
 import math
 
@@ -9,7 +11,18 @@ from hypothesis import strategies as st
 
 import ironarm as ia
 from ironarm.engine.state import SETTLE
-from ironarm.estimators.catoni import COEFFICIENTS, ROUNDING, add_terms, anchor, exact_root, model_error, model_slope, model_value, psi, psi_slope
+from ironarm.estimators.catoni import (
+    COEFFICIENTS,
+    ROUNDING,
+    add_terms,
+    anchor,
+    exact_root,
+    model_error,
+    model_slope,
+    model_value,
+    psi,
+    psi_slope,
+)
 from tests.estimators.feed import SMALL, Fed, few, long_runs, many
 from tests.naive import catoni_alpha, catoni_root
 
@@ -40,11 +53,18 @@ def test_psi(y):
 
 
 @many
-@given(samples | st.lists(st.integers(0, 1000).map(float), min_size=1, max_size=8), scales, st.floats(-20, 20))
-@example([0.0, 454.0, 1.0, 270.0, 789.0], 0.5, 0.0)  # Newton's steps alone go to and fro between two points for ever
+@given(
+    samples | st.lists(st.integers(0, 1000).map(float), min_size=1, max_size=8),
+    scales,
+    st.floats(-20, 20),
+)
+# Newton's steps alone go to and fro between two points for ever
+@example([0.0, 454.0, 1.0, 270.0, 789.0], 0.5, 0.0)
 @example([10000.0, 685.0, 834.0, 281.0], 0.5, 10000.0)
 def test_exact_root(values, alpha, guess):
-    """The root is where the sum changes its sign: it is not negative a hair below and not positive a hair above, from whatever guess."""
+    """The root is where the sum changes its sign: it is not negative a hair below
+    and not positive a hair above, from whatever guess.
+    """
     root = exact_root(values, 0, len(values), alpha, guess)
     hair = 1e-12 * (1 + abs(root))
     rounding = 1e-13 * len(values)
@@ -55,39 +75,52 @@ def test_exact_root(values, alpha, guess):
 @many
 @given(samples, st.floats(-10, 10), scales, shifts, shifts)
 def test_the_certificate_holds(values, theta, alpha, h, b):
-    """For any rewards the cubic differs from the true sum at scale alpha (1 + h) and point theta + b / scale by no more than its certificate says."""
+    """For any rewards the cubic differs from the true sum at scale alpha (1 + h) and
+    point theta + b / scale by no more than its certificate says.
+    """
     model = coefficients(values, theta, alpha)
     scale = alpha * (1 + h)
-    # the arguments as the model has them, (1 + h) y - b: near 1e12 a point computed from b would not be the same one
+    # the arguments as the model has them, (1 + h) y - b: near 1e12 a point computed
+    # from b would not be the same one
     expected = math.fsum(psi((1 + h) * (alpha * (x - theta)) - b) for x in values)
     assert expected == pytest.approx(exact_total(values, theta + b / scale, scale), abs=1e-2)
-    assert abs(model_value(model, 1, h, b) - expected) <= model_error(model, 1, h, b) + ROUNDING * len(values)
+    assert abs(model_value(model, 1, h, b) - expected) <= model_error(
+        model, 1, h, b
+    ) + ROUNDING * len(values)
 
 
 @many
 @given(samples, st.floats(-10, 10), scales, shifts, shifts)
 def test_slope_of_the_model(values, theta, alpha, h, b):
-    """The model's slope is the derivative of its value in b, of which a cubic's differences give the exact value."""
+    """The model's slope is the derivative of its value in b, of which a cubic's
+    differences give the exact value.
+    """
     model = coefficients(values, theta, alpha)
 
     def value(at):
         return model_value(model, 1, h, at)
 
     step = 0.25
-    expected = (8 * (value(b + step) - value(b - step)) - (value(b + 2 * step) - value(b - 2 * step))) / (12 * step)
+    expected = (
+        8 * (value(b + step) - value(b - step)) - (value(b + 2 * step) - value(b - 2 * step))
+    ) / (12 * step)
     assert expected == pytest.approx(model_slope(model, 1, h, b), rel=1e-9, abs=1e-9)
 
 
 def test_no_certificate_far_from_the_anchor():
     """Half a unit away in either direction the certificate promises nothing."""
     model = coefficients([1.0, 2.0], 1.0, 1.0)
-    assert [math.inf] * 4 == [model_error(model, 1, h, b) for h, b in [(0.5, 0), (-0.5, 0), (0, 0.5), (0, -0.5)]]
+    assert [math.inf] * 4 == [
+        model_error(model, 1, h, b) for h, b in [(0.5, 0), (-0.5, 0), (0, 0.5), (0, -0.5)]
+    ]
 
 
 @many
 @given(samples, st.floats(-10, 10), scales)
 def test_one_more_reward_adds_its_terms(values, theta, alpha):
-    """Adding rewards one by one gives the coefficients of anchoring with all of them, and touches nothing beside them."""
+    """Adding rewards one by one gives the coefficients of anchoring with all of
+    them, and touches nothing beside them.
+    """
     model = np.zeros(COEFFICIENTS + 2).tolist()
     model[COEFFICIENTS] = math.inf  # the smallest |y| of none
     for x in values:
@@ -99,7 +132,9 @@ def test_one_more_reward_adds_its_terms(values, theta, alpha):
 @few
 @given(values=long_runs, variance=st.sampled_from([0.1, 1.0, 9.0]), share=st.floats(0.05, 1))
 def test_settled_estimate(values, variance, share):
-    """Brought up to date, the estimate is the root of all rewards for the round's scale, to within 1e-9 of its size; rewards are held in order, clipped to 1e12."""
+    """Brought up to date, the estimate is the root of all rewards for the round's
+    scale, to within 1e-9 of its size; rewards are held in order, clipped to 1e12.
+    """
     fed = Fed(ia.CatoniUCB(variance=variance))
     for x in values:
         fed.add(x)

@@ -35,12 +35,17 @@ class Sum:
 def near(values, count, actual):
     """What holds for the sum of `values` over `count`.
 
-    It is within four roundings of itself, plus 1e-28 of the largest value (four roundings of the largest from 2^513 on, where large bins are added without their
+    It is within four roundings of itself, plus 1e-28 of the largest value (four
+    roundings of the largest from 2^513 on, where large bins are added without their
     rounding errors), plus half of the smallest double where it is subnormal.
     """
     expected = Fraction(sum(int(Fraction(x) * WHOLE) for x in values), count * WHOLE)
     largest = Fraction(max(map(abs, values), default=0.0))
-    allowed = abs(expected) / 2**51 + largest / (10**28 if largest < 2**513 else 2**51) + Fraction(5e-324) / 2
+    allowed = (
+        abs(expected) / 2**51
+        + largest / (10**28 if largest < 2**513 else 2**51)
+        + Fraction(5e-324) / 2
+    )
     return abs(Fraction(actual) - expected) <= allowed
 
 
@@ -52,7 +57,9 @@ def near(values, count, actual):
 @example([1e16, 1.0, 1e-16, -1e16], True)
 @example([2.0**493, -(2.0**492), -(2.0**492 - 2.0**439)], True)
 def test_sum_of_any_values(values, query_between):
-    """The sum over the count is that of exact fractions, also if it was asked for between the additions."""
+    """The sum over the count is that of exact fractions, also if it was asked for
+    between the additions.
+    """
     total = Sum()
     for n, x in enumerate(values, start=1):
         total.add(x)
@@ -64,7 +71,9 @@ def test_sum_of_any_values(values, query_between):
 @many
 @given(st.lists(st.tuples(finite_rewards, st.booleans(), st.booleans()), min_size=1, max_size=40))
 def test_what_leaves_has_no_effect(values):
-    """Values that are added and later taken out again, in another order and whatever their size, leave the sum of those that stay."""
+    """Values that are added and later taken out again, in another order and whatever
+    their size, leave the sum of those that stay.
+    """
     total = Sum()
     count = 1 + len(values)
     for x, _, query in values:
@@ -82,7 +91,9 @@ def test_what_leaves_has_no_effect(values):
 @few
 @given(st.integers(0, 10**6), st.sampled_from([1e-300, 1e-5, 1.0, 1e15, 1e300]))
 def test_what_leaves_as_a_whole_leaves_zero(seed, scale):
-    """When all values have left, in another order than they came in, the sum is exactly zero."""
+    """When all values have left, in another order than they came in, the sum is
+    exactly zero.
+    """
     draw = random.Random(seed)
     values = [scale * draw.lognormvariate(0, 3) for _ in range(100)]
     total = Sum()

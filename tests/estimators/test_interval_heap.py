@@ -17,7 +17,11 @@ class Heap:
 
     def __init__(self, room):
         self.pool = np.full(room + 10, 7.5)
-        self.start, self.size, self.sifted = np.array([0, 5, room + 5]), np.zeros(3, np.int64), np.zeros(3, np.int64)
+        self.start, self.size, self.sifted = (
+            np.array([0, 5, room + 5]),
+            np.zeros(3, np.int64),
+            np.zeros(3, np.int64),
+        )
 
     def push(self, x):
         heap_push(self.pool, self.start, self.size, self.sifted, 1, x)
@@ -46,13 +50,19 @@ def check(steps):
 @many
 @given(st.lists(rewards | st.sampled_from([TAKE_SMALLEST, TAKE_LARGEST]), max_size=300))
 def test_smallest_and_largest_in_any_order_of_calls(steps):
-    """Whatever is added and taken out in between, it is the smallest and the largest that come out."""
+    """Whatever is added and taken out in between, it is the smallest and the largest
+    that come out.
+    """
     check(steps)
 
 
 @many
 @given(st.permutations(range(700)), st.integers(0, 700), st.booleans())
 def test_everything_comes_out_sorted(values, smallest, again):
-    """Many values, taken from both ends until none is left, and the heap can be used again."""
-    steps = [float(x) for x in values] + [TAKE_SMALLEST] * smallest + [TAKE_LARGEST] * (700 - smallest)
+    """Many values, taken from both ends until none is left, and the heap can be used
+    again.
+    """
+    steps = (
+        [float(x) for x in values] + [TAKE_SMALLEST] * smallest + [TAKE_LARGEST] * (700 - smallest)
+    )
     check(steps + steps[:50] if again else steps)

@@ -24,7 +24,9 @@ def check(values):
 @many
 @given(st.lists(rewards, min_size=1, max_size=50))
 def test_mean_of_any_values(values):
-    """After every reward the mean is the left-to-right sum over the count, -inf where that is undefined."""
+    """After every reward the mean is the left-to-right sum over the count, -inf
+    where that is undefined.
+    """
     check(values)
 
 

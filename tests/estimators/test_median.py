@@ -11,7 +11,11 @@ import ironarm as ia
 from tests.estimators.feed import INF, SMALL, Fed, few, long_runs, many, rewards
 from tests.naive import lower_median, upper_median
 
-MEDIANS = pytest.mark.parametrize(("policy", "median"), [(ia.RUCB(), lower_median), (ia.RUCB(median="upper"), upper_median)], ids=["lower", "upper"])
+MEDIANS = pytest.mark.parametrize(
+    ("policy", "median"),
+    [(ia.RUCB(), lower_median), (ia.RUCB(median="upper"), upper_median)],
+    ids=["lower", "upper"],
+)
 
 
 def check(policy, median, values, live=False):
@@ -29,7 +33,9 @@ def check(policy, median, values, live=False):
 @many
 @given(values=st.lists(rewards, min_size=1, max_size=150), live=st.booleans())
 def test_median_of_any_values(policy, median, values, live):
-    """After every reward the median is that of the sorted list, infinities and duplicates included, and every reward is held."""
+    """After every reward the median is that of the sorted list, infinities and
+    duplicates included, and every reward is held.
+    """
     check(policy, median, values, live)
 
 
@@ -37,15 +43,25 @@ def test_median_of_any_values(policy, median, values, live):
 @few
 @given(values=long_runs)
 def test_median_of_long_runs(policy, median, values):
-    """The same holds for thousands of rewards in hostile orders: rising, falling, equal, away from the median, towards it."""
+    """The same holds for thousands of rewards in hostile orders: rising, falling,
+    equal, away from the median, towards it.
+    """
     check(policy, median, values)
 
 
 @MEDIANS
 def test_median_of_a_few_values_in_all_proportions(policy, median):
-    """Long blocks of equal values, which the rank crosses as a whole, leave the median exact."""
+    """Long blocks of equal values, which the rank crosses as a whole, leave the
+    median exact.
+    """
     draw = random.Random(1)
-    values = [float(draw.choice([0, 1])) for _ in range(200)] + [1.0] * 300 + [0.0] * 700 + [INF] * 300 + [-INF] * 900
+    values = (
+        [float(draw.choice([0, 1])) for _ in range(200)]
+        + [1.0] * 300
+        + [0.0] * 700
+        + [INF] * 300
+        + [-INF] * 900
+    )
     check(policy, median, values[:: 5 if SMALL else 1])
 
 
@@ -53,7 +69,9 @@ def test_median_of_a_few_values_in_all_proportions(policy, median):
 @few
 @given(values=st.lists(st.tuples(st.integers(0, 2), rewards), min_size=1, max_size=400))
 def test_arms_share_the_pool(policy, median, values):
-    """Rewards of several arms in any order do not mix, though their memory is one pool that is repacked as it grows."""
+    """Rewards of several arms in any order do not mix, though their memory is one
+    pool that is repacked as it grows.
+    """
     fed = Fed(policy, arms=3)
     ordered = [[], [], []]
     for arm, x in values:

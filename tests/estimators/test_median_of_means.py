@@ -12,11 +12,17 @@ from ironarm.estimators.median_of_means import MOST_BLOCKS, block_length_for
 from tests.estimators.feed import INF, SMALL, Fed, few, long_runs, many, rewards
 from tests.naive import lower_median
 
-ROUNDS = st.lists(st.tuples(st.integers(1, 300), st.sampled_from([1, 5, 300, 10**6, 10**12])), min_size=1, max_size=6)
+ROUNDS = st.lists(
+    st.tuples(st.integers(1, 300), st.sampled_from([1, 5, 300, 10**6, 10**12])),
+    min_size=1,
+    max_size=6,
+)
 
 
 def block_means(values, t):
-    """The sorted means of the blocks, sums taken in the order of arrival, NaN as -inf."""
+    """The sorted means of the blocks, sums taken in the order of arrival, NaN as
+    -inf.
+    """
     level = 2 * math.log(2 ** max(1, math.ceil(math.log2(t))))
     n, k = len(values), math.floor(8 * level + 1)
     length = 1 if n == 1 else 2 ** math.floor(math.log2(max(2, n / k)))
@@ -30,7 +36,9 @@ def block_means(values, t):
 
 
 def check(values, looks):
-    """Compare after each look (so many more rewards, so many more rounds), and reward by reward for a while after it."""
+    """Compare after each look (so many more rewards, so many more rounds), and
+    reward by reward for a while after it.
+    """
     fed = Fed(ia.MedianOfMeansUCB())
     n = t = 0
     for more, rounds in looks:
@@ -51,26 +59,34 @@ def check(values, looks):
 @many
 @given(st.lists(rewards, min_size=1, max_size=120), ROUNDS)
 def test_any_values(values, looks):
-    """For any rewards and rounds the estimate is bit for bit that of the definition, and rewards are held in the order of their arrival."""
+    """For any rewards and rounds the estimate is bit for bit that of the definition,
+    and rewards are held in the order of their arrival.
+    """
     check(values, looks)
 
 
 @few
 @given(long_runs, ROUNDS)
 def test_long_runs(values, looks):
-    """The same holds for hundreds of rewards in hostile orders, infinite ones among them."""
+    """The same holds for hundreds of rewards in hostile orders, infinite ones among
+    them.
+    """
     check(values, looks)
 
 
 def test_blocks_that_double_and_shrink():
-    """With thousands of rewards blocks grow to eight and more rewards; when the round grows they must be smaller again."""
+    """With thousands of rewards blocks grow to eight and more rewards; when the
+    round grows they must be smaller again.
+    """
     values = [math.sin(i * i) for i in range(300 if SMALL else 3000)]
     check(values, [(len(values) - 100, 30), (1, 10**6), (1, 10**15)])
 
 
 @given(st.integers(2, 10**9), st.integers(1, 62))
 def test_number_of_blocks(n, j):
-    """There are enough blocks for the confidence, each of them long enough for the radius, and never more than there is room for."""
+    """There are enough blocks for the confidence, each of them long enough for the
+    radius, and never more than there is room for.
+    """
     k = math.floor(16 * math.log(2**j) + 1)
     length = block_length_for(n, k)
     assert n // length >= min(k, n // 2)
@@ -78,9 +94,13 @@ def test_number_of_blocks(n, j):
     assert n // length < MOST_BLOCKS
 
 
-@pytest.mark.parametrize(("pair", "expected"), [([INF, 1.0], INF), ([-INF, 1.0], -INF), ([INF, -INF], -INF)])
+@pytest.mark.parametrize(
+    ("pair", "expected"), [([INF, 1.0], INF), ([-INF, 1.0], -INF), ([INF, -INF], -INF)]
+)
 def test_blocks_with_infinite_rewards(pair, expected):
-    """A block with an infinite reward has an infinite mean, one with both signs counts as -inf."""
+    """A block with an infinite reward has an infinite mean, one with both signs
+    counts as -inf.
+    """
     fed = Fed(ia.MedianOfMeansUCB())
     fed.state.adjust(SETTLE)
     assert [fed.add(x) for x in pair][-1] == expected

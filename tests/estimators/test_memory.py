@@ -32,7 +32,9 @@ def held(state):
 
 @HOLDERS
 def test_bytes_per_reward(policy):
-    """A live state of one arm holds at most 24 bytes per reward at 200,000 rewards, and at no time before more than that and 4 KB."""
+    """A live state of one arm holds at most 24 bytes per reward at 200,000 rewards,
+    and at no time before more than that and 4 KB.
+    """
     fed = Fed(policy, live=True)
     for n in range(1, REWARDS + 1):
         fed.add(n * 0.6180339887498949 % 1.0)
@@ -44,7 +46,9 @@ def test_bytes_per_reward(policy):
 @HOLDERS
 @pytest.mark.parametrize("live", [True, False])
 def test_nothing_is_held_for_the_horizon(policy, live):
-    """A fresh state for a horizon of a billion rounds is as small as one for ten, and holds no room for rewards."""
+    """A fresh state for a horizon of a billion rounds is as small as one for ten,
+    and holds no room for rewards.
+    """
     states = [State(policy, 5, horizon, live=live) for horizon in (10, 10**9)]
     assert held(states[0]) == held(states[1])
     assert all(state.pool.nbytes == 0 for state in states)
@@ -52,7 +56,17 @@ def test_nothing_is_held_for_the_horizon(policy, live):
 
 
 @pytest.mark.parametrize(
-    "policy", [ia.UCB(), ia.EpsilonGreedy(), ia.EXP3(gamma=0.1), ia.ThompsonGaussian(), ia.TsallisINF(), ia.EXP3PlusPlus(), ia.BARBAR(horizon=100)], ids=lambda policy: policy.label
+    "policy",
+    [
+        ia.UCB(),
+        ia.EpsilonGreedy(),
+        ia.EXP3(gamma=0.1),
+        ia.ThompsonGaussian(),
+        ia.TsallisINF(),
+        ia.EXP3PlusPlus(),
+        ia.BARBAR(horizon=100),
+    ],
+    ids=lambda policy: policy.label,
 )
 def test_mean_policies_hold_no_rewards(policy):
     """Policies that need only sums or weights do not grow at all."""

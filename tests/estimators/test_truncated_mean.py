@@ -14,13 +14,19 @@ ROUNDS = st.lists(st.tuples(st.integers(1, 200), st.integers(1, 10**6)), min_siz
 
 
 def truncated_mean(values, u, epsilon, t):
-    """The mean for delta = tau^-2, tau the smallest power of two from 2 on that is at least t."""
+    """The mean for delta = tau^-2, tau the smallest power of two from 2 on that is
+    at least t.
+    """
     level = 2 * math.log(2 ** max(1, math.ceil(math.log2(t))))
-    return math.fsum(x for i, x in enumerate(values, start=1) if abs(x) <= (u * i / level) ** (1 / (1 + epsilon))) / len(values)
+    return math.fsum(
+        x for i, x in enumerate(values, start=1) if abs(x) <= (u * i / level) ** (1 / (1 + epsilon))
+    ) / len(values)
 
 
 def check(values, u, epsilon, looks):
-    """Compare after each look (so many more rewards, so many more rounds), and reward by reward for a while after it."""
+    """Compare after each look (so many more rewards, so many more rounds), and
+    reward by reward for a while after it.
+    """
     fed = Fed(ia.TruncatedMeanUCB(u=u, epsilon=epsilon))
     n = t = 0
     for more, rounds in looks:
@@ -31,24 +37,37 @@ def check(values, u, epsilon, looks):
         n += more
         fed.state.ints[1] = t
         fed.state.adjust(SETTLE)
-        assert truncated_mean(values[:n], u, epsilon, t) == pytest.approx(float(fed.state.view.estimate[0]), rel=1e-12, abs=1e-12)
+        assert truncated_mean(values[:n], u, epsilon, t) == pytest.approx(
+            float(fed.state.view.estimate[0]), rel=1e-12, abs=1e-12
+        )
         for x in values[n : n + 10]:
             n += 1
-            assert truncated_mean(values[:n], u, epsilon, t) == pytest.approx(fed.add(x), rel=1e-12, abs=1e-12)
+            assert truncated_mean(values[:n], u, epsilon, t) == pytest.approx(
+                fed.add(x), rel=1e-12, abs=1e-12
+            )
     assert values[:n] == fed.held()
 
 
 @many
-@given(st.lists(rewards, min_size=1, max_size=120), st.sampled_from([0.01, 1.0, 400.0]), st.sampled_from([1.0, 0.5, 0.1]), ROUNDS)
+@given(
+    st.lists(rewards, min_size=1, max_size=120),
+    st.sampled_from([0.01, 1.0, 400.0]),
+    st.sampled_from([1.0, 0.5, 0.1]),
+    ROUNDS,
+)
 def test_any_values(values, u, epsilon, looks):
-    """For any rewards and rounds the estimate is that of the formula, and rewards are held in the order of their arrival."""
+    """For any rewards and rounds the estimate is that of the formula, and rewards
+    are held in the order of their arrival.
+    """
     check(values, u, epsilon, looks)
 
 
 @few
 @given(long_runs, st.sampled_from([0.1, 100.0]), st.sampled_from([1.0, 0.7]), ROUNDS)
 def test_long_runs(values, u, epsilon, looks):
-    """The same holds for hundreds of rewards in hostile orders, infinite ones among them."""
+    """The same holds for hundreds of rewards in hostile orders, infinite ones among
+    them.
+    """
     check(values, u, epsilon, looks)
 
 
@@ -61,5 +80,7 @@ def test_infinite_rewards_count_as_zero():
 
 @pytest.mark.parametrize("t", [1, 2, 3, 4, 5, 8, 9, 16, 17])
 def test_the_confidence_changes_after_each_power_of_two(t):
-    """A round that is a power of two still has the confidence of the rounds before it, the next one another."""
+    """A round that is a power of two still has the confidence of the rounds before
+    it, the next one another.
+    """
     check([0.1 * i for i in range(60)], 0.5, 1.0, [(40, t)])

@@ -25,10 +25,15 @@ ORDERS = {
 @pytest.mark.parametrize("alpha", [0.0, 0.2, 0.45, 0.4999])
 @pytest.mark.parametrize("order", ORDERS)
 def test_no_value_sets_off_a_long_chain_of_work(monkeypatch, order, alpha):
-    """In hostile orders, also with hardly anything between the cuts, no value takes more than a few slides of sixteen values, and on average it is at most three values."""
+    """In hostile orders, also with hardly anything between the cuts, no value takes
+    more than a few slides of sixteen values, and on average it is at most three
+    values.
+    """
     popped = itertools.count()
     plain = two_cuts.heap_pop
-    monkeypatch.setattr(two_cuts, "heap_pop", lambda *arguments: (next(popped), plain(*arguments))[1])
+    monkeypatch.setattr(
+        two_cuts, "heap_pop", lambda *arguments: (next(popped), plain(*arguments))[1]
+    )
     state = State(ia.TrimmedUCB(alpha=alpha), 1)
     values = ORDERS[order](3000)
     before = first = next(popped)

@@ -1,7 +1,10 @@
-"""The policies and a trial of a simulation, written as plainly as their formulas read: slow, and easy to check by eye.
+"""The policies and a trial of a simulation, written as plainly as their formulas read:
+slow, and easy to check by eye.
 
-Nothing here uses ironarm's estimators, rules or engine loop. Rewards are kept in one sorted list per arm, an arm's estimate is computed from that list when it changes, and
-every index is computed in every round. Random numbers come from the same stream in the same order as the real policy's, through the plain functions of `ironarm.draws`.
+Nothing here uses ironarm's estimators, rules or engine loop. Rewards are kept in one
+sorted list per arm, an arm's estimate is computed from that list when it changes, and
+every index is computed in every round. Random numbers come from the same stream in the
+same order as the real policy's, through the plain functions of `ironarm.draws`.
 """
 
 from __future__ import annotations
@@ -17,9 +20,29 @@ from .base import lower_median, upper_median
 from .epsilon_greedy import EpsilonGreedy, MedEpsilonGreedy, TrimmedEpsilonGreedy
 from .evidence import CRIMED, IMED, AdaptiveCountIMED, CountIMED, CRIMEDStar, corrupted_kl_table
 from .probabilities import BARBAR, EXP3, EXP3PlusPlus, ThompsonGaussian, TsallisINF
-from .upper_confidence import CRUCB, RUCB, UCB, CatoniUCB, HuberUCB, MedEUCB, MedianOfMeansUCB, TrimmedUCB, TruncatedMeanUCB, catoni_alpha, catoni_root
+from .upper_confidence import (
+    CRUCB,
+    RUCB,
+    UCB,
+    CatoniUCB,
+    HuberUCB,
+    MedEUCB,
+    MedianOfMeansUCB,
+    TrimmedUCB,
+    TruncatedMeanUCB,
+    catoni_alpha,
+    catoni_root,
+)
 
-__all__ = ["catoni_alpha", "catoni_root", "corrupted_kl_table", "lower_median", "play", "twin_of", "upper_median"]
+__all__ = [
+    "catoni_alpha",
+    "catoni_root",
+    "corrupted_kl_table",
+    "lower_median",
+    "play",
+    "twin_of",
+    "upper_median",
+]
 
 TWINS = {
     twin.__name__: twin
@@ -48,13 +71,19 @@ TWINS = {
 
 
 def twin_of(policy, arms, horizon, g):
-    """The naive version of one of ironarm's policies, drawing from its own copy of the stream."""
+    """The naive version of one of ironarm's policies, drawing from its own copy of
+    the stream.
+    """
     parameters = policy.parameters
-    return TWINS[type(policy).__name__](arms, parameters.pop("horizon", None) or horizon, g.copy(), **parameters)
+    return TWINS[type(policy).__name__](
+        arms, parameters.pop("horizon", None) or horizon, g.copy(), **parameters
+    )
 
 
 def play(policy, bandit, attack, horizon, seed, trial):
-    """Play the policy's twin in one trial of a simulation; return its choices and what it saw, round by round."""
+    """Play the policy's twin in one trial of a simulation; return its choices and
+    what it saw, round by round.
+    """
     noise_stream, attack_stream, policy_stream = streams(seed, trial)
     with np.errstate(over="ignore"):
         tape = Tape(horizon, attack.rho, bandit.location_scale is not None, attack.burst)
@@ -65,7 +94,13 @@ def play(policy, bandit, attack, horizon, seed, trial):
     twin = twin_of(policy, bandit.arms, horizon, policy_stream)
     pulls = [0] * bandit.arms
     scene = SimpleNamespace(
-        arms=bandit.arms, best=bandit.best, runner_up=bandit.runner_up, means=bandit.means.tolist(), pulls=pulls, memory=attack.start(bandit), **attack.constants()
+        arms=bandit.arms,
+        best=bandit.best,
+        runner_up=bandit.runner_up,
+        means=bandit.means.tolist(),
+        pulls=pulls,
+        memory=attack.start(bandit),
+        **attack.constants(),
     )
     choices, seen = [], []
     for t in range(1, horizon + 1):
@@ -74,7 +109,9 @@ def play(policy, bandit, attack, horizon, seed, trial):
         x = clean[arm][t - 1]
         if coin[t - 1]:
             scene.t, scene.estimate = t, twin.estimates
-            x = attack.corrupt(scene, arm, clean[shows[arm]][t - 1], *numbers[3 * t - 2 : 3 * t].tolist())
+            x = attack.corrupt(
+                scene, arm, clean[shows[arm]][t - 1], *numbers[3 * t - 2 : 3 * t].tolist()
+            )
         twin.update(arm, x)
         choices.append(arm)
         seen.append(x)

@@ -29,7 +29,9 @@ def upper_median(values):
 
 
 def mean(values):
-    """The mean of a sorted list; -inf and +inf together have none, which counts as -inf."""
+    """The mean of a sorted list; -inf and +inf together have none, which counts as
+    -inf.
+    """
     if values[0] == -INF and values[-1] == INF:
         return -INF
     return math.fsum(values) / len(values)
@@ -41,7 +43,9 @@ def first_of_the_highest(scores):
 
 
 class Naive:
-    """What they have in common: a sorted list of rewards and an estimate for each arm, -inf without rewards."""
+    """What they have in common: a sorted list of rewards and an estimate for each
+    arm, -inf without rewards.
+    """
 
     def __init__(self, arms, horizon, g):
         self.arms, self.g = arms, g
@@ -65,10 +69,14 @@ class Naive:
         for arm in range(self.arms):
             if not self.rewards[arm]:
                 return arm
-        return first_of_the_highest([self.estimates[arm] + bonus(t, len(self.rewards[arm])) for arm in range(self.arms)])
+        return first_of_the_highest(
+            [self.estimates[arm] + bonus(t, len(self.rewards[arm])) for arm in range(self.arms)]
+        )
 
     def epsilon_greedy(self, t, c, first_pulls):
-        """Each arm first_pulls times, then a uniform arm with probability min(1, c K / t), else the highest estimate."""
+        """Each arm first_pulls times, then a uniform arm with probability min(1, c K
+        / t), else the highest estimate.
+        """
         if t <= self.arms * first_pulls:
             return (t - 1) // first_pulls
         if self.uniform() < min(1, c * self.arms / t):

@@ -26,9 +26,14 @@ def gap(best, estimate):
 
 
 def imed(estimates, counts, evidence, tie=0.0):
-    """The arm with the smallest evidence + log n, where there is none against the arm with the highest estimate; a later arm must be smaller by more than `tie`, relatively."""
+    """The arm with the smallest evidence + log n, where there is none against the
+    arm with the highest estimate; a later arm must be smaller by more than `tie`,
+    relatively.
+    """
     lead = first_of_the_highest(estimates)
-    indices = [(0.0 if arm == lead else evidence(arm, lead)) + math.log(n) for arm, n in enumerate(counts)]
+    indices = [
+        (0.0 if arm == lead else evidence(arm, lead)) + math.log(n) for arm, n in enumerate(counts)
+    ]
     best = 0
     for arm, index in enumerate(indices):
         if index < indices[best] - (tie * (1 + indices[best]) if tie else 0):
@@ -48,7 +53,14 @@ class IMED(Naive):
         counts = [len(rewards) for rewards in self.rewards]
         if 0 in counts:
             return counts.index(0)
-        return imed(self.estimates, counts, lambda arm, lead: counts[arm] * ((gap(self.estimates[lead], self.estimates[arm]) / self.sigma) ** 2 / 2))
+        return imed(
+            self.estimates,
+            counts,
+            lambda arm, lead: (
+                counts[arm]
+                * ((gap(self.estimates[lead], self.estimates[arm]) / self.sigma) ** 2 / 2)
+            ),
+        )
 
 
 def corrupted_kl(D, eps):
@@ -62,7 +74,11 @@ def corrupted_kl(D, eps):
     lc = brentq(excess, 0, 2 * math.log((1 - eps) / eps), xtol=1e-15, rtol=1e-15)
     minus, plus = D / 2 - lc / D, D / 2 + lc / D
     within = PHI.cdf(plus) - PHI.cdf(minus)
-    return (1 - eps) * ((1 - math.exp(-lc)) * PHI.cdf(minus) * lc + D * D / 2 * within - D * (PHI.pdf(minus) - PHI.pdf(plus)))
+    return (1 - eps) * (
+        (1 - math.exp(-lc)) * PHI.cdf(minus) * lc
+        + D * D / 2 * within
+        - D * (PHI.pdf(minus) - PHI.pdf(plus))
+    )
 
 
 @cache
@@ -84,7 +100,9 @@ class CRIMEDStar(Naive):
         self.table = corrupted_kl_table(epsilon)
 
     def against(self, arm, lead):
-        return len(self.rewards[arm]) * np.interp(gap(self.estimates[lead], self.estimates[arm]) / self.sigma / 0.01, POINTS, self.table)
+        return len(self.rewards[arm]) * np.interp(
+            gap(self.estimates[lead], self.estimates[arm]) / self.sigma / 0.01, POINTS, self.table
+        )
 
     def select(self, t):
         counts = [len(rewards) for rewards in self.rewards]
@@ -100,9 +118,13 @@ class CRIMED(CRIMEDStar):
     def __init__(self, arms, horizon, g, epsilon, sigma):
         super().__init__(arms, horizon, g, epsilon, sigma)
         L, eps = math.log(horizon), epsilon
-        s = math.sqrt((eps / 2) / math.log(1 / (1 - 2 * eps))) + math.sqrt((1 - 2 * eps) / (4 * math.log((1 - eps) / eps)))
+        s = math.sqrt((eps / 2) / math.log(1 / (1 - 2 * eps))) + math.sqrt(
+            (1 - 2 * eps) / (4 * math.log((1 - eps) / eps))
+        )
         s /= (1 - eps) * PHI.pdf(PHI.inv_cdf(1 / (2 * (1 - eps))) + 1)
-        self.first_pulls = math.ceil(2 * L * math.log(1 + math.log(1 + L)) ** 2 * s**2 / math.log(1 + L**0.99))
+        self.first_pulls = math.ceil(
+            2 * L * math.log(1 + math.log(1 + L)) ** 2 * s**2 / math.log(1 + L**0.99)
+        )
 
 
 def share_bound(far, n, nats):
@@ -129,10 +151,14 @@ class CountIMED(Naive):
         values = np.array(self.rewards[arm])
         n, found, clean = len(values), [], 1 - self.share(arm)
         for d in (0.5, 1, 1.5, 2, 2.5, 3):
-            found.append(n * kl_plus(np.count_nonzero(values >= x - d * self.sigma) / n, clean * PHI.cdf(d)))
+            found.append(
+                n * kl_plus(np.count_nonzero(values >= x - d * self.sigma) / n, clean * PHI.cdf(d))
+            )
         finite = values[np.isfinite(values)]
         for d in (2, 3):
-            inside = np.searchsorted(finite, finite + 2 * d * self.sigma, side="right") - np.arange(len(finite))
+            inside = np.searchsorted(finite, finite + 2 * d * self.sigma, side="right") - np.arange(
+                len(finite)
+            )
             most = max(inside[finite >= x - d * self.sigma], default=0)
             found.append(n * kl_plus(most / n, clean * (2 * PHI.cdf(d) - 1)))
         return max(found)
@@ -155,7 +181,10 @@ class CountIMED(Naive):
 
 
 class AdaptiveCountIMED(CountIMED):
-    """C4 with sigma and epsilon from the leader's rewards, at 32 of them and at every doubling; until then the leader is pulled. An arm is judged by its own share, if larger."""
+    """C4 with sigma and epsilon from the leader's rewards, at 32 of them and at
+    every doubling; until then the leader is pulled. An arm is judged by its own
+    share, if larger.
+    """
 
     def __init__(self, arms, horizon, g):
         super().__init__(arms, horizon, g, epsilon=0.4, sigma=0.0, shift=True)
@@ -164,7 +193,10 @@ class AdaptiveCountIMED(CountIMED):
     def look(self, values):
         self.next_look = 2 * len(values)
         n, half = len(values), len(values) // 2 + 1
-        widths = [high - low if math.isfinite(high - low) else INF for low, high in zip(values, values[half - 1 :], strict=False)]
+        widths = [
+            high - low if math.isfinite(high - low) else INF
+            for low, high in zip(values, values[half - 1 :], strict=False)
+        ]
         narrowest = min(widths)
         start = widths.index(narrowest)
         middle = 0.5 * values[start] + 0.5 * values[start + half - 1]
@@ -175,7 +207,15 @@ class AdaptiveCountIMED(CountIMED):
             near = [x for x in values if max(middle - reach, -LARGEST) <= x < middle + reach]
         m = len(near)
         if m:
-            self.sigma = min(max((near[m - 1 - m // 8] - near[m // 8]) / (2 * PHI.inv_cdf(0.875)) * (1 + 1 / math.sqrt(m)), least), 1e300)
+            self.sigma = min(
+                max(
+                    (near[m - 1 - m // 8] - near[m // 8])
+                    / (2 * PHI.inv_cdf(0.875))
+                    * (1 + 1 / math.sqrt(m)),
+                    least,
+                ),
+                1e300,
+            )
         self.epsilon = min(0.4, share_bound(n - m, n, math.log(n)) + 0.05)
         self.beta = self.sigma * PHI.inv_cdf(1 / (2 * (1 - self.epsilon)))
         self.at = [None] * self.arms
@@ -183,7 +223,10 @@ class AdaptiveCountIMED(CountIMED):
     def share(self, arm):
         values = np.array(self.rewards[arm])
         finite = values[np.isfinite(values)]
-        most = max(np.searchsorted(finite, finite + 6 * self.sigma, side="right") - np.arange(len(finite)), default=0)
+        most = max(
+            np.searchsorted(finite, finite + 6 * self.sigma, side="right") - np.arange(len(finite)),
+            default=0,
+        )
         return max(self.epsilon, min(0.4, share_bound(len(values) - most, len(values), 1.0)))
 
     def select(self, t):

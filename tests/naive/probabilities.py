@@ -13,7 +13,11 @@ from .base import INF, Naive, first_of_the_highest, mean
 
 
 class EXP3(Naive):
-    """A6; the estimates are the log-weights. One uniform number decides: below gamma it is spread evenly over the arms, above in proportion to the weights."""
+    """A6; the estimates are the log-weights.
+
+    One uniform number decides: below gamma it is spread evenly over the arms, above in
+    proportion to the weights.
+    """
 
     def __init__(self, arms, horizon, g, gamma, reward_range):
         super().__init__(arms, horizon, g)
@@ -45,7 +49,9 @@ class EXP3(Naive):
 
 
 class ThompsonGaussian(Naive):
-    """C2's baseline with a flat prior: each arm once, then a normal number for every arm in turn."""
+    """C2's baseline with a flat prior: each arm once, then a normal number for every
+    arm in turn.
+    """
 
     def __init__(self, arms, horizon, g, sigma):
         super().__init__(arms, horizon, g)
@@ -59,11 +65,18 @@ class ThompsonGaussian(Naive):
     def select(self, t):
         if [] in self.rewards:
             return self.rewards.index([])
-        return first_of_the_highest([self.estimates[arm] + self.sigma / math.sqrt(len(self.rewards[arm])) * self.normal() for arm in range(self.arms)])
+        return first_of_the_highest(
+            [
+                self.estimates[arm] + self.sigma / math.sqrt(len(self.rewards[arm])) * self.normal()
+                for arm in range(self.arms)
+            ]
+        )
 
 
 class ByChance(Naive):
-    """Policies that draw an arm from probabilities, with one uniform number, and weigh a reward in [0, 1] by its probability."""
+    """Policies that draw an arm from probabilities, with one uniform number, and
+    weigh a reward in [0, 1] by its probability.
+    """
 
     def __init__(self, arms, horizon, g, reward_range):
         super().__init__(arms, horizon, g)
@@ -85,10 +98,14 @@ class ByChance(Naive):
 
 
 class TsallisINF(ByChance):
-    """C2. The losses are chaotic: they grow by 1/w, which grows with them, and within some hundred rounds the last bit decides a choice.
+    """C2.
 
-    So the root y = min L - x of sum t / (L - min L + y)^2 = 1 is found in the same steps as the policy's: Newton's, from the last y or sqrt(t) if that is larger, never below
-    sqrt(t), up to a step of at most 1e-8 y.
+    The losses are chaotic: they grow by 1/w, which grows with them, and within some
+    hundred rounds the last bit decides a choice.
+
+    So the root y = min L - x of sum t / (L - min L + y)^2 = 1 is found in the same
+    steps as the policy's: Newton's, from the last y or sqrt(t) if that is larger, never
+    below sqrt(t), up to a step of at most 1e-8 y.
     """
 
     y = 0.0
@@ -122,7 +139,10 @@ class TsallisINF(ByChance):
             step = max((t * total - 1) / (2 * t * slope), math.sqrt(t) - y)
             y += step
         self.y = y
-        return [t * ((1 / (L - min(self.weighted) + y)) * (1 / (L - min(self.weighted) + y))) for L in self.weighted]
+        return [
+            t * ((1 / (L - min(self.weighted) + y)) * (1 / (L - min(self.weighted) + y)))
+            for L in self.weighted
+        ]
 
 
 class EXP3PlusPlus(ByChance):
@@ -139,11 +159,19 @@ class EXP3PlusPlus(ByChance):
         for losses in self.losses:
             n = len(losses)
             radius = math.sqrt(3 * math.log(t * K ** (1 / 3)) / (2 * n)) if n else INF
-            bounds.append((sum(losses) / n - radius, sum(losses) / n + radius) if n else (-INF, INF))
+            bounds.append(
+                (sum(losses) / n - radius, sum(losses) / n + radius) if n else (-INF, INF)
+            )
         gaps = [max(0, lower - min(upper for _, upper in bounds)) for lower, _ in bounds]
-        eps = [min(1 / (2 * K), c / 2, self.beta * math.log(t) / (t * gap**2) if gap else INF) for gap in gaps]
+        eps = [
+            min(1 / (2 * K), c / 2, self.beta * math.log(t) / (t * gap**2) if gap else INF)
+            for gap in gaps
+        ]
         weights = [math.exp(-self.rate * c * (L - min(self.weighted))) for L in self.weighted]
-        return [(1 - sum(eps)) * weight / sum(weights) + e for weight, e in zip(weights, eps, strict=True)]
+        return [
+            (1 - sum(eps)) * weight / sum(weights) + e
+            for weight, e in zip(weights, eps, strict=True)
+        ]
 
 
 class BARBAR(ByChance):
@@ -171,4 +199,6 @@ class BARBAR(ByChance):
     def update(self, arm, x):
         super().update(arm, x)
         self.seen[arm].append(1 - self.losses[arm][-1])
-        self.estimates[arm] = self.low + (self.high - self.low) * (1 - sum(self.losses[arm]) / len(self.losses[arm]))
+        self.estimates[arm] = self.low + (self.high - self.low) * (
+            1 - sum(self.losses[arm]) / len(self.losses[arm])
+        )

@@ -19,14 +19,18 @@ def trimmed_mean(values, alpha):
 
 
 def amply_trimmed_mean(values, alpha):
-    """The mean of a sorted list without its ceil(alpha n) smallest and largest, with the middle one or two left at least."""
+    """The mean of a sorted list without its ceil(alpha n) smallest and largest, with
+    the middle one or two left at least.
+    """
     n = len(values)
     cut = min(math.ceil(alpha * n), (n - 1) // 2)
     return mean(values[cut : n - cut])
 
 
 def shorth_mean(values, alpha):
-    """The mean of the shortest interval that holds floor((1 - alpha) n) values of a sorted list, at least one; the lowest one among equals."""
+    """The mean of the shortest interval that holds floor((1 - alpha) n) values of a
+    sorted list, at least one; the lowest one among equals.
+    """
     m = max(1, math.floor((1 - alpha) * len(values)))
     widths = [gap(high, low) for low, high in zip(values, values[m - 1 :], strict=False)]
     start = widths.index(min(widths))
@@ -69,7 +73,9 @@ class UCB(Naive):
         self.location = mean
 
     def select(self, t):
-        return self.highest_index(t, lambda t, n: self.sigma * math.sqrt(2 * self.alpha * math.log(t) / n))
+        return self.highest_index(
+            t, lambda t, n: self.sigma * math.sqrt(2 * self.alpha * math.log(t) / n)
+        )
 
 
 class RUCB(Naive):
@@ -97,7 +103,9 @@ class TrimmedUCB(Naive):
 
 
 class CRUCB(Naive):
-    """A8; the shorth mean only when the rewards of an arm have grown by a sixteenth since it was last computed."""
+    """A8; the shorth mean only when the rewards of an arm have grown by a sixteenth
+    since it was last computed.
+    """
 
     def __init__(self, arms, horizon, g, alpha, sigma, mean):
         super().__init__(arms, horizon, g)
@@ -113,21 +121,36 @@ class CRUCB(Naive):
             self.estimates[arm], self.last[arm] = shorth_mean(self.rewards[arm], self.alpha), n
 
     def select(self, t):
-        return self.highest_index(t, lambda t, n: self.sigma / (1 - 2 * self.alpha) * math.sqrt(4 * math.log(t) / n))
+        return self.highest_index(
+            t, lambda t, n: self.sigma / (1 - 2 * self.alpha) * math.sqrt(4 * math.log(t) / n)
+        )
 
 
 def huber_root(values, beta):
-    """The smallest root m of sum psi(x - m) = 0, psi(x) = min(max(x, -beta), beta), for a sorted list."""
+    """The smallest root m of sum psi(x - m) = 0, psi(x) = min(max(x, -beta), beta),
+    for a sorted list.
+    """
     n, half, values = len(values), len(values) // 2, np.array(values)
     if n % 2 == 0 and values[half] - values[half - 1] >= 2 * beta:
         return values[half - 1] + beta
-    m = brentq(lambda m: np.clip(values - m, -beta, beta).sum(), values[0] - beta, values[-1] + beta, xtol=1e-14, rtol=1e-15)
+    m = brentq(
+        lambda m: np.clip(values - m, -beta, beta).sum(),
+        values[0] - beta,
+        values[-1] + beta,
+        xtol=1e-14,
+        rtol=1e-15,
+    )
     near = (values >= m - beta) & (values <= m + beta)
-    return (values[near].sum() + beta * (np.count_nonzero(values > m + beta) - np.count_nonzero(values < m - beta))) / np.count_nonzero(near)
+    return (
+        values[near].sum()
+        + beta * (np.count_nonzero(values > m + beta) - np.count_nonzero(values < m - beta))
+    ) / np.count_nonzero(near)
 
 
 class HuberUCB(Naive):
-    """C2; the root when the rewards of an arm have grown by a sixteenth, else a Newton step from it with the rewards since. Rewards are clipped to +-1e12."""
+    """C2; the root when the rewards of an arm have grown by a sixteenth, else a
+    Newton step from it with the rewards since. Rewards are clipped to +-1e12.
+    """
 
     def __init__(self, arms, horizon, g, epsilon, sigma, beta, p):
         super().__init__(arms, horizon, g)
@@ -143,16 +166,37 @@ class HuberUCB(Naive):
         self.newer[arm].append(x)
         n = len(self.rewards[arm])
         if n - self.last[arm] >= max(1, self.last[arm] // 16):
-            self.roots[arm], self.last[arm], self.newer[arm] = huber_root(self.rewards[arm], self.beta), n, []
+            self.roots[arm], self.last[arm], self.newer[arm] = (
+                huber_root(self.rewards[arm], self.beta),
+                n,
+                [],
+            )
         m = self.roots[arm]
         near = sum(m - self.beta <= x <= m + self.beta for x in self.rewards[arm])
-        self.estimates[arm] = m + sum(min(max(x - m, -self.beta), self.beta) for x in self.newer[arm]) / near if near else m
+        self.estimates[arm] = (
+            m + sum(min(max(x - m, -self.beta), self.beta) for x in self.newer[arm]) / near
+            if near
+            else m
+        )
 
     def index(self, arm, t):
         n, p, eps, L = len(self.rewards[arm]), self.p, self.epsilon, 2 * math.log(t)
-        if n == 0 or n < math.log(t) * 98 / 128 * (1 + 2 * math.sqrt(2) * max(self.e, 9 / (14 * math.sqrt(2)))) ** 2 / (p - 5 * eps) ** 2:
+        if (
+            n == 0
+            or n
+            < math.log(t)
+            * 98
+            / 128
+            * (1 + 2 * math.sqrt(2) * max(self.e, 9 / (14 * math.sqrt(2)))) ** 2
+            / (p - 5 * eps) ** 2
+        ):
             return INF
-        top = self.sigma * math.sqrt(2 * L / n) + self.beta * L / (3 * n) + 2 * self.beta * self.e * math.sqrt(L / n) + 2 * self.beta * eps
+        top = (
+            self.sigma * math.sqrt(2 * L / n)
+            + self.beta * L / (3 * n)
+            + 2 * self.beta * self.e * math.sqrt(L / n)
+            + 2 * self.beta * eps
+        )
         return self.estimates[arm] + top / (p - math.sqrt(L / (2 * n)) - eps)
 
     def select(self, t):
@@ -185,11 +229,17 @@ class MedEUCB(Naive):
 
     def select(self, t):
         arm = self.forced(t)
-        return self.highest_index(t, lambda t, n: math.sqrt(self.omega * math.log(t) / n)) if arm is None else arm
+        return (
+            self.highest_index(t, lambda t, n: math.sqrt(self.omega * math.log(t) / n))
+            if arm is None
+            else arm
+        )
 
 
 class CatoniUCB(Naive):
-    """A7; a later arm must beat an earlier one by more than 1e-9, relative to 1 + its index."""
+    """A7; a later arm must beat an earlier one by more than 1e-9, relative to 1 +
+    its index.
+    """
 
     def __init__(self, arms, horizon, g, variance):
         super().__init__(arms, horizon, g)
@@ -203,7 +253,9 @@ class CatoniUCB(Naive):
         n = len(self.rewards[arm])
         if n == 0 or n < 8 * math.log(t):
             return INF
-        self.roots[arm] = catoni_root(self.rewards[arm], catoni_alpha(n, t, self.variance), guess=self.roots[arm])
+        self.roots[arm] = catoni_root(
+            self.rewards[arm], catoni_alpha(n, t, self.variance), guess=self.roots[arm]
+        )
         return self.roots[arm] + math.sqrt(8 * self.variance * math.log(t) / n)
 
     def select(self, t):
@@ -216,7 +268,10 @@ class CatoniUCB(Naive):
 
 
 class FrozenDelta(Naive):
-    """A7 with delta = tau^-2, tau the smallest power of two that is at least t and at least 2; `location` takes the rewards in the order of arrival and log(1/delta)."""
+    """A7 with delta = tau^-2, tau the smallest power of two that is at least t and
+    at least 2; `location` takes the rewards in the order of arrival and
+    log(1/delta).
+    """
 
     def __init__(self, arms, horizon, g, epsilon):
         super().__init__(arms, horizon, g)
@@ -231,7 +286,9 @@ class FrozenDelta(Naive):
         level = 2 * math.log(next(tau for tau in (2**j for j in range(1, 63)) if tau >= t))
         if level != self.level:
             self.level = level
-            self.estimates = [self.location(rewards, level) if rewards else -INF for rewards in self.rewards]
+            self.estimates = [
+                self.location(rewards, level) if rewards else -INF for rewards in self.rewards
+            ]
         return self.highest_index(t, lambda t, n: self.radius(n, level))
 
 
@@ -243,14 +300,20 @@ class TruncatedMeanUCB(FrozenDelta):
         self.u = u
 
     def location(self, values, level):
-        return math.fsum(x for i, x in enumerate(values, start=1) if abs(x) <= (self.u * i / level) ** (1 / (1 + self.epsilon))) / len(values)
+        return math.fsum(
+            x
+            for i, x in enumerate(values, start=1)
+            if abs(x) <= (self.u * i / level) ** (1 / (1 + self.epsilon))
+        ) / len(values)
 
     def radius(self, n, level):
         return 4 * self.u ** (1 / (1 + self.epsilon)) * (level / n) ** self.exponent
 
 
 class MedianOfMeansUCB(FrozenDelta):
-    """A7 with blocks of N rewards, N the largest power of two up to max(2, n/k); a single reward is a block."""
+    """A7 with blocks of N rewards, N the largest power of two up to max(2, n/k); a
+    single reward is a block.
+    """
 
     def __init__(self, arms, horizon, g, v, epsilon):
         super().__init__(arms, horizon, g, epsilon)
@@ -259,7 +322,11 @@ class MedianOfMeansUCB(FrozenDelta):
     def location(self, values, level):
         n, k = len(values), math.floor(8 * (level + 1 / 8))
         length = max(2**j for j in range(1, 40) if 2**j <= max(2, n / k)) if n > 1 else 1
-        return lower_median(sorted(mean(sorted(values[i : i + length])) for i in range(0, n - length + 1, length)))
+        return lower_median(
+            sorted(mean(sorted(values[i : i + length])) for i in range(0, n - length + 1, length))
+        )
 
     def radius(self, n, level):
-        return (12 * self.v) ** (1 / (1 + self.epsilon)) * (16 * (level + 1 / 8) / n) ** self.exponent
+        return (12 * self.v) ** (1 / (1 + self.epsilon)) * (
+            16 * (level + 1 / 8) / n
+        ) ** self.exponent

@@ -1,4 +1,6 @@
-"""Every policy makes the choices of its naive twin, choice by choice, live and in a simulation."""
+"""Every policy makes the choices of its naive twin, choice by choice, live and in a
+simulation.
+"""
 
 import os
 from functools import lru_cache
@@ -17,13 +19,20 @@ from tests.naive import play, twin_of
 SMALL = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 SEED, TRIAL = 20, 1  # the second trial, which inherits the memory of the first
 
-# without the JIT, NumPy's scalars warn where the compiled code's integers wrap round and its infinities meet, as they are meant to
+# without the JIT, NumPy's scalars warn where the compiled code's integers wrap round
+# and its infinities meet, as they are meant to
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in scalar:RuntimeWarning")
 
 BANDITS = {
     "paper": ia.GaussianBandit(means=range(2, 21, 2)),
     "hard": ia.GaussianBandit(means=[0.0, 0.1, 0.2], sigma=[1.0, 0.5, 1.0]),
-    "ties": ia.ReplayBandit([(arm, reward) for arm, rewards in enumerate([[0, 1, 1, 2], [0, 2], [1], [0, 1, 2, 2]]) for reward in rewards]),
+    "ties": ia.ReplayBandit(
+        [
+            (arm, reward)
+            for arm, rewards in enumerate([[0, 1, 1, 2], [0, 2], [1], [0, 1, 2, 2]])
+            for reward in rewards
+        ]
+    ),
     "bernoulli": ia.BernoulliBandit([0.5, 0.4, 0.6, 0.6, 0.0]),
     "hundred": ia.GaussianBandit(means=np.linspace(0, 3, 100)),
     "three hundred": ia.GaussianBandit(means=np.linspace(3, 0, 300), sigma=0.5),
@@ -68,7 +77,8 @@ POLICIES = [
     ia.TsallisINF(reward_range=(-1, 22)),
     ia.TsallisINF(reward_range=(-1, 22), variance="reduced"),
     ia.EXP3PlusPlus(),
-    ia.EXP3PlusPlus(reward_range=(2, 20), beta=0.01, rate=1.6),  # small enough for the largest gap to count within 800 rounds
+    # small enough for the largest gap to count within 800 rounds
+    ia.EXP3PlusPlus(reward_range=(2, 20), beta=0.01, rate=1.6),
     ia.BARBAR(),
     ia.BARBAR(scale=0.2, delta=0.5, reward_range=(-1, 22)),  # four or five epochs
 ]
@@ -93,7 +103,11 @@ HEAVY_TAILED = [
     ia.HuberUCB(epsilon=0.01, beta=0.3, p=1),
 ]
 POLICIES += HEAVY_TAILED
-SETTINGS = [(bandit, attack) for bandit in ("paper", "hard", "ties") for attack in ("none", "uniform", "infinite", "chaser")]
+SETTINGS = [
+    (bandit, attack)
+    for bandit in ("paper", "hard", "ties")
+    for attack in ("none", "uniform", "infinite", "chaser")
+]
 SETTINGS += [("bernoulli", "constant"), ("ties", "often infinite"), ("paper", "mimic")]
 MANY = [
     ia.UCB(),
@@ -108,15 +122,36 @@ MANY = [
     ia.MedianOfMeansUCB(v=1e-3),
     ia.HuberUCB(epsilon=0, sigma=0.1),
 ]
-MANY_SETTINGS = [("hundred", "none"), ("hundred", "often infinite"), ("three hundred", "none"), ("three hundred", "chaser"), ("many ties", "none"), ("many ties", "constant")]
+MANY_SETTINGS = [
+    ("hundred", "none"),
+    ("hundred", "often infinite"),
+    ("three hundred", "none"),
+    ("three hundred", "chaser"),
+    ("many ties", "none"),
+    ("many ties", "constant"),
+]
 CATONI = [ia.CatoniUCB(), ia.CatoniUCB(variance=4), ia.CatoniUCB(variance=0.1)]
-CATONI_SETTINGS = [("hard", "none"), ("hard", "uniform"), ("hard", "often infinite"), ("ties", "none"), ("ties", "infinite"), ("bernoulli", "constant"), ("paper", "none")]
+CATONI_SETTINGS = [
+    ("hard", "none"),
+    ("hard", "uniform"),
+    ("hard", "often infinite"),
+    ("ties", "none"),
+    ("ties", "infinite"),
+    ("bernoulli", "constant"),
+    ("paper", "none"),
+]
 
-naive_play = lru_cache(maxsize=None)(lambda policy, bandit, attack, horizon: play(policy, BANDITS[bandit], ATTACKS[attack], horizon, SEED, TRIAL))
+naive_play = lru_cache(maxsize=None)(
+    lambda policy, bandit, attack, horizon: play(
+        policy, BANDITS[bandit], ATTACKS[attack], horizon, SEED, TRIAL
+    )
+)
 
 
 def rounds(policy, bandit):
-    """How many rounds to play: beyond the start of every policy, in a time that a test can take."""
+    """How many rounds to play: beyond the start of every policy, in a time that a
+    test can take.
+    """
     arms = BANDITS[bandit].arms
     if SMALL:
         return 200 + arms
@@ -126,7 +161,9 @@ def rounds(policy, bandit):
 
 
 def live_choices(policy, arms, horizon, seen):
-    """Drive the policy through its compiled live calls, giving it these rewards in turn."""
+    """Drive the policy through its compiled live calls, giving it these rewards in
+    turn.
+    """
     state = State(policy, arms, horizon)
     view = state.view
     select, observe = state.machine.call("select"), state.machine.call("observe")
@@ -150,7 +187,17 @@ def check_live(policy, bandit, attack):
 def check_simulation(policies, bandit_name, attack):
     horizon = rounds(policies[0], bandit_name)
     bandit = BANDITS[bandit_name]
-    result = ia.simulate(policies, bandit, ATTACKS[attack], horizon=horizon, trials=TRIAL + 1, seed=SEED, workers=1, checkpoints=range(1, horizon + 1), progress=False)
+    result = ia.simulate(
+        policies,
+        bandit,
+        ATTACKS[attack],
+        horizon=horizon,
+        trials=TRIAL + 1,
+        seed=SEED,
+        workers=1,
+        checkpoints=range(1, horizon + 1),
+        progress=False,
+    )
     for i, policy in enumerate(policies):
         choices, _ = naive_play(policy, bandit_name, attack, horizon)
         pulls = np.cumsum(np.eye(bandit.arms, dtype=int)[choices], axis=0)
@@ -161,54 +208,87 @@ def check_simulation(policies, bandit_name, attack):
 
 @pytest.fixture
 def short_tapes(monkeypatch):
-    """Let a simulation draw its random numbers in several stretches, as a long one does."""
+    """Let a simulation draw its random numbers in several stretches, as a long one
+    does.
+    """
     monkeypatch.setattr(trial, "STRETCH", 300)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), SETTINGS)
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.label)
 def test_live_choices(policy, bandit, attack):
-    """Given the same rewards, the compiled live calls choose what the naive policy chooses, in every round."""
+    """Given the same rewards, the compiled live calls choose what the naive policy
+    chooses, in every round.
+    """
     check_live(policy, bandit, attack)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), SETTINGS)
 def test_simulation(bandit, attack, short_tapes):
-    """In a simulation every policy has the regret of its naive twin on the same tape, in every round, and the same final pulls."""
+    """In a simulation every policy has the regret of its naive twin on the same
+    tape, in every round, and the same final pulls.
+    """
     check_simulation(POLICIES, bandit, attack)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), MANY_SETTINGS)
 @pytest.mark.parametrize("policy", MANY, ids=lambda policy: policy.label)
 def test_live_choices_with_many_arms(policy, bandit, attack):
-    """With more arms than are scanned one by one the live choices are still those of a full scan."""
+    """With more arms than are scanned one by one the live choices are still those of
+    a full scan.
+    """
     check_live(policy, bandit, attack)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), MANY_SETTINGS)
 def test_simulation_with_many_arms(bandit, attack, short_tapes):
-    """With more arms than are scanned one by one a simulation still makes the pulls of a full scan."""
+    """With more arms than are scanned one by one a simulation still makes the pulls
+    of a full scan.
+    """
     check_simulation(MANY, bandit, attack)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), CATONI_SETTINGS)
 @pytest.mark.parametrize("policy", CATONI, ids=lambda policy: policy.label)
 def test_live_choices_of_catoni(policy, bandit, attack):
-    """Choices from certified bounds are those of the exact root of every arm in every round."""
+    """Choices from certified bounds are those of the exact root of every arm in
+    every round.
+    """
     check_live(policy, bandit, attack)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), CATONI_SETTINGS)
 def test_simulation_of_catoni(bandit, attack, short_tapes):
-    """In a simulation, where a leader stays without any root being solved, the pulls are those of the exact root of every arm in every round."""
+    """In a simulation, where a leader stays without any root being solved, the pulls
+    are those of the exact root of every arm in every round.
+    """
     check_simulation(CATONI, bandit, attack)
 
 
-@pytest.mark.parametrize("policy", [ia.CatoniUCB(variance=0.02), ia.HuberUCB(epsilon=0, sigma=0.02)], ids=lambda policy: policy.label)
+@pytest.mark.parametrize(
+    "policy",
+    [ia.CatoniUCB(variance=0.02), ia.HuberUCB(epsilon=0, sigma=0.02)],
+    ids=lambda policy: policy.label,
+)
 def test_arms_that_are_nearly_equal(policy):
-    """Where a forced pull often changes which arm leads, ten trials have the regret of the naive policy, which computes every index in every round."""
-    bandit, trials, horizon = ia.GaussianBandit([0.0, 0.001, 0.002, 0.003]), 1 if SMALL else 10, 200 if SMALL else 800
-    result = ia.simulate(policy, bandit, horizon=horizon, trials=trials, seed=SEED, workers=1, checkpoints=range(1, horizon + 1), progress=False)
+    """Where a forced pull often changes which arm leads, ten trials have the regret
+    of the naive policy, which computes every index in every round.
+    """
+    bandit, trials, horizon = (
+        ia.GaussianBandit([0.0, 0.001, 0.002, 0.003]),
+        1 if SMALL else 10,
+        200 if SMALL else 800,
+    )
+    result = ia.simulate(
+        policy,
+        bandit,
+        horizon=horizon,
+        trials=trials,
+        seed=SEED,
+        workers=1,
+        checkpoints=range(1, horizon + 1),
+        progress=False,
+    )
     for i in range(trials):
         choices, _ = play(policy, bandit, ia.NoAttack(), horizon, SEED, i)
         pulls = np.cumsum(np.eye(bandit.arms, dtype=int)[choices], axis=0)
@@ -216,9 +296,14 @@ def test_arms_that_are_nearly_equal(policy):
         assert expected.tolist() == result.regret[0, i].tolist()
 
 
-@pytest.mark.parametrize(("t", "beta"), [(1, 256), (2, 256), (4000, 256), (4000, 0.01), (10**12, 256)])
+@pytest.mark.parametrize(
+    ("t", "beta"), [(1, 256), (2, 256), (4000, 256), (4000, 0.01), (10**12, 256)]
+)
 def test_chances_of_exp3_plus_plus(t, beta):
-    """A decision's probability is that of the naive policy, also where a gap is known so well that the arm is hardly explored, which takes 1e8 rounds with the paper's beta."""
+    """A decision's probability is that of the naive policy, also where a gap is
+    known so well that the arm is hardly explored, which takes 1e8 rounds with the
+    paper's beta.
+    """
     policy, losses = ia.EXP3PlusPlus(beta=beta), [[0.25] * 3000, [0.75] * 2000, [0.5] * 10, []]
     twin = twin_of(policy, 4, None, np.zeros(4, np.uint64))
     twin.losses, twin.weighted = losses, [3.0, 2.5, 1e9, 7.0]
@@ -239,20 +324,31 @@ def test_chances_of_exp3_plus_plus(t, beta):
     np.testing.assert_allclose(list(chosen.values()), 1, rtol=1e-9)
 
 
-@pytest.mark.parametrize("losses", [[0.0], [0, 0, 0], [3, 0.5, 7], [0, 1e3, 1e9], [50, 50.1, 49, 50, 400]], ids=str)
+@pytest.mark.parametrize(
+    "losses", [[0.0], [0, 0, 0], [3, 0.5, 7], [0, 1e3, 1e9], [50, 50.1, 49, 50, 400]], ids=str
+)
 def test_naive_tsallis_inf_has_the_weights_of_its_definition(losses):
-    """w_a = (L_a - x)^-2 t sums to 1, with the x of a root finder, from whichever side Newton's method comes."""
+    """w_a = (L_a - x)^-2 t sums to 1, with the x of a root finder, from whichever
+    side Newton's method comes.
+    """
     for start, t in [(0, 1), (1e6, 1), (0, 1000), (40, 1000), (1e6, 1000)]:
         twin = twin_of(ia.TsallisINF(), len(losses), None, np.zeros(4, np.uint64))
         twin.weighted, twin.y = losses, start
         ends = min(losses) - 2 * np.sqrt(t * len(losses)), min(losses) - np.sqrt(t) / 2
-        x = brentq(lambda x, t=t: (t * (np.array(losses) - x) ** -2.0).sum() - 1, *ends, xtol=1e-14, rtol=1e-15)
+        x = brentq(
+            lambda x, t=t: (t * (np.array(losses) - x) ** -2.0).sum() - 1,
+            *ends,
+            xtol=1e-14,
+            rtol=1e-15,
+        )
         np.testing.assert_allclose(twin.chances(t), t * (np.array(losses) - x) ** -2.0, rtol=1e-12)
         assert sum(twin.chances(t)) == pytest.approx(1, abs=1e-14)
 
 
 def test_naive_exp3_draws_with_its_chances():
-    """Of all uniform numbers, a share of p_a = (1 - gamma) w_a / sum(w) + gamma / K makes the naive EXP3 choose arm a."""
+    """Of all uniform numbers, a share of p_a = (1 - gamma) w_a / sum(w) + gamma / K
+    makes the naive EXP3 choose arm a.
+    """
     twin = twin_of(ia.EXP3(gamma=0.2), 4, None, np.zeros(4, np.uint64))
     for arm, x in [(2, 1.0), (2, 1.0), (0, 0.5), (3, 0.0), (2, 1.0)]:
         twin.update(arm, x)

@@ -1,4 +1,6 @@
-"""Count-IMED: its parameters, its evidence, what it costs; and the corrupted divergence that CRIMED reads."""
+"""Count-IMED: its parameters, its evidence, what it costs; and the corrupted
+divergence that CRIMED reads.
+"""
 
 import os
 
@@ -14,23 +16,35 @@ PAPER = ia.GaussianBandit(means=range(2, 21, 2))
 
 @pytest.mark.parametrize(
     ("epsilon", "expected"),
-    [(0.05, [0.2558, 1.0146, 2.3340, 2.6500]), (0.125, [0.0998, 0.5369, 1.2907, 1.4594]), (0.3, [0.0, 0.0654, 0.2860, 0.3389])],
+    [
+        (0.05, [0.2558, 1.0146, 2.3340, 2.6500]),
+        (0.125, [0.0998, 0.5369, 1.2907, 1.4594]),
+        (0.3, [0.0, 0.0654, 0.2860, 0.3389]),
+    ],
 )
 def test_corrupted_divergence(epsilon, expected):
-    """For gaps of 1, 2, 4 and many standard deviations, kl_eps has the published digits."""
+    """For gaps of 1, 2, 4 and many standard deviations, kl_eps has the published
+    digits.
+    """
     assert [round(corrupted_kl(D, epsilon), 4) for D in (1.0, 2.0, 4.0, 20.0)] == expected
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3])
 def test_table_of_the_corrupted_divergence(epsilon):
-    """The table is that of an independent root finder, and gives up to 1e-4 the function between its points."""
+    """The table is that of an independent root finder, and gives up to 1e-4 the
+    function between its points.
+    """
     table = np.zeros(POINTS)
     least = smallest_gap(epsilon)
     tabulated = [tabulated_kl(table, 0.01 * k, epsilon, least) for k in range(0, POINTS, 40)]
     np.testing.assert_allclose(tabulated, corrupted_kl_table(epsilon)[::40], rtol=1e-9, atol=1e-13)
     for excess in (0.013, 0.505, 3.217):
-        assert tabulated_kl(table, excess, epsilon, least) == pytest.approx(corrupted_kl(least + excess, epsilon), abs=1e-4)
-    assert tabulated_kl(table, np.inf, epsilon, least) == pytest.approx((1 - 2 * epsilon) * np.log((1 - epsilon) / epsilon))
+        assert tabulated_kl(table, excess, epsilon, least) == pytest.approx(
+            corrupted_kl(least + excess, epsilon), abs=1e-4
+        )
+    assert tabulated_kl(table, np.inf, epsilon, least) == pytest.approx(
+        (1 - 2 * epsilon) * np.log((1 - epsilon) / epsilon)
+    )
 
 
 @pytest.mark.parametrize("make", [ia.CRIMEDStar, ia.CRIMED, ia.CountIMED])
@@ -42,7 +56,9 @@ def test_bad_epsilon(make, epsilon):
 
 
 def test_other_bad_parameters():
-    """So are a scale of zero, a shift that is not a yes or a no, a gap that corruption can hide, and bounded memory."""
+    """So are a scale of zero, a shift that is not a yes or a no, a gap that
+    corruption can hide, and bounded memory.
+    """
     with pytest.raises(ia.InvalidInput, match="sigma"):
         ia.IMED(sigma=0)
     with pytest.raises(ia.InvalidInput, match="shift"):
@@ -56,7 +72,9 @@ def test_other_bad_parameters():
 
 
 def test_forced_pulls_for_rho():
-    """`MedEUCB.for_rho` asks for a twentieth more than the sharp condition, and refuses half of the rewards or more."""
+    """`MedEUCB.for_rho` asks for a twentieth more than the sharp condition, and
+    refuses half of the rewards or more.
+    """
     assert ia.MedEUCB.for_rho(0.3).b == pytest.approx(1.05 * 11.47, abs=0.01)
     assert ia.MedEUCB.for_rho(0).b == ia.MedEUCB.for_rho(1e-9).b == 0.5
     with pytest.raises(ia.InvalidInput, match="rho"):
@@ -65,11 +83,30 @@ def test_forced_pulls_for_rho():
 
 @pytest.mark.statistical
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="ten million rounds")
-@pytest.mark.parametrize(("told", "rho", "low", "high"), [(True, 0.125, 665, 765), (True, 0.3, 950, 1700), (False, 0.125, 855, 955), (False, 0.3, 1250, 1600)])
+@pytest.mark.parametrize(
+    ("told", "rho", "low", "high"),
+    [
+        (True, 0.125, 665, 765),
+        (True, 0.3, 950, 1700),
+        (False, 0.125, 855, 955),
+        (False, 0.3, 1250, 1600),
+    ],
+)
 def test_regret_on_the_papers_arms(told, rho, low, high):
-    """Told rho or not, the mean regret is what 2,000 trials have shown, within 4 standard errors of 100, and no trial is stuck (false alarm below 1e-4 each; the seed is fixed)."""
+    """Told rho or not, the mean regret is what 2,000 trials have shown, within 4
+    standard errors of 100, and no trial is stuck (false alarm below 1e-4 each; the
+    seed is fixed).
+    """
     policy = ia.CountIMED.for_rho(rho) if told else ia.AdaptiveCountIMED()
-    result = ia.simulate(policy, PAPER, ia.OppositeUniform(rho=rho, scale=1800), horizon=100_000, trials=100, seed=3, progress=False)
+    result = ia.simulate(
+        policy,
+        PAPER,
+        ia.OppositeUniform(rho=rho, scale=1800),
+        horizon=100_000,
+        trials=100,
+        seed=3,
+        progress=False,
+    )
     assert low < result.regret[0, :, -1].mean() < high
     assert not result.stuck.any()
 
@@ -78,7 +115,15 @@ def test_scale_of_the_rewards_does_not_matter_to_the_policy_that_is_told_nothing
     """Rewards times 1024 give the same choices: nothing depends on units."""
     attack = {scale: ia.OppositeUniform(rho=0.25, scale=1800 * scale) for scale in (1, 1024)}
     pulls = [
-        ia.simulate(ia.AdaptiveCountIMED(), ia.GaussianBandit([scale * m for m in (0, 1, 4)], sigma=scale), attack[scale], horizon=500, trials=2, seed=1, progress=False).pulls
+        ia.simulate(
+            ia.AdaptiveCountIMED(),
+            ia.GaussianBandit([scale * m for m in (0, 1, 4)], sigma=scale),
+            attack[scale],
+            horizon=500,
+            trials=2,
+            seed=1,
+            progress=False,
+        ).pulls
         for scale in (1, 1024)
     ]
     np.testing.assert_array_equal(*pulls)
@@ -86,7 +131,9 @@ def test_scale_of_the_rewards_does_not_matter_to_the_policy_that_is_told_nothing
 
 @pytest.mark.filterwarnings("ignore::ironarm.RewardWarning")
 def test_equal_and_infinite_rewards_leave_the_policy_that_is_told_nothing_at_work():
-    """Rewards without any spread, one in four of them infinite, still lead to the best arm."""
+    """Rewards without any spread, one in four of them infinite, still lead to the
+    best arm.
+    """
     agent = ia.Agent(ia.AdaptiveCountIMED(), arms=["low", "high"], seed=1)
     for t in range(400):
         arm = agent.select()

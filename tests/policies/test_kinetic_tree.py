@@ -13,7 +13,9 @@ often = settings(deadline=None, derandomize=True, max_examples=120)
 
 
 class Tree:
-    """A tree over lines estimate + c * spread; `top` is its answer, `scan` the plain one."""
+    """A tree over lines estimate + c * spread; `top` is its answer, `scan` the plain
+    one.
+    """
 
     def __init__(self, lines):
         arms = len(lines)
@@ -22,7 +24,9 @@ class Tree:
         self.at, self.ready = [0.0], [0]
 
     def top(self, c):
-        return tree_top(self.lines.estimate, self.lines.spread, self.winner, self.until, self.at, self.ready, c)
+        return tree_top(
+            self.lines.estimate, self.lines.spread, self.winner, self.until, self.at, self.ready, c
+        )
 
     def touch(self, a, estimate, spread):
         self.lines.estimate[a], self.lines.spread[a] = estimate, spread
@@ -38,13 +42,23 @@ class Tree:
 
 
 def rarely_infinite(estimates):
-    """Infinite estimates now and then: where they are common, nothing else is ever on top."""
-    return st.integers(0, 30).flatmap(lambda k: st.sampled_from([INF, -INF]) if k == 0 else estimates)
+    """Infinite estimates now and then: where they are common, nothing else is ever
+    on top.
+    """
+    return st.integers(0, 30).flatmap(
+        lambda k: st.sampled_from([INF, -INF]) if k == 0 else estimates
+    )
 
 
-# small multiples of 1/8: every height is exact, many are equal, and lines cross at the very c of a query
-exact_lines = st.tuples(rarely_infinite(st.integers(-8, 8).map(float)), st.integers(0, 8).map(lambda s: s / 8))
-any_lines = st.tuples(rarely_infinite(st.floats(-10, 10) | st.floats(-1e3, 1e3)), st.integers(1, 10**6).map(lambda n: 1 / math.sqrt(n)))
+# small multiples of 1/8: every height is exact, many are equal, and lines cross at the
+# very c of a query
+exact_lines = st.tuples(
+    rarely_infinite(st.integers(-8, 8).map(float)), st.integers(0, 8).map(lambda s: s / 8)
+)
+any_lines = st.tuples(
+    rarely_infinite(st.floats(-10, 10) | st.floats(-1e3, 1e3)),
+    st.integers(1, 10**6).map(lambda n: 1 / math.sqrt(n)),
+)
 
 
 def stories(lines, steps):
@@ -68,10 +82,22 @@ def tell(story):
 @often
 @given(stories(exact_lines, st.integers(0, 16).map(lambda c: c / 8)))
 @example(([(1.0, 0.0), (0.0, 1.0), (0.0, 1.0)], [([], 0.5), ([], 0.5), ([], 0.125)]))
-@example(([(1.0, 0.0), (-8.0, 0.0), (-8.0, 0.0), (-8.0, 0.0)], [([], 0.5), ([(1, (0.0, 1.0))], 0.25), ([], 0.75)]))
-@example(([(0.0, 1.0), (1.0, 0.0)], [([], 0.5), ([], 0.5), ([(0, (INF, 0.0)), (1, (INF, 1.0))], 0.125), ([], 9.0)]))
+@example(
+    (
+        [(1.0, 0.0), (-8.0, 0.0), (-8.0, 0.0), (-8.0, 0.0)],
+        [([], 0.5), ([(1, (0.0, 1.0))], 0.25), ([], 0.75)],
+    )
+)
+@example(
+    (
+        [(0.0, 1.0), (1.0, 0.0)],
+        [([], 0.5), ([], 0.5), ([(0, (INF, 0.0)), (1, (INF, 1.0))], 0.125), ([], 9.0)],
+    )
+)
 def test_top_is_that_of_a_scan(story):
-    """While c grows and lines change, the top is the highest line, the lowest number among equals; infinite and equal lines included."""
+    """While c grows and lines change, the top is the highest line, the lowest number
+    among equals; infinite and equal lines included.
+    """
     for tree, c in tell(story):
         expected = tree.scan(c)
         actual = tree.top(c)
@@ -81,7 +107,9 @@ def test_top_is_that_of_a_scan(story):
 @often
 @given(stories(any_lines, st.floats(0, 2)))
 def test_top_of_any_lines(story):
-    """Whatever the lines, no line is higher than the top by more than the rounding of its height."""
+    """Whatever the lines, no line is higher than the top by more than the rounding
+    of its height.
+    """
     for tree, c in tell(story):
         heights = tree.heights(c)
         highest, actual = max(heights), heights[tree.top(c)]
@@ -99,7 +127,9 @@ def test_c_may_fall(story):
 
 
 def test_few_matches_are_played(monkeypatch):
-    """Among a thousand lines, a query at a c that has hardly grown and a changed line that loses cost a few matches, not a thousand."""
+    """Among a thousand lines, a query at a c that has hardly grown and a changed
+    line that loses cost a few matches, not a thousand.
+    """
     from ironarm.policies import kinetic_tree
 
     tree = Tree([(a / 1000, 1 / math.sqrt(1 + a)) for a in range(1000)])

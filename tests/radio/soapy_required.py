@@ -1,4 +1,6 @@
-"""Skips the tests of a module, loudly, where SoapySDR and the driver that the virtual radio serves are not installed."""
+"""Skips the tests of a module, loudly, where SoapySDR and the driver that the
+virtual radio serves are not installed.
+"""
 
 import pytest
 
@@ -7,13 +9,16 @@ from ironarm.radio.backends.soapy_binding import soapy
 
 
 def require_soapy():
-    """Skip the module that calls this if SoapySDR is missing, and say what to install."""
+    """Skip the module that calls this if SoapySDR is missing, and say what to
+    install.
+    """
     try:
         modules = soapy().listModules()
     except MissingExtra:
         modules = ()
     if not any("RedPitaya" in path for path in modules):
         pytest.skip(
-            "NOT TESTED: radios through SoapySDR; apt-get install --no-install-recommends python3-soapysdr soapysdr-module-redpitaya (as root)",
+            "NOT TESTED: radios through SoapySDR; apt-get install --no-install-recommends "
+            "python3-soapysdr soapysdr-module-redpitaya (as root)",
             allow_module_level=True,
         )

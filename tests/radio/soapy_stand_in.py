@@ -1,4 +1,6 @@
-"""A stand-in for SoapySDR and one device, for what the virtual radio's driver cannot show."""
+"""A stand-in for SoapySDR and one device, for what the virtual radio's driver cannot
+show.
+"""
 
 # ruff: noqa: N802, N815
 # the names are SoapySDR's
@@ -81,7 +83,17 @@ class Device:
 def stand_in(monkeypatch):
     """Put it in SoapySDR's place, and return the class of its devices, for changes."""
     kind = type("Kind", (Device,), {})
-    monkeypatch.setattr(module, "soapy", lambda: SimpleNamespace(Device=kind, SOAPY_SDR_RX=1, SOAPY_SDR_TX=0, SOAPY_SDR_CF32="CF32", SOAPY_SDR_END_BURST=2))
+    monkeypatch.setattr(
+        module,
+        "soapy",
+        lambda: SimpleNamespace(
+            Device=kind,
+            SOAPY_SDR_RX=1,
+            SOAPY_SDR_TX=0,
+            SOAPY_SDR_CF32="CF32",
+            SOAPY_SDR_END_BURST=2,
+        ),
+    )
     return kind
 
 

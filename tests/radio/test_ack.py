@@ -28,10 +28,14 @@ def test_the_same_ack_twice_is_one_packet():
 
 
 def test_requests_and_answers_are_lost_alike():
-    """Of 1,000 tries half arrive, and half of the others were heard all the same: each within four standard errors."""
+    """Of 1,000 tries half arrive, and half of the others were heard all the same:
+    each within four standard errors.
+    """
     heard = []
     link = InProcessAck(lambda *request: heard.append(request), loss=0.5, retries=0, seed=1)
-    assert sum(link.request(number, 0, 1).arrived for number in range(1000)) == pytest.approx(500, abs=63)
+    assert sum(link.request(number, 0, 1).arrived for number in range(1000)) == pytest.approx(
+        500, abs=63
+    )
     assert len(heard) == pytest.approx(750, abs=55)
 
 
@@ -39,7 +43,10 @@ def test_a_late_answer_is_not_taken_for_the_next():
     """The answer to round 2 comes while round 3 is asked for: passed over."""
     address = f"tcp://127.0.0.1:{free_port()}"
     transmitter, got = router(address), []
-    lost, client = AckClient(address, timeout_seconds=0.05, retries=0), AckClient(address, timeout_seconds=20, retries=0)
+    lost, client = (
+        AckClient(address, timeout_seconds=0.05, retries=0),
+        AckClient(address, timeout_seconds=20, retries=0),
+    )
     try:
         assert not lost.request(2, 0, 0).arrived
         thread = threading.Thread(target=lambda: got.append(client.request(3, 1, 0)))
@@ -59,9 +66,11 @@ def test_a_late_answer_is_not_taken_for_the_next():
 
 
 def test_acks_over_zeromq():
-    """Latency is told; an answer that is lost is asked for again, one to an older request is passed over; nonsense is not answered.
+    """Latency is told; an answer that is lost is asked for again, one to an older
+    request is passed over; nonsense is not answered.
 
-    A packet that was not sent as it should be counts as lost at once, and so does an ACK without a server, after its tries.
+    A packet that was not sent as it should be counts as lost at once, and so does an
+    ACK without a server, after its tries.
     """
     address = f"tcp://127.0.0.1:{free_port()}"
     heard, ended, silent = [], threading.Event(), {(1, 0): 1}
@@ -78,7 +87,13 @@ def test_acks_over_zeromq():
     stranger = dealer()
     stranger.connect(address)
     try:
-        for nonsense in ([b"x"], [b"\xff", b""], [b"[1]", b""], encoded({"round": "1"}), encoded({"round": -1, "attempt": 0, "channel": 0})):
+        for nonsense in (
+            [b"x"],
+            [b"\xff", b""],
+            [b"[1]", b""],
+            encoded({"round": "1"}),
+            encoded({"round": -1, "attempt": 0, "channel": 0}),
+        ):
             stranger.send_multipart(nonsense)
         first = client.request(0, 0, 3)
         assert (first.arrived, first.tries) == (True, 1)
@@ -96,7 +111,9 @@ def test_acks_over_zeromq():
         stranger.close(0)
         client.close()
     beats = []
-    lost = AckClient(address, timeout_seconds=0.1, retries=1, meanwhile=lambda: beats.append(time.monotonic()))
+    lost = AckClient(
+        address, timeout_seconds=0.1, retries=1, meanwhile=lambda: beats.append(time.monotonic())
+    )
     assert lost.request(2, 0, 0)[::2] == (False, 2)
     assert len(beats) >= 4
     lost.close()
@@ -106,19 +123,32 @@ def test_a_transmitter_of_another_run_refuses(capsys):
     """With a sentence on both sides, and no packet."""
     address, heard = f"tcp://127.0.0.1:{free_port()}", []
     server = AckServer(address, lambda *request: heard.append(request) or True, run="mine")
-    client = AckClient(address, timeout_seconds=20, retries=0, meanwhile=lambda: server.serve(0), run="yours")
+    client = AckClient(
+        address, timeout_seconds=20, retries=0, meanwhile=lambda: server.serve(0), run="yours"
+    )
     try:
-        with pytest.raises(InvalidInput, match=rf"the transmitter at {address} belongs to the run 'mine', and this node to the run 'yours'; set another port"):
+        with pytest.raises(
+            InvalidInput,
+            match=(
+                rf"the transmitter at {address} belongs to the run 'mine', and this node to the "
+                r"run 'yours'; set another port"
+            ),
+        ):
             client.request(0, 0, 3)
     finally:
         server.close()
         client.close()
     assert heard == []
-    assert capsys.readouterr().err == "tx: refused a request of another run, 'yours'; this is the run 'mine'\n"
+    assert (
+        capsys.readouterr().err
+        == "tx: refused a request of another run, 'yours'; this is the run 'mine'\n"
+    )
 
 
 def test_messages_are_data():
     """Samples survive as 32-bit parts; what is no message is None."""
     message = decoded(encoded({"op": "x"}, np.array([1 + 2j])))
     assert (message.op, message.payload) == ("x", np.array([1 + 2j], "<c8").tobytes())
-    assert [decoded(parts) for parts in ([], [b"{}"], [b"{", b""], [b"[]", b""], [b"[" * 100_000, b""])] == [None] * 5
+    assert [
+        decoded(parts) for parts in ([], [b"{}"], [b"{", b""], [b"[]", b""], [b"[" * 100_000, b""])
+    ] == [None] * 5

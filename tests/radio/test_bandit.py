@@ -16,7 +16,10 @@ NOISE = np.random.default_rng(8).random(4000)
 
 @pytest.mark.parametrize("law", range(10))
 def test_tiers_agree(law):
-    """Means within 0.05 dB of each other and of what was configured, clean and jammed. Little wander, so a mean's standard error is 0.006 dB (false alarm under 1e-6)."""
+    """Means within 0.05 dB of each other and of what was configured, clean and jammed.
+
+    Little wander, so a mean's standard error is 0.006 dB (false alarm under 1e-6).
+    """
     bandits = [ia.RadioBandit(tier, spread=0.35) for tier in ("iq", "symbol", "analytic")]
     means = [bandit.rewards(law, NOISE).mean() for bandit in bandits]
     assert max(means) - min(means) < 0.05
@@ -25,13 +28,17 @@ def test_tiers_agree(law):
 
 @pytest.mark.parametrize("tier", ["iq", "symbol", "analytic"])
 def test_rewards_spread_by_one_decibel(tier):
-    """Within 5 % in the best channel and the worst (4.5 standard errors: false alarm 1e-5)."""
+    """Within 5 % in the best channel and the worst (4.5 standard errors: false alarm
+    1e-5).
+    """
     bandit = ia.RadioBandit(tier)
     assert [bandit.rewards(arm, NOISE).std() for arm in (0, 4)] == pytest.approx([1, 1], rel=0.05)
 
 
 def test_a_packet_is_a_function_of_its_noise_number():
-    """Bit for bit the same alone, in parts, and reversed; channels and jamming differ."""
+    """Bit for bit the same alone, in parts, and reversed; channels and jamming
+    differ.
+    """
     for tier in ("iq", "symbol", "analytic"):
         bandit = ia.RadioBandit(tier)
         some = NOISE[:30]
@@ -42,11 +49,24 @@ def test_a_packet_is_a_function_of_its_noise_number():
 
 
 def test_simulation_does_not_depend_on_the_stretch(monkeypatch):
-    """The same pulls whether packets are rendered one, sixteen or all at a time, in one thread or two; only pulled channels are rendered."""
+    """The same pulls whether packets are rendered one, sixteen or all at a time, in
+    one thread or two; only pulled channels are rendered.
+    """
     results = []
     for stretch, workers in ((1, 1), (16, 2), (300, 1)):
         monkeypatch.setattr("ironarm.radio.bandit.RadioBandit.stretch", stretch)
-        results.append(ia.simulate([ia.MedEUCB(block=100), ia.UCB()], ia.RadioBandit(), ia.Jammer(0.3), horizon=300, trials=2, seed=3, workers=workers, progress=False))
+        results.append(
+            ia.simulate(
+                [ia.MedEUCB(block=100), ia.UCB()],
+                ia.RadioBandit(),
+                ia.Jammer(0.3),
+                horizon=300,
+                trials=2,
+                seed=3,
+                workers=workers,
+                progress=False,
+            )
+        )
     assert np.array_equal(results[0].regret, results[1].regret)
     assert np.array_equal(results[0].pulls, results[2].pulls)
 
@@ -62,36 +82,60 @@ def test_jammed_laws_are_computed_for_attacked_rounds_only():
 
 
 def test_strategies_of_the_jammer():
-    """Which channels show their jammed law; who has none, and channels that do not exist, are refused."""
+    """Which channels show their jammed law; who has none, and channels that do not
+    exist, are refused.
+    """
     bandit = ia.RadioBandit("analytic")
-    assert [ia.Jammer(0.3, strategy).shows(bandit).tolist() for strategy in ("any", "best", [1, 4])] == [[5, 6, 7, 8, 9], [5, 1, 2, 3, 4], [0, 6, 2, 3, 9]]
+    assert [
+        ia.Jammer(0.3, strategy).shows(bandit).tolist() for strategy in ("any", "best", [1, 4])
+    ] == [[5, 6, 7, 8, 9], [5, 1, 2, 3, 4], [0, 6, 2, 3, 9]]
     assert pickle.loads(pickle.dumps(ia.Jammer(0.3, [1, 4]))) == ia.Jammer(0.3, (1, 4))
     with pytest.raises(ia.InvalidInput, match="RadioBandit"):
         ia.simulate(ia.UCB(), ia.GaussianBandit([0, 1]), ia.Jammer(0.3), horizon=10, trials=1)
     with pytest.raises(ia.InvalidInput, match="channel 5"):
         ia.Jammer(0.3, [5]).shows(bandit)
     for neither in ("worst", []):
-        with pytest.raises(ia.InvalidInput, match="strategy must be 'any', 'best' or a list of channel numbers"):
+        with pytest.raises(
+            ia.InvalidInput, match="strategy must be 'any', 'best' or a list of channel numbers"
+        ):
             ia.Jammer(0.3, neither)
-    for probabilities, message in (([1, 0, 0, 0, 0], "names a channel twice.*not a probability for each"), ([0.5, 0, 0, 0, 0], "a list names the channels that are jammed")):
+    for probabilities, message in (
+        ([1, 0, 0, 0, 0], "names a channel twice.*not a probability for each"),
+        ([0.5, 0, 0, 0, 0], "a list names the channels that are jammed"),
+    ):
         with pytest.raises(ia.InvalidInput, match=message):
             ia.Jammer(0.3, probabilities)
 
 
 def test_policies_on_the_testbed():
-    """A jammer of the best channel fools means and not medians; other attacks act on the report (analytic tier, 20 trials; the shares are 0.84 and 0.0)."""
+    """A jammer of the best channel fools means and not medians; other attacks act on
+    the report (analytic tier, 20 trials; the shares are 0.84 and 0.0).
+    """
     policies = [ia.MedEUCB(block=200), ia.UCB()]
     for attack in (ia.Jammer(0.3, "best"), ia.OppositeUniform(0.3)):
-        result = ia.simulate(policies, ia.RadioBandit("analytic"), attack, horizon=2000, trials=20, seed=1, progress=False)
+        result = ia.simulate(
+            policies,
+            ia.RadioBandit("analytic"),
+            attack,
+            horizon=2000,
+            trials=20,
+            seed=1,
+            progress=False,
+        )
         assert result.optimal[0, :, -1].mean() > 0.7
         assert result.optimal[1, :, -1].mean() < 0.1
 
 
 def test_certify_reads_the_law():
     """Poison budget and promise are those of normal arms with sigma 1, nearly."""
-    radio, normal = (ia.certify(bandit, 0.125, horizon=2000) for bandit in (ia.RadioBandit(), ia.GaussianBandit([41, 37, 35, 31, 28])))
+    radio, normal = (
+        ia.certify(bandit, 0.125, horizon=2000)
+        for bandit in (ia.RadioBandit(), ia.GaussianBandit([41, 37, 35, 31, 28]))
+    )
     assert radio.guaranteed
-    assert (radio.budget.malicious, radio.budget.coin) == pytest.approx((normal.budget.malicious, normal.budget.coin), abs=2e-3)
+    assert (radio.budget.malicious, radio.budget.coin) == pytest.approx(
+        (normal.budget.malicious, normal.budget.coin), abs=2e-3
+    )
     assert radio.bound == pytest.approx(normal.bound, rel=0.02)
 
 
@@ -99,7 +143,8 @@ def test_missed_packets_pay_the_floor():
     """Jamming far below what the receiver finds, in every tier."""
     for tier in ("iq", "symbol", "analytic"):
         bandit = ia.RadioBandit(tier, means=[20, 30], jammed=[0, 8], missed=-40)
-        bandit.jammed, bandit.jam[0] = np.array([-30.0, 8.0]), 1000.0  # less than 0 dB cannot be asked for
+        # less than 0 dB cannot be asked for
+        bandit.jammed, bandit.jam[0] = np.array([-30.0, 8.0]), 1000.0
         assert set(bandit.rewards(2, NOISE[:50])) == {-40.0}
         assert bandit.rewards(3, NOISE[:50]).min() > 0
 
@@ -107,13 +152,24 @@ def test_missed_packets_pay_the_floor():
 def test_by_name_and_as_data():
     """Study files can name it; it survives pickling; results know what made them."""
     bandit = make({"name": "RadioBandit", "tier": "analytic", "means": "40,30", "jammed": [5, 5]})
-    assert bandit.to_dict() == {"bandit": "RadioBandit", "tier": "analytic", "means": [40, 30], "jammed": [5, 5], "spread": 1, "missed": -20}
-    assert np.array_equal(pickle.loads(pickle.dumps(bandit)).rewards(3, NOISE[:5]), bandit.rewards(3, NOISE[:5]))
+    assert bandit.to_dict() == {
+        "bandit": "RadioBandit",
+        "tier": "analytic",
+        "means": [40, 30],
+        "jammed": [5, 5],
+        "spread": 1,
+        "missed": -20,
+    }
+    assert np.array_equal(
+        pickle.loads(pickle.dumps(bandit)).rewards(3, NOISE[:5]), bandit.rewards(3, NOISE[:5])
+    )
     assert make({"name": "RadioBandit"}).tier == "iq"
 
 
 def test_bad_settings_are_refused():
-    """Unknown tier, wrong counts, jamming that would help, targets out of reach, too little or too much spread."""
+    """Unknown tier, wrong counts, jamming that would help, targets out of reach, too
+    little or too much spread.
+    """
     for settings, problem in (
         ({"tier": "iqq"}, "Did you mean 'iq'"),
         ({"means": [40, 30]}, "one number for each of the 2"),

@@ -1,4 +1,6 @@
-"""Calibration hits its targets whatever the path gains, and names what it cannot reach."""
+"""Calibration hits its targets whatever the path gains, and names what it cannot
+reach.
+"""
 
 import json
 from dataclasses import asdict
@@ -7,23 +9,40 @@ import numpy as np
 import pytest
 
 from ironarm.errors import BadFile, InvalidInput
-from ironarm.radio.calibrate import TARGETS_DB, Calibration, ChannelSetting, SimulatedBench, UnreachableTarget, calibrate
+from ironarm.radio.calibrate import (
+    TARGETS_DB,
+    Calibration,
+    ChannelSetting,
+    SimulatedBench,
+    UnreachableTarget,
+    calibrate,
+)
 from ironarm.radio.medium import Medium
 
 QUIET = (0.0,) * 5
 
 
 def bench(floor=1e-9, transmitter=0.0, noise=0.0, seed=1):
-    gains = {"transmitter": np.broadcast_to(transmitter, 5).tolist(), "noise": np.broadcast_to(noise, 5).tolist()}
+    gains = {
+        "transmitter": np.broadcast_to(transmitter, 5).tolist(),
+        "noise": np.broadcast_to(noise, 5).tolist(),
+    }
     return SimulatedBench.of(Medium(noise=QUIET, floor=floor, gains_db=gains, seed=seed))
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_targets_from_unknown_gains(seed, tmp_path):
-    """Fresh packets have the target means within 0.2 dB and unit spread within 8 % (1,000 packets: six and five standard errors)."""
+    """Fresh packets have the target means within 0.2 dB and unit spread within 8 %
+    (1,000 packets: six and five standard errors).
+    """
     draw = np.random.default_rng(seed)
     transmitter = draw.uniform(-40, 0, 5)
-    here = bench(10**-5.5 * 10 ** (transmitter.min() / 10), transmitter, transmitter - draw.uniform(-20, 20, 5), seed)
+    here = bench(
+        10**-5.5 * 10 ** (transmitter.min() / 10),
+        transmitter,
+        transmitter - draw.uniform(-20, 20, 5),
+        seed,
+    )
     found = calibrate(here)
     found.save(tmp_path / "calibration.json")
     kept = Calibration.load(tmp_path / "calibration.json")
@@ -35,8 +54,16 @@ def test_targets_from_unknown_gains(seed, tmp_path):
 
 
 def test_unreachable_targets_are_named():
-    """A floor of 40 dB, a noise source that is too weak, one that is not connected, a spread below the measurement's own."""
-    with pytest.raises(UnreachableTarget, match=r"channel 0 cannot reach 41 dB: with the noise source off it has (39\.9|40\.0|40\.1) dB"):
+    """A floor of 40 dB, a noise source that is too weak, one that is not connected,
+    a spread below the measurement's own.
+    """
+    with pytest.raises(
+        UnreachableTarget,
+        match=(
+            r"channel 0 cannot reach 41 dB: with the noise source off it has (39\.9|40\.0|40\.1) "
+            r"dB"
+        ),
+    ):
         calibrate(bench(floor=1e-4))
     with pytest.raises(UnreachableTarget, match=r"channel 2 cannot come down to 35 dB"):
         calibrate(bench(noise=[0, 0, -50, 0, 0]))
@@ -48,7 +75,13 @@ def test_unreachable_targets_are_named():
 
 def test_a_calibration_without_end_is_refused():
     """Before a packet is sent; what is needed is said."""
-    with pytest.raises(InvalidInput, match=r"takes 1\.6e\+07 packets in each channel, and 100,000 is the most; choose 0\.013 dB or more"):
+    with pytest.raises(
+        InvalidInput,
+        match=(
+            r"takes 1\.6e\+07 packets in each channel, and 100,000 is the most; choose 0\.013 dB "
+            r"or more"
+        ),
+    ):
         calibrate(bench(), tolerance_db=0.001)
     with pytest.raises(InvalidInput, match="packets must be a whole number"):
         calibrate(bench(), packets=99_999_999_999)
@@ -70,18 +103,34 @@ def test_bad_files(tmp_path):
     path = tmp_path / "calibration.json"
     with pytest.raises(BadFile, match="cannot be read"):
         Calibration.load(path)
-    for text, problem in (("{", "not JSON"), ("[1]", "not a calibration file"), ('{"ironarm_calibration": 2}', "of this version"), ('{"ironarm_calibration": 1}', "damaged")):
+    for text, problem in (
+        ("{", "not JSON"),
+        ("[1]", "not a calibration file"),
+        ('{"ironarm_calibration": 2}', "of this version"),
+        ('{"ironarm_calibration": 1}', "damaged"),
+    ):
         path.write_text(text)
         with pytest.raises(BadFile, match=problem):
             Calibration.load(path)
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("level", float("nan")), ("level", None), ("level", 1.5), ("level", -0.1), ("target_db", "41"), ("slope", float("inf")), ("wander_db", None)]
+    ("name", "value"),
+    [
+        ("level", float("nan")),
+        ("level", None),
+        ("level", 1.5),
+        ("level", -0.1),
+        ("target_db", "41"),
+        ("slope", float("inf")),
+        ("wander_db", None),
+    ],
 )
 def test_numbers_that_are_none_are_damage(name, value, tmp_path):
     """They would be found in the middle of a run, or never."""
-    whole = asdict(Calibration((ChannelSetting(1200e6, 41.0, 50.0, 1e-3, 0.5, 41.0, 1.0),), 0.9, 1.0, "today"))
+    whole = asdict(
+        Calibration((ChannelSetting(1200e6, 41.0, 50.0, 1e-3, 0.5, 41.0, 1.0),), 0.9, 1.0, "today")
+    )
     path = tmp_path / "calibration.json"
     path.write_text(json.dumps({"ironarm_calibration": 1, **whole}))
     assert Calibration.load(path).levels == (0.5,)

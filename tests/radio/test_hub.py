@@ -32,15 +32,30 @@ class Socket:
 
 RECORD = {"round": 0, "channel": 2, "sinr_db": 35.0, "missed": False, "reward": 35.0, "regret": 6.0}
 PACKET = {"op": "announce", "round": 3, "attempt": 0, "channel": 0}
-BURST = {"op": "transmit", "round": 3, "attempt": 0, "rate_hz": 2 * 5e6 / 12, "frequency_hz": 1200e6, "gain_db": 0.0}
+BURST = {
+    "op": "transmit",
+    "round": 3,
+    "attempt": 0,
+    "rate_hz": 2 * 5e6 / 12,
+    "frequency_hz": 1200e6,
+    "gain_db": 0.0,
+}
 
 
 @pytest.mark.parametrize(
     ("role", "fields"),
     [
-        *(("tx", {**PACKET, name: value}) for name in ("round", "attempt", "channel") for value in (float("inf"), float("nan"), HUGE, -1, "x", None)),
+        *(
+            ("tx", {**PACKET, name: value})
+            for name in ("round", "attempt", "channel")
+            for value in (float("inf"), float("nan"), HUGE, -1, "x", None)
+        ),
         ("tx", {**PACKET, "round": 2**32}),
-        *(("tx", {**BURST, name: value}) for name in ("gain_db", "rate_hz", "frequency_hz") for value in (float("inf"), HUGE, "x")),
+        *(
+            ("tx", {**BURST, name: value})
+            for name in ("gain_db", "rate_hz", "frequency_hz")
+            for value in (float("inf"), HUGE, "x")
+        ),
         ("tx", {**BURST, "gain_db": 201}),
         ("rx", {"op": "record", "rounds": [{"round": float("inf")}]}),
         ("rx", {"op": "record", "rounds": [{"round": HUGE}]}),
@@ -69,7 +84,13 @@ def test_a_burst_that_is_not_finite_is_refused(bad, capsys):
     """And what was on the air stays there."""
     hub = Hub(Settings.of({"processes": {"port": 0}}))
     hub._socket.close()
-    hub._socket = Socket([("tx", PACKET, None), ("tx", BURST, np.ones(100)), ("tx", {**BURST, "id": 7}, np.array([1, bad, 1]))])
+    hub._socket = Socket(
+        [
+            ("tx", PACKET, None),
+            ("tx", BURST, np.ones(100)),
+            ("tx", {**BURST, "id": 7}, np.array([1, bad, 1])),
+        ]
+    )
     hub.serve()
     assert "makes no sense: a burst must have finite samples, got 1 of 3" in capsys.readouterr().err
     assert [len(emission.signal.samples) for emission in hub.air.emissions] == [100]
@@ -77,13 +98,30 @@ def test_a_burst_that_is_not_finite_is_refused(bad, capsys):
 
 @pytest.mark.parametrize(
     ("noise_node", "hit", "waited", "covered"),
-    [(False, True, 0.05, True), (False, True, 0.15, False), (False, False, 0.15, True), (True, False, 0.05, True), (True, False, 0.15, False)],
+    [
+        (False, True, 0.05, True),
+        (False, True, 0.15, False),
+        (False, False, 0.15, True),
+        (True, False, 0.05, True),
+        (True, False, 0.15, False),
+    ],
 )
-def test_a_packet_on_hardware_must_be_sent_while_its_noise_lasts(noise_node, hit, waited, covered, monkeypatch, capsys):
-    """That is jam_seconds, 0.1, from the announcement on; where no noise belongs to it any time will do. One that was late is reported."""
+def test_a_packet_on_hardware_must_be_sent_while_its_noise_lasts(
+    noise_node, hit, waited, covered, monkeypatch, capsys
+):
+    """That is jam_seconds, 0.1, from the announcement on; where no noise belongs to
+    it any time will do. One that was late is reported.
+    """
     now = [100.0]
     monkeypatch.setattr("ironarm.radio.hub.monotonic", lambda: now[0])
-    hub = Hub(Settings.of({"processes": {"port": 0, "noise_node": noise_node}, "hardware": {"devices": {"tx": "x"}}}))
+    hub = Hub(
+        Settings.of(
+            {
+                "processes": {"port": 0, "noise_node": noise_node},
+                "hardware": {"devices": {"tx": "x"}},
+            }
+        )
+    )
     hub._socket.close()
     hub._socket = Socket([])
     same = {"round": 3, "attempt": 0}
@@ -98,15 +136,24 @@ def test_a_packet_on_hardware_must_be_sent_while_its_noise_lasts(noise_node, hit
             now[0] = 100 + waited
         hub._arrived(role)
         hub._handle(role, decoded(encoded({**message, "id": 1})))
-    assert [message["covered"] for _, message in hub._socket.told if message.get("op") == "over"] == [covered, False]
-    assert ("round 3 took longer than its packet's noise lasts" in capsys.readouterr().err) == (not covered)
+    assert [
+        message["covered"] for _, message in hub._socket.told if message.get("op") == "over"
+    ] == [covered, False]
+    assert ("round 3 took longer than its packet's noise lasts" in capsys.readouterr().err) == (
+        not covered
+    )
 
 
 def test_a_record_with_fields_of_another_version_is_kept():
     """Without them, and without what the receiver may say of the jammer."""
     hub = Hub(Settings.of({"processes": {"port": 0}}))
     hub._socket.close()
-    hub._socket = Socket([("observer", {"op": "watch"}, None), ("rx", {"op": "record", "rounds": [{**RECORD, "colour": "red", "jammed": True}]}, None)])
+    hub._socket = Socket(
+        [
+            ("observer", {"op": "watch"}, None),
+            ("rx", {"op": "record", "rounds": [{**RECORD, "colour": "red", "jammed": True}]}, None),
+        ]
+    )
     hub.serve()
     kept = {**RECORD, "jammed": None, "repeats": 0, "ack_ms": 0.0}
     assert hub.records == {0: kept}
@@ -120,10 +167,18 @@ def test_who_is_back_is_told_how_long_it_was_silent(monkeypatch):
     hub = Hub(Settings.of({"processes": {"port": 0, "lost_seconds": 2}}))
     hub._socket.close()
     hub._socket = Socket([])
-    for role, now[0] in (("observer.1", 100.0), ("tx", 100.0), ("observer.1", 103.0), ("tx", 104.5)):
+    for role, now[0] in (
+        ("observer.1", 100.0),
+        ("tx", 100.0),
+        ("observer.1", 103.0),
+        ("tx", 104.5),
+    ):
         hub._arrived(role)
     said = [message["text"] for _, message in hub._socket.told]
-    assert said == ["the transmitter has been silent for 2 s; waiting 30 s for its return", "the transmitter is back after 4.5 s of silence"]
+    assert said == [
+        "the transmitter has been silent for 2 s; waiting 30 s for its return",
+        "the transmitter is back after 4.5 s of silence",
+    ]
 
 
 def test_a_request_that_makes_no_sense_is_answered():
@@ -132,19 +187,41 @@ def test_a_request_that_makes_no_sense_is_answered():
     hub._socket.close()
     hub._socket = Socket([("rx", {"op": "record", "rounds": [{"round": 0}], "id": 4}, None)])
     hub.serve()
-    assert hub._socket.told[0] == ("bench/rx", {"op": "senseless", "id": 4, "reason": "the record of a round lacks channel, sinr_db, missed, reward, regret."})
+    assert hub._socket.told[0] == (
+        "bench/rx",
+        {
+            "op": "senseless",
+            "id": 4,
+            "reason": "the record of a round lacks channel, sinr_db, missed, reward, regret.",
+        },
+    )
 
 
 def test_nodes_of_another_run_are_refused(capsys):
-    """They are told so and counted for nothing; a line on standard error names them once."""
+    """They are told so and counted for nothing; a line on standard error names them
+    once.
+    """
     hub = Hub(Settings.of({"processes": {"port": 0}}), run="mine")
     hub._socket.close()
     strangers = ["yours/jammer", "yours/jammer", "yours/mine/tx", "/tx"]
-    hub._socket = Socket([*((name, {"op": "alive"}, None) for name in strangers), ("mine/jammer", {"op": "alive"}, None), ("mine/rx", {"op": "finish"}, None)])
+    hub._socket = Socket(
+        [
+            *((name, {"op": "alive"}, None) for name in strangers),
+            ("mine/jammer", {"op": "alive"}, None),
+            ("mine/rx", {"op": "finish"}, None),
+        ]
+    )
     hub.serve()
     assert sorted(hub.seen) == ["jammer", "rx"]
-    assert [who for who, fields in hub._socket.told if fields == {"op": "refused", "run": "mine"}] == strangers
-    assert capsys.readouterr().err.count("medium: refused the jammer of another run, 'yours'; this is the run 'mine'") == 1
+    assert [
+        who for who, fields in hub._socket.told if fields == {"op": "refused", "run": "mine"}
+    ] == strangers
+    assert (
+        capsys.readouterr().err.count(
+            "medium: refused the jammer of another run, 'yours'; this is the run 'mine'"
+        )
+        == 1
+    )
 
 
 def test_a_burst_that_makes_sense_is_taken(capsys):

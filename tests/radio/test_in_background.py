@@ -1,4 +1,6 @@
-"""A long burst goes out while the caller goes on; what comes next waits for it, and its error is not lost."""
+"""A long burst goes out while the caller goes on; what comes next waits for it, and
+its error is not lost.
+"""
 
 import threading
 from time import monotonic

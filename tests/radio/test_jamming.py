@@ -11,14 +11,23 @@ from ironarm.radio.settings import Settings
 
 
 def settings(**changes):
-    return Settings.read(None, {"rounds": 300, "seed": 5, "agent": {"policy": "MedEUCB(block=90)"}, **changes})
+    return Settings.read(
+        None, {"rounds": 300, "seed": 5, "agent": {"policy": "MedEUCB(block=90)"}, **changes}
+    )
 
 
-@pytest.mark.parametrize(("strategy", "rho", "channels"), [("any", 0.2, 5), ("best", 0.2, 1), ([0, 0.2, 0.2, 0, 0], 0.9, 2)])
+@pytest.mark.parametrize(
+    ("strategy", "rho", "channels"),
+    [("any", 0.2, 5), ("best", 0.2, 1), ([0, 0.2, 0.2, 0, 0], 0.9, 2)],
+)
 def test_strategies(strategy, rho, channels):
-    """Hit the right channels, as often as they say; the jammer's choice in a round does not depend on what came before."""
+    """Hit the right channels, as often as they say; the jammer's choice in a round
+    does not depend on what came before.
+    """
     jammer = JammerNode(strategy_of(settings(jammer={"strategy": strategy, "rho": rho})), seed=3)
-    hits = np.array([[jammer.decide(number, channel) for number in range(2000)] for channel in range(5)])
+    hits = np.array(
+        [[jammer.decide(number, channel) for number in range(2000)] for channel in range(5)]
+    )
     shares = hits.mean(axis=1)
     assert (shares > 0).sum() == channels
     assert shares[shares > 0] == pytest.approx(0.2, abs=0.036)  # four standard errors
@@ -33,11 +42,22 @@ def test_a_trace_is_followed(tmp_path):
     path.write_text("none\nany\n0 3\n")
     result = run(settings(rounds=9, jammer={"strategy": f"trace:{path}"}))
     assert [record.jammed for record in result.rounds] == [False, True, True] * 3
-    for lines, message in ((["any", "5"], "line 2 of the trace"), (["al"], "line 1"), ([""], "line 1"), ([], "empty")):
+    for lines, message in (
+        (["any", "5"], "line 2 of the trace"),
+        (["al"], "line 1"),
+        ([""], "line 1"),
+        ([], "empty"),
+    ):
         with pytest.raises(InvalidInput, match=message):
             FromTrace.of(*lines)
     path.write_text("any\n0, 1\n")
-    with pytest.raises(BadFile, match=r"trace\.txt: line 2 of the trace must be .* with blanks between them, such as 0 3; got '0, 1'"):
+    with pytest.raises(
+        BadFile,
+        match=(
+            r"trace\.txt: line 2 of the trace must be .* with blanks between them, such as 0 3; "
+            r"got '0, 1'"
+        ),
+    ):
         FromTrace.read(path)
     path.write_bytes(b"\xef\xbb\xbfany\r\nnone\r\n")  # as some editors write it
     assert FromTrace.read(path) == FromTrace.of("any", "none")

@@ -16,12 +16,16 @@ def test_distribution_functions_belong_together():
         assert np.gradient(law.cdf(x), x) == pytest.approx(law.pdf(x), abs=1e-3 * law.pdf(x).max())
         mean = np.trapezoid(x * law.pdf(x), x)
         assert mean == pytest.approx(law.mean(), abs=1e-4)
-        assert np.sqrt(np.trapezoid((x - mean) ** 2 * law.pdf(x), x)) == pytest.approx(law.std(), rel=1e-3)
+        assert np.sqrt(np.trapezoid((x - mean) ** 2 * law.pdf(x), x)) == pytest.approx(
+            law.std(), rel=1e-3
+        )
     assert (law.cdf(-np.inf), law.cdf(np.inf), law.pdf(-np.inf)) == (0, 1, 0)
 
 
 def test_it_is_the_law_of_the_estimator():
-    """Kolmogorov-Smirnov on 20,000 draws of the estimator written down plainly (fixed seed; false alarm 1e-4): 5 dB, 320 symbols, 0.5 dB wander."""
+    """Kolmogorov-Smirnov on 20,000 draws of the estimator written down plainly
+    (fixed seed; false alarm 1e-4): 5 dB, 320 symbols, 0.5 dB wander.
+    """
     draw = np.random.default_rng(3)
     n, known, count = 10**-0.5, 320, 20_000
     gain = 1 + np.sqrt(n / known / 2) * (draw.normal(size=count) + 1j * draw.normal(size=count))
@@ -29,4 +33,5 @@ def test_it_is_the_law_of_the_estimator():
     sinr = 10 * np.log10(np.abs(gain) ** 2 / residual) + 0.5 * draw.normal(size=count)
     law = SinrLaw(5.0068, 0.5, known)
     assert kstest(sinr, law.cdf).pvalue > 1e-4
-    assert estimator_spread(20) == pytest.approx(1.04, abs=0.01)  # unit spread without wander needs 21 symbols
+    # unit spread without wander needs 21 symbols
+    assert estimator_spread(20) == pytest.approx(1.04, abs=0.01)

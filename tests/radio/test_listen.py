@@ -25,9 +25,13 @@ class Recording:
         return self.samples[at : at + count]
 
 
-@pytest.mark.parametrize("place", [0, 1.5, 3, 3.1, 3.2, 3.4, 3.6, 4, 4.5, 5, 600, PACKET - 0.5, PACKET + 3.3])
+@pytest.mark.parametrize(
+    "place", [0, 1.5, 3, 3.1, 3.2, 3.4, 3.6, 4, 4.5, 5, 600, PACKET - 0.5, PACKET + 3.3]
+)
 def test_a_packet_is_read_in_full_wherever_it_lies(place):
-    """Also where a window ends a few samples before the packet does; 1 dB are 4 standard deviations, and the seed is fixed."""
+    """Also where a window ends a few samples before the packet does; 1 dB are 4
+    standard deviations, and the seed is fixed.
+    """
     report = listen(Recording((7, PACKET + place)), RECEIVER, 7, at=0, samples=8 * PACKET)
     assert (report.round, report.crc_ok) == (7, True)
     assert report.sinr_db == pytest.approx(30, abs=1)
@@ -48,9 +52,13 @@ def test_a_packet_that_cannot_be_read_is_reported_with_its_sinr():
 
 
 def test_no_packet_of_a_train_is_missed():
-    """Wherever the windows lie: the weaker of two is found beside the preamble of the one before, which a window may have cut off."""
+    """Wherever the windows lie: the weaker of two is found beside the preamble of
+    the one before, which a window may have cut off.
+    """
     for begin in range(PACKET, 2 * PACKET, 9):
         recording = Recording((8, begin + PACKET + 2 * ROOM * 3))
         before = 1.6 * modulate(STANDARD.symbols(7), 3)
         recording.samples[begin : begin + len(before)] += before
-        assert min(listen_to_train(recording, RECEIVER, range(7, 9), at=0, samples=6 * PACKET)) > 25, begin
+        assert (
+            min(listen_to_train(recording, RECEIVER, range(7, 9), at=0, samples=6 * PACKET)) > 25
+        ), begin

@@ -1,4 +1,6 @@
-"""A node's process switches its device off when it is told to end, and when the medium falls silent; it waits for a medium that is not there yet."""
+"""A node's process switches its device off when it is told to end, and when the
+medium falls silent; it waits for a medium that is not there yet.
+"""
 
 import json
 import select
@@ -40,8 +42,15 @@ node_process.run_node("jammer", Settings.of(json.loads(sys.argv[1])))
 def node(port):
     """Start a node; it is gone afterwards, also when the test fails."""
     times = {"port": port, "lost_seconds": 0.4, "heartbeat_seconds": 0.1}
-    content = json.dumps({"round_seconds": 1.0, "processes": times, "hardware": {"gains_db": {"jammer": 0}}})
-    with subprocess.Popen([sys.executable, "-c", NODE, content], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    content = json.dumps(
+        {"round_seconds": 1.0, "processes": times, "hardware": {"gains_db": {"jammer": 0}}}
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", NODE, content],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
         try:
             assert process.stdout.readline() == "on\n"
             yield process
@@ -51,7 +60,11 @@ def node(port):
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT"])
 def test_signals_switch_the_device_off(name):
-    """Others that come meanwhile do not stop that. Before the medium is there the node waits, longer than the medium may be silent later."""
+    """Others that come meanwhile do not stop that.
+
+    Before the medium is there the node waits, longer than the medium may be silent
+    later.
+    """
     number = getattr(signal, name, None)
     if number is None or sys.platform == "win32":
         pytest.skip(f"NOT TESTED: this system has no {name} that a process can catch")
@@ -83,5 +96,8 @@ def test_a_node_whose_medium_falls_silent_says_so_and_ends():
     finally:
         medium.close(0)
     assert out.startswith("closing\noff\n")
-    assert "jammer: the medium was silent for 0.4 s, so the device was switched off and the node ends" in errors
+    assert (
+        "jammer: the medium was silent for 0.4 s, so the device was switched off and the node ends"
+        in errors
+    )
     assert process.returncode != 0

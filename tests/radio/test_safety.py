@@ -1,4 +1,6 @@
-"""Nothing is transmitted on hardware before bands, gain cap, set-up and acknowledgement are given; everything is switched off at the end."""
+"""Nothing is transmitted on hardware before bands, gain cap, set-up and
+acknowledgement are given; everything is switched off at the end.
+"""
 
 import math
 import time
@@ -34,8 +36,14 @@ BURST = np.ones(8, complex)
     ],
 )
 def test_incomplete_rules_are_refused(change, message):
-    """With what is missing or wrong, and what to write; on the air nothing goes at 1200 MHz, licence or not."""
-    table = None if change is None else {key: value for key, value in {**TABLE, **change}.items() if value is not ...}
+    """With what is missing or wrong, and what to write; on the air nothing goes at
+    1200 MHz, licence or not.
+    """
+    table = (
+        None
+        if change is None
+        else {key: value for key, value in {**TABLE, **change}.items() if value is not ...}
+    )
     with pytest.raises(InvalidInput) as error:
         TransmitRules.from_table(table)
     assert message in str(error.value)
@@ -43,11 +51,19 @@ def test_incomplete_rules_are_refused(change, message):
 
 def test_other_bands_may_be_licensed():
     """Beside the reserved band."""
-    assert TransmitRules.from_table({**TABLE, "bands_mhz": [[433, 434]], "setup": "licensed"}).permit("licensed").rules.bands_hz == ((433e6, 434e6),)
+    assert TransmitRules.from_table(
+        {**TABLE, "bands_mhz": [[433, 434]], "setup": "licensed"}
+    ).permit("licensed").rules.bands_hz == ((433e6, 434e6),)
 
 
 @pytest.mark.parametrize("node", ["transmitter", "jammer", "noise source"])
-@pytest.mark.parametrize(("said", "message"), [(None, "add --acknowledge-transmitting conducted"), ("shielded", "says 'shielded', but the configuration says setup = 'conducted'")])
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (None, "add --acknowledge-transmitting conducted"),
+        ("shielded", "says 'shielded', but the configuration says setup = 'conducted'"),
+    ],
+)
 def test_without_the_right_acknowledgement_no_permit(node, said, message):
     """For every node that transmits."""
     with pytest.raises(InvalidInput) as error:
@@ -57,17 +73,28 @@ def test_without_the_right_acknowledgement_no_permit(node, said, message):
 
 def radio(permit=...):
     air = Air(Medium(noise=[1e-3] * 5))
-    return air, GuardedRadio(SimulatedRadio(air), TransmitRules.from_table(TABLE).permit("conducted") if permit is ... else permit)
+    return air, GuardedRadio(
+        SimulatedRadio(air),
+        TransmitRules.from_table(TABLE).permit("conducted") if permit is ... else permit,
+    )
 
 
 def test_a_guarded_radio_stays_within_its_permit():
-    """A frequency whose channel leaves the band, and a gain above the cap, are refused and not set."""
+    """A frequency whose channel leaves the band, and a gain above the cap, are
+    refused and not set.
+    """
     air, guarded = radio()
     guarded.tune(1201.5e6)
     guarded.set_gain(30)
     guarded.transmit(BURST)
     assert len(air.emissions) == 1
-    with pytest.raises(InvalidInput, match=r"from 1201.75 to 1202.25 MHz, outside of the configured bands \(1199.5 to 1201.8 MHz, 20 to 30 MHz\)"):
+    with pytest.raises(
+        InvalidInput,
+        match=(
+            r"from 1201.75 to 1202.25 MHz, outside of the configured bands \(1199.5 to 1201.8 "
+            r"MHz, 20 to 30 MHz\)"
+        ),
+    ):
         guarded.tune(1202e6)
     with pytest.raises(InvalidInput, match=r"gain of 30\.5 dB is above the configured cap, 30 dB"):
         guarded.set_gain(30.5)
@@ -81,7 +108,11 @@ def test_what_the_device_says_counts():
     with pytest.raises(InvalidInput, match="outside"):
         guarded.transmit(BURST)
     guarded.tune(1201e6)
-    for gain, message in ((31, "cap"), (math.nan, "cap"), (None, "the transmitter's device has no gain that can be set")):
+    for gain, message in (
+        (31, "cap"),
+        (math.nan, "cap"),
+        (None, "the transmitter's device has no gain that can be set"),
+    ):
         guarded.radio.gain_db = gain
         with pytest.raises(InvalidInput, match=message):
             guarded.transmit(BURST)

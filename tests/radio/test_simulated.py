@@ -12,7 +12,9 @@ from ironarm.radio.waveform import SYMBOL_RATE
 
 
 def test_simulated_radios_refuse_what_the_medium_does_not_have():
-    """Frequencies, rates and wideband transmission; all channels can be heard at once."""
+    """Frequencies, rates and wideband transmission; all channels can be heard at
+    once.
+    """
     air = Air(Medium(noise=[1e-3] * 5))
     with pytest.raises(InvalidInput, match=r"no channel at 1203 MHz"):
         SimulatedRadio(air).tune(1203e6)

@@ -1,4 +1,6 @@
-"""Radios through SoapySDR and its own driver, end to end, with the virtual radio where the hardware would be."""
+"""Radios through SoapySDR and its own driver, end to end, with the virtual radio
+where the hardware would be.
+"""
 
 import argparse
 import json
@@ -41,7 +43,10 @@ class Permit:
 
     def check_frequency(self, frequency_hz, width_hz, translation_hz=0.0):
         for middle in (frequency_hz, frequency_hz + translation_hz):
-            if not any(low <= (middle - width_hz / 2) / 1e6 < (middle + width_hz / 2) / 1e6 <= high for low, high in self.bands_mhz):
+            if not any(
+                low <= (middle - width_hz / 2) / 1e6 < (middle + width_hz / 2) / 1e6 <= high
+                for low, high in self.bands_mhz
+            ):
                 raise InvalidInput(f"{middle / 1e6:g} MHz is not allowed.")
 
     def check_gain(self, gain_db):
@@ -57,12 +62,19 @@ def virtual():
 
 def opened(virtual, device, **more):
     permit = None if device == "receiver" else Permit()
-    usual = {"frequency_hz": CENTRES_HZ[0], "frequency_translation_hz": TRANSLATION_HZ, "permit": permit, "digital_gain": permit is not None}
+    usual = {
+        "frequency_hz": CENTRES_HZ[0],
+        "frequency_translation_hz": TRANSLATION_HZ,
+        "permit": permit,
+        "digital_gain": permit is not None,
+    }
     return SoapyRadio(virtual.arguments(device), **{**usual, **more})
 
 
 def round_of(transmitter, receiver, channel, number, jam=None, jammer=None):
-    """Play one round: both tune, the receiver marks the time, the packet is sent, and looked for."""
+    """Play one round: both tune, the receiver marks the time, the packet is sent,
+    and looked for.
+    """
     for radio in (transmitter, receiver, *([jammer] if jammer else [])):
         radio.tune(CENTRES_HZ[channel])
     start = receiver.now()
@@ -73,9 +85,12 @@ def round_of(transmitter, receiver, channel, number, jam=None, jammer=None):
 
 
 def test_bursts_through_one_device_are_received_through_another(virtual):
-    """Channels change every round; each packet has its number and a right checksum. The mean SINR of four is within 1 dB of the channel's, and each within 1.5 dB.
+    """Channels change every round; each packet has its number and a right checksum.
 
-    The noise that a packet meets depends on when it comes, so it is new in each run; the spread is 0.25 dB, and false alarms have a probability below 1e-7.
+    The mean SINR of four is within 1 dB of the channel's, and each within 1.5 dB.
+
+    The noise that a packet meets depends on when it comes, so it is new in each run;
+    the spread is 0.25 dB, and false alarms have a probability below 1e-7.
     """
     measured = {channel: [] for channel in range(5)}
     with opened(virtual, "transmitter") as transmitter, opened(virtual, "receiver") as receiver:
@@ -86,16 +101,31 @@ def test_bursts_through_one_device_are_received_through_another(virtual):
             assert report.sinr_db == pytest.approx(TARGETS_DB[channel], abs=1.5)
             measured[channel].append(report.sinr_db)
         info = receiver.info()
-        assert (info.driver, info.frequency_hz, info.rate_hz, info.gain_db, info.overflows, info.underruns) == ("soapy:redpitaya", CENTRES_HZ[3], 1.25e6, None, 0, 0)
+        assert (
+            info.driver,
+            info.frequency_hz,
+            info.rate_hz,
+            info.gain_db,
+            info.overflows,
+            info.underruns,
+        ) == ("soapy:redpitaya", CENTRES_HZ[3], 1.25e6, None, 0, 0)
     assert [np.mean(measured[channel]) for channel in range(5)] == pytest.approx(TARGETS_DB, abs=1)
     assert virtual.complaints == []
 
 
 def test_a_jammer_on_a_third_device(virtual):
-    """Its noise, which begins before the packet and ends after it, is what the SINR says; the spread is 0.28 dB."""
+    """Its noise, which begins before the packet and ends after it, is what the SINR
+    says; the spread is 0.28 dB.
+    """
     noise = np.random.default_rng(1).normal(scale=np.sqrt(0.5 * 10**-0.75), size=(2, 250_000))
-    with opened(virtual, "transmitter") as transmitter, opened(virtual, "receiver") as receiver, opened(virtual, "jammer") as jammer:
-        assert round_of(transmitter, receiver, 2, 9, noise[0] + 1j * noise[1], jammer).sinr_db == pytest.approx(7.5, abs=1.6)
+    with (
+        opened(virtual, "transmitter") as transmitter,
+        opened(virtual, "receiver") as receiver,
+        opened(virtual, "jammer") as jammer,
+    ):
+        assert round_of(
+            transmitter, receiver, 2, 9, noise[0] + 1j * noise[1], jammer
+        ).sinr_db == pytest.approx(7.5, abs=1.6)
         receiver.receive(250_000)
         assert round_of(transmitter, receiver, 2, 10).sinr_db == pytest.approx(35, abs=1.5)
 
@@ -107,11 +137,21 @@ def test_a_packet_that_is_not_sent_is_missed(virtual):
 
 
 def test_a_frequency_that_the_driver_ignores_is_an_error(virtual):
-    """The driver says nothing above 60 MHz, and stays where it was: its range is asked first, and what it is set to read back."""
-    with pytest.raises(InvalidInput, match=r"cannot receive at 1200 MHz; it can do 0.625 to 60 MHz"):
+    """The driver says nothing above 60 MHz, and stays where it was: its range is
+    asked first, and what it is set to read back.
+    """
+    with pytest.raises(
+        InvalidInput, match=r"cannot receive at 1200 MHz; it can do 0.625 to 60 MHz"
+    ):
         opened(virtual, "receiver", frequency_translation_hz=0.0)
     with opened(virtual, "receiver") as receiver:
-        with pytest.raises(InvalidInput, match=r"cannot receive at 61 MHz \(1241 MHz on the air, frequency_translation_hz = -1.18e\+09\); it can do 0.625 to 60 MHz"):
+        with pytest.raises(
+            InvalidInput,
+            match=(
+                r"cannot receive at 61 MHz \(1241 MHz on the air, frequency_translation_hz = "
+                r"-1.18e\+09\); it can do 0.625 to 60 MHz"
+            ),
+        ):
             receiver.tune(1241e6)
         receiver.check_range = lambda _: None
         with pytest.raises(InvalidInput, match=r"at 61 MHz and is at 20 MHz"):
@@ -120,18 +160,28 @@ def test_a_frequency_that_the_driver_ignores_is_an_error(virtual):
 
 
 def test_after_tuning_nothing_of_the_old_frequency_is_left(virtual):
-    """Channels differ by 13 dB in noise; the first 2000 samples have the new channel's, within 20 % (9 standard deviations)."""
+    """Channels differ by 13 dB in noise; the first 2000 samples have the new
+    channel's, within 20 % (9 standard deviations).
+    """
     with opened(virtual, "receiver") as receiver:
         receiver.now()
         for channel in (4, 0, 4, 0, 4, 0):
             receiver.tune(CENTRES_HZ[channel])
             heard = receiver.receive(2000, at=receiver.now())
-            assert np.mean(np.abs(heard) ** 2) == pytest.approx(10 ** (-TARGETS_DB[channel] / 10), rel=0.2)
+            assert np.mean(np.abs(heard) ** 2) == pytest.approx(
+                10 ** (-TARGETS_DB[channel] / 10), rel=0.2
+            )
 
 
 def test_a_rate_that_the_driver_does_not_have_is_an_error(virtual):
     """The driver repeats any rate it is told; it has six."""
-    with pytest.raises(InvalidInput, match=r"cannot receive 833333 samples a second; it can do 20000, 50000, 100000, 250000, 500000, 1.25e[+]06, and is at 100000"):
+    with pytest.raises(
+        InvalidInput,
+        match=(
+            r"cannot receive 833333 samples a second; it can do 20000, 50000, 100000, 250000, "
+            r"500000, 1.25e[+]06, and is at 100000"
+        ),
+    ):
         opened(virtual, "receiver", rate_hz=5e6 / 6)
 
 
@@ -141,8 +191,13 @@ def test_a_gain_that_does_not_exist_is_an_error(virtual):
 
 
 def test_a_digital_gain_scales_what_is_sent(virtual):
-    """For devices without a gain: 13 dB less power are 13 dB less SINR, and more than 0 dB would be clipped."""
-    with opened(virtual, "transmitter", digital_gain=True, gain_db=-13) as transmitter, opened(virtual, "receiver") as receiver:
+    """For devices without a gain: 13 dB less power are 13 dB less SINR, and more
+    than 0 dB would be clipped.
+    """
+    with (
+        opened(virtual, "transmitter", digital_gain=True, gain_db=-13) as transmitter,
+        opened(virtual, "receiver") as receiver,
+    ):
         assert transmitter.info().gain_db == -13
         assert round_of(transmitter, receiver, 0, 3).sinr_db == pytest.approx(41 - 13, abs=1.5)
         with pytest.raises(InvalidInput, match="gain_db must be at most 0, got 1"):
@@ -152,17 +207,23 @@ def test_a_digital_gain_scales_what_is_sent(virtual):
 
 
 def test_an_unknown_device_is_an_error():
-    with pytest.raises(InvalidInput, match=r"cannot open the device 'driver=nonesuch' .*ironarm radio probe"):
+    with pytest.raises(
+        InvalidInput, match=r"cannot open the device 'driver=nonesuch' .*ironarm radio probe"
+    ):
         SoapyRadio("driver=nonesuch", frequency_hz=20e6)
 
 
 def test_transmitting_needs_a_permit(virtual):
     burst = modulate(STANDARD.symbols(0), 3)
-    with opened(virtual, "receiver") as receiver, pytest.raises(InvalidInput, match="has no permit to transmit"):
+    with (
+        opened(virtual, "receiver") as receiver,
+        pytest.raises(InvalidInput, match="has no permit to transmit"),
+    ):
         receiver.transmit(burst)
     with pytest.raises(InvalidInput, match="1200 MHz is not allowed"):
         opened(virtual, "transmitter", permit=Permit((433, 434)))
-    with pytest.raises(InvalidInput, match="20 MHz is not allowed"):  # without a transverter that is what goes on the air
+    # without a transverter that is what goes on the air
+    with pytest.raises(InvalidInput, match="20 MHz is not allowed"):
         opened(virtual, "transmitter", permit=Permit((1199, 1203)))
     with opened(virtual, "transmitter") as transmitter:
         with pytest.raises(InvalidInput, match="1204 MHz is not allowed"):
@@ -175,13 +236,17 @@ def test_transmitting_needs_a_permit(virtual):
 
 
 def test_bursts_beyond_full_scale(virtual):
-    """A few clipped samples of noise are counted; a signal that is too large, or no number, is refused."""
+    """A few clipped samples of noise are counted; a signal that is too large, or no
+    number, is refused.
+    """
     with opened(virtual, "jammer") as jammer:
         quiet = np.zeros(1000, complex)
         quiet[:5] = 1.5 * FULL_SCALE
         jammer.transmit(quiet)
         assert jammer.clipped == 5
-        with pytest.raises(InvalidInput, match="1000 of 1000 samples are beyond the radio's full scale, 2"):
+        with pytest.raises(
+            InvalidInput, match="1000 of 1000 samples are beyond the radio's full scale, 2"
+        ):
             jammer.transmit(np.full(1000, 2.1))
         with pytest.raises(InvalidInput, match="finite"):
             jammer.transmit(np.full(10, np.nan))
@@ -201,12 +266,27 @@ def test_realtime_counts_what_a_stalled_reader_loses_and_recovers():
 
 def test_the_virtual_radio_as_a_process():
     """It says how SoapySDR finds its devices, serves, and ends when it is told to."""
-    command = "import sys, argparse; from ironarm.commands import radio_virtual as v; p = argparse.ArgumentParser(); v.add(p); sys.exit(v.run(p.parse_args(sys.argv[1:])))"
-    with subprocess.Popen([sys.executable, "-c", command, "--json", "--sinr", "30,30,30,30,30"], stdout=subprocess.PIPE, text=True) as server:
+    command = (
+        "import sys, argparse; from ironarm.commands import radio_virtual as v; p = "
+        "argparse.ArgumentParser(); v.add(p); sys.exit(v.run(p.parse_args(sys.argv[1:])))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", command, "--json", "--sinr", "30,30,30,30,30"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
         try:
             told = json.loads(server.stdout.readline())
-            more = {"frequency_hz": 1200e6, "frequency_translation_hz": told["frequency_translation_hz"]}
-            with SoapyRadio(told["devices"]["transmitter"], permit=Permit(), digital_gain=True, **more) as transmitter, SoapyRadio(told["devices"]["receiver"], **more) as receiver:
+            more = {
+                "frequency_hz": 1200e6,
+                "frequency_translation_hz": told["frequency_translation_hz"],
+            }
+            with (
+                SoapyRadio(
+                    told["devices"]["transmitter"], permit=Permit(), digital_gain=True, **more
+                ) as transmitter,
+                SoapyRadio(told["devices"]["receiver"], **more) as receiver,
+            ):
                 report = round_of(transmitter, receiver, 1, 12)
             assert (report.round, report.crc_ok) == (12, True)
             assert report.sinr_db == pytest.approx(30, abs=1.5)
@@ -264,12 +344,17 @@ def test_nobody_at_the_address():
     """The driver says so only when samples are to flow, in its own way."""
     with VirtualRadio(MEDIUM) as gone:
         arguments = gone.arguments("receiver")
-    with SoapyRadio(arguments, frequency_hz=20e6) as receiver, pytest.raises(RadioFault, match=r"cannot start to receive .* Check its cable or address"):
+    with (
+        SoapyRadio(arguments, frequency_hz=20e6) as receiver,
+        pytest.raises(RadioFault, match=r"cannot start to receive .* Check its cable or address"),
+    ):
         receiver.now()
 
 
 def test_loading_brings_nothing_else_of_the_system():
-    """NumPy is still the environment's own, and the system's folder is not on the path."""
+    """NumPy is still the environment's own, and the system's folder is not on the
+    path.
+    """
     assert not str(np.__file__).startswith("/usr/lib/python3/dist-packages")
     assert "/usr/lib/python3/dist-packages" not in sys.path
 
@@ -278,7 +363,10 @@ def test_probe_shows_what_a_device_can_do(virtual, capsys):
     arguments = ",".join(f"{key}={value}" for key, value in virtual.arguments("receiver").items())
     assert probe("--device", arguments) == 0
     page = capsys.readouterr().out
-    assert "receive 0: 0.05 to 60 MHz; 0.02, 0.05, 0.1, 0.25, 0.5, 1.25 MS/s; no gain that can be set" in page
+    assert (
+        "receive 0: 0.05 to 60 MHz; 0.02, 0.05, 0.1, 0.25, 0.5, 1.25 MS/s; no gain that can be set"
+        in page
+    )
     assert probe("--device", "driver=nonesuch") == 1
     assert "No radio was found" in capsys.readouterr().out
 

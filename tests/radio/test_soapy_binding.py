@@ -1,4 +1,6 @@
-"""Where SoapySDR is missing or cannot be loaded, the error says what to do; no package is needed for these tests."""
+"""Where SoapySDR is missing or cannot be loaded, the error says what to do; no
+package is needed for these tests.
+"""
 
 import argparse
 import sys
@@ -20,7 +22,9 @@ def without_soapy(monkeypatch):
 
 @pytest.mark.usefixtures("without_soapy")
 def test_where_soapy_is_missing_the_error_says_what_to_install(tmp_path, capsys):
-    with pytest.raises(MissingExtra, match="apt-get install --no-install-recommends python3-soapysdr"):
+    with pytest.raises(
+        MissingExtra, match="apt-get install --no-install-recommends python3-soapysdr"
+    ):
         soapy([str(tmp_path)])
     parser = argparse.ArgumentParser()
     radio_probe.add(parser)
@@ -28,7 +32,9 @@ def test_where_soapy_is_missing_the_error_says_what_to_install(tmp_path, capsys)
     assert "apt-get install" in capsys.readouterr().err
     (tmp_path / "SoapySDR.py").write_text("raise AssertionError")
     (tmp_path / "_SoapySDR.cpython-27-x86_64-linux-gnu.so").write_bytes(b"")
-    with pytest.raises(MissingExtra, match=r"is for another Python .*cpython-27.*/usr/bin/python3 -m venv"):
+    with pytest.raises(
+        MissingExtra, match=r"is for another Python .*cpython-27.*/usr/bin/python3 -m venv"
+    ):
         soapy([str(tmp_path)])
 
 

@@ -1,4 +1,6 @@
-"""A transmitter is switched off whatever happens on the way, with a stand-in for SoapySDR."""
+"""A transmitter is switched off whatever happens on the way, with a stand-in for
+SoapySDR.
+"""
 
 import threading
 
@@ -15,7 +17,9 @@ def device(monkeypatch):
 
 @pytest.fixture
 def transmitter(device):
-    """Return a radio that has sent a burst, and the list of what its driver is told then."""
+    """Return a radio that has sent a burst, and the list of what its driver is told
+    then.
+    """
     told = []
     device.deactivateStream = lambda self, stream: told.append("off")
     device.closeStream = lambda self, stream: told.append("closed")
@@ -26,7 +30,9 @@ def transmitter(device):
 
 
 class Interrupted:
-    """Stands for the lock of a burst, for which `close` waits, and is interrupted there."""
+    """Stands for the lock of a burst, for which `close` waits, and is interrupted
+    there.
+    """
 
     def acquire(self, timeout):
         raise KeyboardInterrupt

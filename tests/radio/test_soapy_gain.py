@@ -1,4 +1,6 @@
-"""The gain of a device, with a stand-in for SoapySDR: the virtual radio's driver has no gain."""
+"""The gain of a device, with a stand-in for SoapySDR: the virtual radio's driver has
+no gain.
+"""
 
 from types import SimpleNamespace
 
@@ -40,12 +42,29 @@ def test_the_devices_own_gain_is_held_against_the_cap_with_digital_gain(device):
 
 
 def test_a_device_without_a_gain_transmits_only_with_a_digital_one(device, monkeypatch):
-    """Else nothing would keep the cap. A digital gain that is not named is 0 dB, which the cap must allow when the device is opened."""
+    """Else nothing would keep the cap.
+
+    A digital gain that is not named is 0 dB, which the cap must allow when the device
+    is opened.
+    """
     monkeypatch.setattr(device, "listGains", lambda *_: [])
-    table = {"bands_mhz": [[1198, 1204]], "max_gain_db": -60, "setup": "conducted", "devices": {"jammer": "a", "rx": "b"}}
-    with pytest.raises(InvalidInput, match="the jammer's device has no gain that can be set, so max_gain_db cannot be kept; set digital_gain = true"):
+    table = {
+        "bands_mhz": [[1198, 1204]],
+        "max_gain_db": -60,
+        "setup": "conducted",
+        "devices": {"jammer": "a", "rx": "b"},
+    }
+    with pytest.raises(
+        InvalidInput,
+        match=(
+            "the jammer's device has no gain that can be set, so max_gain_db cannot be kept; set "
+            "digital_gain = true"
+        ),
+    ):
         open_radio(Settings.of({"hardware": table}), "jammer", "conducted")
-    with pytest.raises(InvalidInput, match=r"has no gain that can be set; set digital_gain = true\."):
+    with pytest.raises(
+        InvalidInput, match=r"has no gain that can be set; set digital_gain = true\."
+    ):
         opened(gain_db=0)
     with pytest.raises(InvalidInput, match="gain of 0 dB is above the configured cap, -60 dB"):
         opened(cap_db=-60, digital_gain=True)
@@ -58,10 +77,18 @@ def test_a_device_without_a_gain_transmits_only_with_a_digital_one(device, monke
         assert radio._device.sent == 0
 
 
-def test_the_default_digital_gain_is_held_against_the_cap_before_the_device_is_touched(device, monkeypatch):
+def test_the_default_digital_gain_is_held_against_the_cap_before_the_device_is_touched(
+    device, monkeypatch
+):
     """It is 0 dB."""
     monkeypatch.setattr(module, "soapy", None)
-    table = {"bands_mhz": [[1198, 1204]], "max_gain_db": -60, "setup": "conducted", "digital_gain": True, "devices": {"tx": "a"}}
+    table = {
+        "bands_mhz": [[1198, 1204]],
+        "max_gain_db": -60,
+        "setup": "conducted",
+        "digital_gain": True,
+        "devices": {"tx": "a"},
+    }
     with pytest.raises(InvalidInput, match="gain of 0 dB is above the configured cap, -60 dB"):
         open_radio(Settings.of({"hardware": table}), "tx", "conducted")
 
@@ -75,32 +102,78 @@ def test_a_gain_that_the_device_rounds_up_beyond_the_cap_is_refused(device):
 
 def test_digital_gain_is_true_or_false():
     """The text "false" is true to Python."""
-    table = {"bands_mhz": [[1199.5, 1202.5]], "max_gain_db": 0, "setup": "conducted", "digital_gain": "false", "devices": {"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}}
-    with pytest.raises(InvalidInput, match=r"digital_gain in .hardware. must be true or false, got 'false'"):
+    table = {
+        "bands_mhz": [[1199.5, 1202.5]],
+        "max_gain_db": 0,
+        "setup": "conducted",
+        "digital_gain": "false",
+        "devices": {"tx": "a", "rx": "b", "jammer": "c", "noise": "d"},
+    }
+    with pytest.raises(
+        InvalidInput, match=r"digital_gain in .hardware. must be true or false, got 'false'"
+    ):
         open_radio(Settings.of({"hardware": table}), "tx", "conducted")
 
 
 def test_a_device_behind_a_transverter_says_where_it_is_itself(device, capsys):
-    """Its own frequency must be allowed as well: only the operator can know whether a transverter is there."""
-    table = {"bands_mhz": [[1198, 1204], [19, 23]], "max_gain_db": 0, "setup": "conducted", "frequency_translation_hz": -1180e6, "devices": {"tx": "a"}}
+    """Its own frequency must be allowed as well: only the operator can know whether
+    a transverter is there.
+    """
+    table = {
+        "bands_mhz": [[1198, 1204], [19, 23]],
+        "max_gain_db": 0,
+        "setup": "conducted",
+        "frequency_translation_hz": -1180e6,
+        "devices": {"tx": "a"},
+    }
     with open_radio(Settings.of({"hardware": table}), "tx", "conducted") as radio:
         assert radio.radio._device.frequency == 21e6
-    assert "tx: for 1201 MHz on the air the device itself is tuned to 21 MHz" in capsys.readouterr().err
+    assert (
+        "tx: for 1201 MHz on the air the device itself is tuned to 21 MHz"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("role", ["tx", "rx"])
 def test_every_channel_must_be_within_the_devices_range(device, monkeypatch, role):
     """Before anything is sent, not when the policy comes to the channel."""
-    monkeypatch.setattr(device, "getFrequencyRange", lambda *_: [SimpleNamespace(minimum=lambda: 1e6, maximum=lambda: 21.6e6)])
-    table = {"bands_mhz": [[1198, 1204], [19, 23]], "max_gain_db": 0, "setup": "conducted", "frequency_translation_hz": -1180e6, "devices": {role: "a"}}
-    with pytest.raises(InvalidInput, match=r"cannot receive at 22 MHz \(1202 MHz on the air, frequency_translation_hz = -1.18e\+09\); it can do 1 to 21.6 MHz"):
+    monkeypatch.setattr(
+        device,
+        "getFrequencyRange",
+        lambda *_: [SimpleNamespace(minimum=lambda: 1e6, maximum=lambda: 21.6e6)],
+    )
+    table = {
+        "bands_mhz": [[1198, 1204], [19, 23]],
+        "max_gain_db": 0,
+        "setup": "conducted",
+        "frequency_translation_hz": -1180e6,
+        "devices": {role: "a"},
+    }
+    with pytest.raises(
+        InvalidInput,
+        match=(
+            r"cannot receive at 22 MHz \(1202 MHz on the air, frequency_translation_hz = "
+            r"-1.18e\+09\); it can do 1 to 21.6 MHz"
+        ),
+    ):
         open_radio(Settings.of({"hardware": table}), role, "conducted")
 
 
 def test_licensed_needs_channels_outside_of_the_reserved_band(device):
     """A translation does not help there; a base frequency does."""
-    table = {"bands_mhz": [[430, 440]], "max_gain_db": 0, "setup": "licensed", "devices": {"tx": "a"}}
+    table = {
+        "bands_mhz": [[430, 440]],
+        "max_gain_db": 0,
+        "setup": "licensed",
+        "devices": {"tx": "a"},
+    }
     with pytest.raises(InvalidInput, match="outside of the configured bands"):
-        open_radio(Settings.of({"hardware": {**table, "frequency_translation_hz": -766e6}}), "tx", "licensed")
-    with open_radio(Settings.of({"hardware": table, "channels": {"base_mhz": 433}}), "tx", "licensed") as radio:
+        open_radio(
+            Settings.of({"hardware": {**table, "frequency_translation_hz": -766e6}}),
+            "tx",
+            "licensed",
+        )
+    with open_radio(
+        Settings.of({"hardware": table, "channels": {"base_mhz": 433}}), "tx", "licensed"
+    ) as radio:
         assert radio.info().frequency_hz == 434e6

@@ -1,4 +1,6 @@
-"""The virtual radio speaks the Red Pitaya's protocol; the client here is a plain socket, no package is needed."""
+"""The virtual radio speaks the Red Pitaya's protocol; the client here is a plain
+socket, no package is needed.
+"""
 
 import contextlib
 import fcntl
@@ -31,7 +33,9 @@ class Client:
     def __init__(self, virtual, device, roles, frequency_hz, rate_code=RATE_CODE):
         self.links = []
         for role in roles:
-            link = socket.create_connection((virtual.host, int(virtual.arguments(device)["port"])), timeout=5)
+            link = socket.create_connection(
+                (virtual.host, int(virtual.arguments(device)["port"])), timeout=5
+            )
             link.sendall(struct.pack("<I", role))
             self.links.append(link)
         self.tune(frequency_hz)
@@ -76,7 +80,9 @@ class Heard:
 
     def receive(self, count, at):
         if at + count > len(self.samples):
-            self.samples = np.concatenate([self.samples, self.client.receive(at + count - len(self.samples))])
+            self.samples = np.concatenate(
+                [self.samples, self.client.receive(at + count - len(self.samples))]
+            )
         return self.samples[at : at + count]
 
 
@@ -95,18 +101,29 @@ def expected_stream(blocks, frequency_hz=1200e6):
 
 @pytest.mark.parametrize("channel", [0, 4])
 def test_a_burst_goes_from_one_device_to_another(channel):
-    with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual, 20e6 + channel * 0.5e6) as ears, sender_client(virtual) as mouth:
+    with (
+        VirtualRadio(MEDIUM) as virtual,
+        receiver_client(virtual, 20e6 + channel * 0.5e6) as ears,
+        sender_client(virtual) as mouth,
+    ):
         ears.receive(BLOCK)
         mouth.tune(20e6 + channel * 0.5e6)  # sent just before the samples, and valid for them
         mouth.send(modulate(STANDARD.symbols(77), 3))
         report = packet_heard(ears, 77)
     assert (report.round, report.crc_ok) == (77, True)
-    assert report.sinr_db == pytest.approx(TARGETS_DB[channel], abs=1.5)  # the spread is 0.25 dB, and the noise is new in each run: 1e-8 false alarms
+    # the spread is 0.25 dB, and the noise is new in each run: 1e-8 false alarms
+    assert report.sinr_db == pytest.approx(TARGETS_DB[channel], abs=1.5)
 
 
 def test_other_channels_are_not_heard():
-    """Neither a burst in another channel nor one between the channels; between them there is only the receiver's own floor."""
-    with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual, 20.5e6) as ears, sender_client(virtual) as mouth:
+    """Neither a burst in another channel nor one between the channels; between them
+    there is only the receiver's own floor.
+    """
+    with (
+        VirtualRadio(MEDIUM) as virtual,
+        receiver_client(virtual, 20.5e6) as ears,
+        sender_client(virtual) as mouth,
+    ):
         for frequency in (20e6, 20.25e6):
             mouth.tune(frequency)
             mouth.send(modulate(STANDARD.symbols(1), 3))
@@ -129,7 +146,9 @@ def test_a_driver_that_opens_sends_and_closes_at_once_is_heard():
 def test_samples_may_come_in_pieces_of_any_length(monkeypatch):
     """Also when a piece ends within a sample, and nothing follows for a while."""
     taken = []
-    monkeypatch.setattr(Air, "send", lambda self, device, frequency_hz, samples: taken.append(samples))
+    monkeypatch.setattr(
+        Air, "send", lambda self, device, frequency_hz, samples: taken.append(samples)
+    )
     sent = np.arange(500) * (1 + 0.5j)
     with VirtualRadio(MEDIUM) as virtual, sender_client(virtual, "jammer") as mouth:
         data = sent.astype(np.complex64).tobytes()
@@ -140,9 +159,16 @@ def test_samples_may_come_in_pieces_of_any_length(monkeypatch):
 
 
 def test_two_devices_send_at_once():
-    """A jammer's noise, which begins before the packet and ends after it, sets the SINR; the spread is 0.28 dB."""
+    """A jammer's noise, which begins before the packet and ends after it, sets the
+    SINR; the spread is 0.28 dB.
+    """
     noise = np.random.default_rng(5).normal(scale=np.sqrt(0.5 * 10 ** (-0.75)), size=(2, 250_000))
-    with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual) as ears, sender_client(virtual) as mouth, sender_client(virtual, "jammer") as jammer:
+    with (
+        VirtualRadio(MEDIUM) as virtual,
+        receiver_client(virtual) as ears,
+        sender_client(virtual) as mouth,
+        sender_client(virtual, "jammer") as jammer,
+    ):
         ears.receive(BLOCK)
         jammer.send(noise[0] + 1j * noise[1])  # sent first, by a device that has just connected
         mouth.send(modulate(STANDARD.symbols(5), 3))
@@ -150,7 +176,9 @@ def test_two_devices_send_at_once():
 
 
 def test_virtual_time_waits_for_a_slow_receiver():
-    """The clock stands still while nobody reads, and then goes on without a gap: what comes is what the medium says, sample by sample."""
+    """The clock stands still while nobody reads, and then goes on without a gap:
+    what comes is what the medium says, sample by sample.
+    """
     with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual) as ears:
         first = ears.receive(5 * BLOCK)
         time.sleep(0.3)
@@ -164,7 +192,11 @@ def test_virtual_time_waits_for_a_slow_receiver():
 
 @pytest.mark.parametrize("realtime", [False, True])
 def test_a_window_smaller_than_a_block_does_not_stop_the_stream(realtime):
-    """The driver reads when all it wants is there, 8 kB, and not before. Here the window closes with less than that in it, again and again; nobody waits for the other for ever."""
+    """The driver reads when all it wants is there, 8 kB, and not before.
+
+    Here the window closes with less than that in it, again and again; nobody waits for
+    the other for ever.
+    """
     with VirtualRadio(MEDIUM, realtime=realtime) as virtual:
         links = [socket.socket() for _ in range(2)]
         with links[0], links[1]:
@@ -175,7 +207,10 @@ def test_a_window_smaller_than_a_block_does_not_stop_the_stream(realtime):
             links[0].sendall(struct.pack("<II", 20_000_000, 1 << 28 | RATE_CODE))
             reads, deadline = 0, time.monotonic() + 20
             while reads < 300 and time.monotonic() < deadline:
-                if struct.unpack("i", fcntl.ioctl(links[1], termios.FIONREAD, b"\0" * 4))[0] >= 8192:
+                if (
+                    struct.unpack("i", fcntl.ioctl(links[1], termios.FIONREAD, b"\0" * 4))[0]
+                    >= 8192
+                ):
                     assert len(links[1].recv(8192, socket.MSG_WAITALL)) == 8192
                     reads += 1
                 else:
@@ -190,7 +225,8 @@ def test_realtime_drops_what_is_not_read_in_time_and_counts_it():
         dropped = virtual.overflows("receiver")
         assert dropped > 0.2 * 1.25e6 / BLOCK
         expected = expected_stream(3)[BLOCK : 3 * BLOCK]
-        assert np.array_equal(ears.receive(2 * BLOCK), expected)  # what was queued is whole; the gap comes after it
+        # what was queued is whole; the gap comes after it
+        assert np.array_equal(ears.receive(2 * BLOCK), expected)
         assert len(ears.receive(100 * BLOCK)) == 100 * BLOCK  # and the stream goes on
 
 
@@ -203,7 +239,9 @@ def test_a_rate_that_the_medium_does_not_have_is_refused():
 
 def test_a_stranger_is_cut_off():
     with VirtualRadio(MEDIUM) as virtual:
-        link = socket.create_connection((virtual.host, int(virtual.arguments("jammer")["port"])), timeout=5)
+        link = socket.create_connection(
+            (virtual.host, int(virtual.arguments("jammer")["port"])), timeout=5
+        )
         with link:
             link.sendall(b"GET / HTTP/1.1\r\n\r\n")
             with contextlib.suppress(ConnectionResetError):
@@ -217,12 +255,17 @@ def test_samples_that_are_not_finite_are_refused():
         mouth.send(np.array([1, np.nan, 1]))
         with contextlib.suppress(ConnectionResetError):
             assert mouth.links[1].recv(1) == b""
-        assert virtual.complaints == ["the device jammer sent samples that are not finite; none of them was put on the air."]
+        assert virtual.complaints == [
+            "the device jammer sent samples that are not finite; none of them was put on the air."
+        ]
         assert virtual.air.waiting("jammer") == 0
 
 
 def test_a_receiver_that_goes_away_does_not_stop_the_others():
-    with VirtualRadio(MEDIUM, ["transmitter", "receiver", "jammer"]) as virtual, receiver_client(virtual) as ears:
+    with (
+        VirtualRadio(MEDIUM, ["transmitter", "receiver", "jammer"]) as virtual,
+        receiver_client(virtual) as ears,
+    ):
         with Client(virtual, "jammer", (RX_SETTINGS, RX_SAMPLES), 20e6) as other:
             other.receive(BLOCK)
         assert len(ears.receive(50 * BLOCK)) == 50 * BLOCK
@@ -247,7 +290,9 @@ def test_ports_and_names_are_checked():
         taken = int(virtual.arguments("receiver")["port"])
         with pytest.raises(InvalidInput, match=f"port {taken} of 127.0.0.1 cannot be used"):
             VirtualRadio(MEDIUM, ["receiver"], ports=[taken])
-    with pytest.raises(InvalidInput, match="ports must have one number for each of the 2 devices, got 1"):
+    with pytest.raises(
+        InvalidInput, match="ports must have one number for each of the 2 devices, got 1"
+    ):
         VirtualRadio(MEDIUM, ["a", "b"], ports=[1])
     for names in (["a", "a"], ["a", "", "b"]):
         with pytest.raises(InvalidInput, match="a name of its own"):

@@ -4,12 +4,29 @@ import numpy as np
 import pytest
 
 from ironarm.errors import InvalidInput
-from ironarm.radio.waveform import HALF_SPAN, SYMBOL_RATE, PacketFormat, bits_of, modulate, preamble_segment, pulse_taps, qpsk, rrc
+from ironarm.radio.waveform import (
+    HALF_SPAN,
+    SYMBOL_RATE,
+    PacketFormat,
+    bits_of,
+    modulate,
+    preamble_segment,
+    pulse_taps,
+    qpsk,
+    rrc,
+)
 
 
 def test_the_pulse_is_the_root_of_a_raised_cosine():
-    """Its values in the three limits, unit energy, and no interference between symbols above -63 dB at any delay."""
-    middle, corner = 1 - 0.2 + 0.8 / np.pi, 0.2 / np.sqrt(2) * ((1 + 2 / np.pi) * np.sin(np.pi / 0.8) + (1 - 2 / np.pi) * np.cos(np.pi / 0.8))
+    """Its values in the three limits, unit energy, and no interference between
+    symbols above -63 dB at any delay.
+    """
+    middle, corner = (
+        1 - 0.2 + 0.8 / np.pi,
+        0.2
+        / np.sqrt(2)
+        * ((1 + 2 / np.pi) * np.sin(np.pi / 0.8) + (1 - 2 / np.pi) * np.cos(np.pi / 0.8)),
+    )
     assert rrc(np.array([0.0, 1.25, -1.25])) == pytest.approx([middle, corner, corner], abs=1e-6)
     for sps in (2, 3, 12):
         for delay in (0.0, 0.3, 0.9):
@@ -28,7 +45,9 @@ def test_a_packet_occupies_one_channel():
 
 
 def test_a_delay_moves_the_samples():
-    """A whole delay is a shift; half a sample each way is what twice the rate shows in between."""
+    """A whole delay is a shift; half a sample each way is what twice the rate shows
+    in between.
+    """
     symbols = PacketFormat().symbols(1)
     assert np.allclose(modulate(symbols, 2, 3.0)[3:], modulate(symbols, 2))
     fine = modulate(symbols, 4)
@@ -38,7 +57,9 @@ def test_a_delay_moves_the_samples():
 
 
 def test_header_and_layout():
-    """Any round is read back, a single wrong repeat is outvoted, a destroyed header is not believed."""
+    """Any round is read back, a single wrong repeat is outvoted, a destroyed header
+    is not believed.
+    """
     format = PacketFormat(payload=100, header_repeats=3)
     assert (format.length, format.known_count, int(format.known.sum())) == (64 + 72 + 100, 164, 164)
     for number in (0, 1999, 2**32 - 1):
@@ -52,7 +73,9 @@ def test_header_and_layout():
 
 
 def test_symbols_and_bits():
-    """Gray-coded bits come back; the preamble's segment is orthogonal to its own cyclic shifts."""
+    """Gray-coded bits come back; the preamble's segment is orthogonal to its own
+    cyclic shifts.
+    """
     bits = np.random.default_rng(1).integers(0, 2, 200)
     assert np.array_equal(bits_of(qpsk(bits)), bits)
     segment = preamble_segment()

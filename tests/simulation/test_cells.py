@@ -1,4 +1,6 @@
-"""A cell's file is named by everything that determines it, is the same whenever it is made, and is redone when it is damaged."""
+"""A cell's file is named by everything that determines it, is the same whenever it
+is made, and is redone when it is damaged.
+"""
 
 import importlib
 import sys
@@ -12,12 +14,28 @@ import ironarm as ia
 from ironarm.simulation.cells import Cell, CellStore
 from ironarm.simulation.fingerprint import _fingerprint, code_fingerprint
 
-CELL = Cell(ia.UCB(), ia.GaussianBandit([0, 1, 2]), ia.OppositeUniform(rho=0.2), horizon=300, trials=4, seed=1, checkpoints=(30, 300))
+CELL = Cell(
+    ia.UCB(),
+    ia.GaussianBandit([0, 1, 2]),
+    ia.OppositeUniform(rho=0.2),
+    horizon=300,
+    trials=4,
+    seed=1,
+    checkpoints=(30, 300),
+)
 
 
 def test_a_cell_is_the_simulation_of_one_policy():
     """The same numbers as in company."""
-    together = ia.simulate([ia.RUCB(), ia.UCB()], CELL.bandit, CELL.attack, horizon=300, trials=4, seed=1, checkpoints=[30])
+    together = ia.simulate(
+        [ia.RUCB(), ia.UCB()],
+        CELL.bandit,
+        CELL.attack,
+        horizon=300,
+        trials=4,
+        seed=1,
+        checkpoints=[30],
+    )
     assert np.array_equal(CELL.run().regret[0], together.regret[1])
 
 
@@ -56,7 +74,15 @@ def test_everything_that_matters_is_in_the_name(changed):
     assert replace(CELL, **changed).key != CELL.key
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: data[:900] + bytes(40) + data[940:], lambda data: b"not a result"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[: len(data) // 2],
+        lambda data: b"",
+        lambda data: data[:900] + bytes(40) + data[940:],
+        lambda data: b"not a result",
+    ],
+)
 def test_a_damaged_file_is_redone(tmp_path, damage):
     """Cut short, empty, overwritten in the middle, or foreign."""
     store = CellStore(tmp_path)
@@ -77,7 +103,9 @@ def test_another_cells_file_under_this_name_is_not_believed(tmp_path):
 
 
 def test_an_edit_of_the_code_makes_results_stale(tmp_path, monkeypatch):
-    """Of the policy's own file, or of a file it takes a function from; another policy's results stay."""
+    """Of the policy's own file, or of a file it takes a function from; another
+    policy's results stay.
+    """
     source = """
         from dataclasses import dataclass
         import ironarm as ia
@@ -100,7 +128,9 @@ def test_an_edit_of_the_code_makes_results_stale(tmp_path, monkeypatch):
 
     def fingerprint(name, arm):
         (tmp_path / "edited_helper.py").write_text(textwrap.dedent(helper.format(arm=arm)))
-        (tmp_path / "edited_policy.py").write_text(textwrap.dedent(source.format(helper="edited_helper", name=name)))
+        (tmp_path / "edited_policy.py").write_text(
+            textwrap.dedent(source.format(helper="edited_helper", name=name))
+        )
         for module in ("edited_helper", "edited_policy"):
             sys.modules.pop(module, None)
         importlib.invalidate_caches()

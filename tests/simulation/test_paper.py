@@ -1,7 +1,10 @@
-"""The paper's setting gives the reference numbers of an independent implementation, within four combined standard errors.
+"""The paper's setting gives the reference numbers of an independent implementation,
+within four combined standard errors.
 
-Reference: plain implementations, T = 100,000, means +- standard errors over 20 to 2500 runs. A correct implementation fails one of these about once in 15,000 seeds;
-the seeds are fixed. Where the reference has no error, the share of stuck trials is compared instead.
+Reference: plain implementations, T = 100,000, means +- standard errors over 20 to 2500
+runs. A correct implementation fails one of these about once in 15,000 seeds; the seeds
+are fixed. Where the reference has no error, the share of stuck trials is compared
+instead.
 """
 
 import math
@@ -40,19 +43,39 @@ def runs(request):
             "TrimmedEpsilonGreedy": ia.TrimmedEpsilonGreedy(alpha=rho),
             "TrimmedEpsilonGreedy +.1": ia.TrimmedEpsilonGreedy(alpha=rho + 0.1),
         }
-    result = ia.simulate(list(policies.values()), PAPER, ia.OppositeUniform(rho=rho), horizon=HORIZON, trials=TRIALS, seed=1905, checkpoints=[])
-    return rho, {name: (result.regret[i, :, -1], result.stuck[i], result.optimal[i, :, -1]) for i, name in enumerate(policies)}
+    result = ia.simulate(
+        list(policies.values()),
+        PAPER,
+        ia.OppositeUniform(rho=rho),
+        horizon=HORIZON,
+        trials=TRIALS,
+        seed=1905,
+        checkpoints=[],
+    )
+    return rho, {
+        name: (result.regret[i, :, -1], result.stuck[i], result.optimal[i, :, -1])
+        for i, name in enumerate(policies)
+    }
 
 
 def agree(values, mean, error):
-    """Within four combined standard errors; a deterministic regret within half a pull."""
-    return abs(values.mean() - mean) <= 4 * math.hypot(values.std(ddof=1) / math.sqrt(len(values)), error) + 1
+    """Within four combined standard errors; a deterministic regret within half a
+    pull.
+    """
+    return (
+        abs(values.mean() - mean)
+        <= 4 * math.hypot(values.std(ddof=1) / math.sqrt(len(values)), error) + 1
+    )
 
 
 def shares_agree(stuck, share, runs_of_reference):
-    """Within four combined standard errors, with one pseudo-run of each kind so that 0 and 1 have an error too."""
+    """Within four combined standard errors, with one pseudo-run of each kind so that
+    0 and 1 have an error too.
+    """
     pooled = (stuck.sum() + share * runs_of_reference + 1) / (len(stuck) + runs_of_reference + 2)
-    return abs(stuck.mean() - share) <= 4 * math.sqrt(pooled * (1 - pooled) * (1 / len(stuck) + 1 / runs_of_reference))
+    return abs(stuck.mean() - share) <= 4 * math.sqrt(
+        pooled * (1 - pooled) * (1 / len(stuck) + 1 / runs_of_reference)
+    )
 
 
 # name: {rho: (mean, standard error of the reference)}
@@ -81,7 +104,12 @@ def test_mean_regret(runs):
     """Rows of the reference that have a standard error."""
     rho, measured = runs
     for name, reference in MEANS.items():
-        assert agree(measured[name][0], *reference[rho]), (name, rho, measured[name][0].mean(), reference[rho])
+        assert agree(measured[name][0], *reference[rho]), (
+            name,
+            rho,
+            measured[name][0].mean(),
+            reference[rho],
+        )
 
 
 def test_share_of_stuck_trials(runs):
@@ -89,11 +117,18 @@ def test_share_of_stuck_trials(runs):
     rho, measured = runs
     for name, reference in STUCK.items():
         if rho in reference:
-            assert shares_agree(measured[name][1], *reference[rho]), (name, rho, measured[name][1].mean(), reference[rho])
+            assert shares_agree(measured[name][1], *reference[rho]), (
+                name,
+                rho,
+                measured[name][1].mean(),
+                reference[rho],
+            )
 
 
 def test_policies_on_means_fail_in_every_trial_under_attack(runs):
-    """UCB, epsilon-greedy, EXP3 and Catoni: all trials stuck at either rho, none of UCB's and Catoni's without an attack."""
+    """UCB, epsilon-greedy, EXP3 and Catoni: all trials stuck at either rho, none of
+    UCB's and Catoni's without an attack.
+    """
     rho, measured = runs
     for name in ("UCB", "EpsilonGreedy", "EXP3 range", "EXP3 clip", "CatoniUCB"):
         if rho:
@@ -105,7 +140,9 @@ def test_policies_on_means_fail_in_every_trial_under_attack(runs):
 
 
 def test_med_e_ucb_costs_exactly_its_forced_exploration_in_nearly_every_trial(runs):
-    """47 pulls of each arm, 4230, at rho = 0.125: the bonus triggers no extra pull in at least 95 of 100 trials."""
+    """47 pulls of each arm, 4230, at rho = 0.125: the bonus triggers no extra pull
+    in at least 95 of 100 trials.
+    """
     rho, measured = runs
     if rho == 0.125:
         assert (measured["MedEUCB"][0] == 4230).sum() >= 95

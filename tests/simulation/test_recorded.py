@@ -1,4 +1,5 @@
-"""Regret and pulls are, bit for bit, those that were recorded: moving code changes no result.
+"""Regret and pulls are, bit for bit, those that were recorded: moving code changes no
+result.
 
 `python -m tests.simulation.test_recorded` records anew, after a formula was corrected.
 """
@@ -82,7 +83,9 @@ BANDITS = {
     "normal": HARD,
     "0/1": UNIT,
     "scipy": ia.ScipyBandit([stats.expon(0.5), stats.norm(1, 2), stats.uniform(0, 3)]),
-    "replay": ia.ReplayBandit([(a, (7 * i * (a + 1)) % 11 / 4) for a in range(3) for i in range(50)]),
+    "replay": ia.ReplayBandit(
+        [(a, (7 * i * (a + 1)) % 11 / 4) for a in range(3) for i in range(50)]
+    ),
     "radio, analytic": ia.RadioBandit("analytic"),
     "radio, symbol": ia.RadioBandit("symbol"),
     "radio, iq": ia.RadioBandit("iq"),

@@ -13,7 +13,14 @@ BANDIT = ia.GaussianBandit(means=[0, 1, 2])
 
 @pytest.fixture(scope="module")
 def result():
-    return ia.simulate([ia.MedEUCB(), ia.UCB()], BANDIT, ia.OppositeUniform(rho=0.1), horizon=2000, trials=12, seed=3)
+    return ia.simulate(
+        [ia.MedEUCB(), ia.UCB()],
+        BANDIT,
+        ia.OppositeUniform(rho=0.1),
+        horizon=2000,
+        trials=12,
+        seed=3,
+    )
 
 
 def test_a_saved_result_loads_equal(result, tmp_path):
@@ -35,9 +42,22 @@ def test_a_saved_result_loads_equal(result, tmp_path):
         (lambda p: p.write_bytes(p.read_bytes()[:200]), "damaged or not a result"),
         (lambda p: p.write_bytes(b"hello"), "damaged or not a result"),
         (lambda p: np.savez(p, x=np.zeros(3)), "not a result"),
-        (lambda p: np.savez(p, header=np.array(json.dumps({"format": "ironarm result", "version": 99}))), "newer"),
-        (lambda p: np.savez(p, header=np.array(json.dumps({"format": "ironarm result", "version": 1}))), "damaged"),
-        (lambda p: np.savez(p, header=np.array([{"a": 1}], dtype=object)), "damaged or not a result"),
+        (
+            lambda p: np.savez(
+                p, header=np.array(json.dumps({"format": "ironarm result", "version": 99}))
+            ),
+            "newer",
+        ),
+        (
+            lambda p: np.savez(
+                p, header=np.array(json.dumps({"format": "ironarm result", "version": 1}))
+            ),
+            "damaged",
+        ),
+        (
+            lambda p: np.savez(p, header=np.array([{"a": 1}], dtype=object)),
+            "damaged or not a result",
+        ),
         (lambda p: p.unlink(), "does not exist"),
     ],
 )
@@ -89,7 +109,9 @@ def test_the_summary_is_that_of_the_arrays(result):
 
 
 def test_the_bootstrap_interval_covers_the_mean_as_it_claims():
-    """95 % intervals for 30 normal values: coverage between 0.90 and 0.97 in 1000 repetitions (theory about 0.935; the bounds are over four standard errors away)."""
+    """95 % intervals for 30 normal values: coverage between 0.90 and 0.97 in 1000
+    repetitions (theory about 0.935; the bounds are over four standard errors away).
+    """
     values = np.random.default_rng(1).normal(size=(1000, 30))
     low, high = bootstrap_interval(values)
     assert 0.90 < np.mean((low <= 0) & (0 <= high)) < 0.97
@@ -98,7 +120,9 @@ def test_the_bootstrap_interval_covers_the_mean_as_it_claims():
 def test_pairs_are_compared_trial_by_trial():
     """A constant difference under common noise has an interval of no width."""
     noise = np.random.default_rng(2).normal(size=20)
-    summary = summarise(["a", "b"], np.array([noise, noise - 3]), np.ones((2, 20)), np.zeros((2, 20)))
+    summary = summarise(
+        ["a", "b"], np.array([noise, noise - 3]), np.ones((2, 20)), np.zeros((2, 20))
+    )
     pair = summary.pairs[0]
     assert (pair.first, pair.second) == ("a", "b")
     assert [3, 3, 3] == pytest.approx([pair.difference, pair.low, pair.high])
@@ -116,7 +140,9 @@ def test_the_frame_has_a_row_for_each_policy_trial_and_checkpoint(result):
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_the_plot_is_written(result, suffix, tmp_path):
-    """With a line for each policy in both panels, labelled, in the policies' own colours."""
+    """With a line for each policy in both panels, labelled, in the policies' own
+    colours.
+    """
     figure = result.plot(tmp_path / f"r.{suffix}")
     assert (tmp_path / f"r.{suffix}").stat().st_size > 5000
     above, below = figure.axes

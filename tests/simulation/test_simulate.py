@@ -1,4 +1,6 @@
-"""A simulation depends on its seed and on nothing else, keeps what its result shows, and ends cleanly."""
+"""A simulation depends on its seed and on nothing else, keeps what its result shows,
+and ends cleanly.
+"""
 
 import math
 import os
@@ -19,11 +21,20 @@ from ironarm.simulation.simulate import checkpoint_rounds
 
 PAPER = ia.GaussianBandit(means=range(2, 21, 2))
 ATTACK = ia.OppositeUniform(rho=0.3)
-SOME = [ia.MedEUCB(), ia.MedEpsilonGreedy(), ia.UCB(), ia.EXP3(reward_range=(0, 22)), ia.TrimmedUCB(alpha=0.3)]
+SOME = [
+    ia.MedEUCB(),
+    ia.MedEpsilonGreedy(),
+    ia.UCB(),
+    ia.EXP3(reward_range=(0, 22)),
+    ia.TrimmedUCB(alpha=0.3),
+]
 
 
 def same(first, second, i, j):
-    return all(np.array_equal(getattr(first, name)[i], getattr(second, name)[j]) for name in ("regret", "optimal", "pulls", "last_tenth"))
+    return all(
+        np.array_equal(getattr(first, name)[i], getattr(second, name)[j])
+        for name in ("regret", "optimal", "pulls", "last_tenth")
+    )
 
 
 def test_workers_company_and_order_change_no_bit():
@@ -36,10 +47,23 @@ def test_workers_company_and_order_change_no_bit():
         assert same(together, alone, i, 0)
 
 
-@pytest.mark.parametrize("attack", [ATTACK, ia.ACE(rho=0.2), ia.Bursts(rho=0.2, length=20)], ids=["memoryless", "with a memory", "a coin with a memory"])
+@pytest.mark.parametrize(
+    "attack",
+    [ATTACK, ia.ACE(rho=0.2), ia.Bursts(rho=0.2, length=20)],
+    ids=["memoryless", "with a memory", "a coin with a memory"],
+)
 def test_a_trial_remembers_nothing_of_the_one_before(attack):
-    """Trials are played in memory that is used again: the same trial after another one, after one that was stopped half way, and in fresh memory is the same."""
-    setting = trial.Setting((*SOME, ia.CountIMED(epsilon=0.35), ia.AdaptiveCountIMED()), PAPER, Adversary(attack, PAPER), 20_000, 5, np.array([100, 20_000, 0]))
+    """Trials are played in memory that is used again: the same trial after another
+    one, after one that was stopped half way, and in fresh memory is the same.
+    """
+    setting = trial.Setting(
+        (*SOME, ia.CountIMED(epsilon=0.35), ia.AdaptiveCountIMED()),
+        PAPER,
+        Adversary(attack, PAPER),
+        20_000,
+        5,
+        np.array([100, 20_000, 0]),
+    )
     used, fresh = trial.Trials(setting), trial.Trials(setting)
     used.play(0, lambda: False)
     used.play(1, iter([False, True]).__next__)
@@ -48,10 +72,15 @@ def test_a_trial_remembers_nothing_of_the_one_before(attack):
     for before, after in zip(used.players, fresh.players, strict=True):
         assert np.array_equal(before.regret, after.regret)
         assert np.array_equal(before.pulls, after.pulls)
-        assert all(np.array_equal(getattr(before.state.view, name), getattr(after.state.view, name)) for name in ("n", "rewards", "estimate"))
+        assert all(
+            np.array_equal(getattr(before.state.view, name), getattr(after.state.view, name))
+            for name in ("n", "rewards", "estimate")
+        )
 
 
-@pytest.mark.parametrize("bandit", [PAPER, ia.BernoulliBandit([0.2, 0.5, 0.6])], ids=["gaussian", "bernoulli"])
+@pytest.mark.parametrize(
+    "bandit", [PAPER, ia.BernoulliBandit([0.2, 0.5, 0.6])], ids=["gaussian", "bernoulli"]
+)
 def test_the_length_of_a_stretch_changes_no_bit(bandit, monkeypatch):
     """Rounds are played in stretches; any length gives the same result."""
     whole = ia.simulate(SOME, bandit, ATTACK, horizon=2000, trials=2, seed=1)
@@ -61,8 +90,12 @@ def test_the_length_of_a_stretch_changes_no_bit(bandit, monkeypatch):
 
 
 def test_fewer_trials_or_rounds_are_the_beginning_of_more():
-    """Trials and rounds have their own streams: the first of many are the same as alone."""
-    many = ia.simulate(ia.MedEUCB(), PAPER, ATTACK, horizon=2000, trials=6, seed=5, checkpoints=[1000])
+    """Trials and rounds have their own streams: the first of many are the same as
+    alone.
+    """
+    many = ia.simulate(
+        ia.MedEUCB(), PAPER, ATTACK, horizon=2000, trials=6, seed=5, checkpoints=[1000]
+    )
     few = ia.simulate(ia.MedEUCB(), PAPER, ATTACK, horizon=1000, trials=2, seed=5)
     assert np.array_equal(many.regret[:, :2, 0], few.regret[:, :, -1])
 
@@ -77,7 +110,9 @@ def test_other_seeds_give_other_noise():
 
 
 def test_the_record_is_consistent():
-    """Regret is the gaps times the pulls, shares are pulls over rounds, all at the horizon."""
+    """Regret is the gaps times the pulls, shares are pulls over rounds, all at the
+    horizon.
+    """
     result = ia.simulate(SOME, PAPER, ATTACK, horizon=5000, trials=3, seed=2)
     assert np.array_equal(result.pulls @ PAPER.gaps, result.regret[:, :, -1])
     assert np.array_equal(result.pulls[:, :, 9] / 5000, result.optimal[:, :, -1])
@@ -87,8 +122,12 @@ def test_the_record_is_consistent():
 
 
 def test_stuck_is_judged_by_the_last_tenth():
-    """The share of optimal pulls in the last tenth of the rounds, and whether it is below one half."""
-    result = ia.simulate(SOME, PAPER, ATTACK, horizon=1000, trials=5, seed=2, checkpoints=range(1, 1001))
+    """The share of optimal pulls in the last tenth of the rounds, and whether it is
+    below one half.
+    """
+    result = ia.simulate(
+        SOME, PAPER, ATTACK, horizon=1000, trials=5, seed=2, checkpoints=range(1, 1001)
+    )
     best = result.optimal * result.rounds
     expected = (best[:, :, -1] - best[:, :, 899]) / 100
     assert expected == pytest.approx(result.last_tenth, abs=1e-12)
@@ -120,11 +159,15 @@ def test_several_best_arms_all_count_as_optimal():
 
 
 def test_memory_does_not_grow_with_trials_times_horizon():
-    """Ten times the trials at fixed checkpoints: the result grows, nothing else does (a policy's rewards would be 8 MB for each trial)."""
+    """Ten times the trials at fixed checkpoints: the result grows, nothing else does
+    (a policy's rewards would be 8 MB for each trial).
+    """
 
     def peak(trials):
         tracemalloc.start()
-        ia.simulate(ia.UCB(), PAPER, horizon=20_000, trials=trials, seed=1, workers=1, checkpoints=[100])
+        ia.simulate(
+            ia.UCB(), PAPER, horizon=20_000, trials=trials, seed=1, workers=1, checkpoints=[100]
+        )
         size = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return size
@@ -134,7 +177,9 @@ def test_memory_does_not_grow_with_trials_times_horizon():
 
 
 def test_the_coin_has_its_share_and_nests_in_rho():
-    """An attack acts in a share rho of the rounds (false alarm under 1e-6 at five standard deviations); a larger rho attacks the same rounds and more."""
+    """An attack acts in a share rho of the rounds (false alarm under 1e-6 at five
+    standard deviations); a larger rho attacks the same rounds and more.
+    """
     seen = {}
     for rho in (0.1, 0.3):
         hits = []
@@ -146,10 +191,14 @@ def test_the_coin_has_its_share_and_nests_in_rho():
 
 
 def test_noise_is_standard_normal():
-    """Rewards of a normal arm pass a Kolmogorov-Smirnov test (fixed seed; p above 1e-4 for a correct generator except once in 10,000 seeds)."""
+    """Rewards of a normal arm pass a Kolmogorov-Smirnov test (fixed seed; p above
+    1e-4 for a correct generator except once in 10,000 seeds).
+    """
     seen = []
     attack = ia.CustomAttack(0.999, lambda e, a, x, u, v: seen.append(x) or x)
-    ia.simulate(ia.UCB(), ia.GaussianBandit([5.0], sigma=2.0), attack, horizon=20_000, trials=1, seed=8)
+    ia.simulate(
+        ia.UCB(), ia.GaussianBandit([5.0], sigma=2.0), attack, horizon=20_000, trials=1, seed=8
+    )
     assert stats.kstest((np.array(seen) - 5) / 2, "norm").pvalue > 1e-4
 
 
@@ -196,7 +245,9 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
 def test_an_interrupt_ends_the_simulation_and_leaves_no_thread():
     """A real SIGINT: KeyboardInterrupt within seconds, all workers gone."""
-    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout.readline() == "ready\n"
     threading.Timer(1.0, process.send_signal, [signal.SIGINT]).start()
     try:

@@ -28,7 +28,9 @@ def result(curves, last_tenth=1.0, optimal=1.0):
 
 def noisy(curve, trials=200, spread=0.05, seed=1):
     """Trials around a curve: each a multiple of it, close to 1."""
-    return (1 + spread * np.random.default_rng(seed).standard_normal((trials, 1))) * np.asarray(curve, float)
+    return (1 + spread * np.random.default_rng(seed).standard_normal((trials, 1))) * np.asarray(
+        curve, float
+    )
 
 
 def log_curve(size=400):

@@ -1,4 +1,6 @@
-"""Each check agrees where the claim is true, disagrees where it is false, and cannot tell where the trials are too few or too noisy. All on fabricated results."""
+"""Each check agrees where the claim is true, disagrees where it is false, and cannot
+tell where the trials are too few or too noisy. All on fabricated results.
+"""
 
 import numpy as np
 import pytest
@@ -20,7 +22,9 @@ def stuck_in(share, trials=200):
 SMALL, LARGE = result(noisy(log_curve(400))), result(noisy(log_curve(900), seed=2))
 LINE = result(noisy(linear_curve()))
 # one trial in forty is stuck for long: the mean grows as a power, the median does not
-TAIL = result(noisy(log_curve(400)) + np.where(np.arange(200)[:, None] % 40 == 0, 100.0 * ROUNDS**0.6, 0.0))
+TAIL = result(
+    noisy(log_curve(400)) + np.where(np.arange(200)[:, None] % 40 == 0, 100.0 * ROUNDS**0.6, 0.0)
+)
 WILD = result(noisy(log_curve(400), spread=3.0))
 
 
@@ -35,19 +39,52 @@ WILD = result(noisy(log_curve(400), spread=3.0))
         ("same_mean_regret", "agree", SMALL, SMALL, {"within": 0.02}),
         ("same_mean_regret", "disagree", SMALL, LARGE, {"within": 0.02}),
         ("same_mean_regret", "cannot tell", WILD, SMALL, {"within": 0.02}),
-        ("nearly_always_optimal", "agree", result(log_curve()[None].repeat(200, 0), 0.999), result(linear_curve()[None].repeat(200, 0), 0.2), {"share": 0.99}),
-        ("nearly_always_optimal", "disagree", result(log_curve()[None].repeat(200, 0), 0.999), result(linear_curve()[None].repeat(200, 0), 0.995), {"share": 0.99}),
-        ("nearly_always_optimal", "disagree", result(log_curve()[None].repeat(200, 0), 0.9), result(linear_curve()[None].repeat(200, 0), 0.2), {"share": 0.99}),
+        (
+            "nearly_always_optimal",
+            "agree",
+            result(log_curve()[None].repeat(200, 0), 0.999),
+            result(linear_curve()[None].repeat(200, 0), 0.2),
+            {"share": 0.99},
+        ),
+        (
+            "nearly_always_optimal",
+            "disagree",
+            result(log_curve()[None].repeat(200, 0), 0.999),
+            result(linear_curve()[None].repeat(200, 0), 0.995),
+            {"share": 0.99},
+        ),
+        (
+            "nearly_always_optimal",
+            "disagree",
+            result(log_curve()[None].repeat(200, 0), 0.9),
+            result(linear_curve()[None].repeat(200, 0), 0.2),
+            {"share": 0.99},
+        ),
         ("fails", "agree", result(noisy(log_curve()), stuck_in(0.25)), SMALL, {"share": 0.05}),
         ("fails", "disagree", SMALL, result(noisy(log_curve()), stuck_in(0.25)), {"share": 0.05}),
-        ("fails", "cannot tell", result(noisy(log_curve()), stuck_in(0.06)), SMALL, {"share": 0.05}),
+        (
+            "fails",
+            "cannot tell",
+            result(noisy(log_curve()), stuck_in(0.06)),
+            SMALL,
+            {"share": 0.05},
+        ),
         ("less_often_stuck", "agree", SMALL, result(noisy(log_curve()), stuck_in(0.25)), {}),
         ("less_often_stuck", "disagree", result(noisy(log_curve()), stuck_in(0.25)), SMALL, {}),
     ],
 )
 def test_checks_of_two_sides(check, expected, first, second, extra):
     """First against second."""
-    assert verdict(check, evidence(first=first, second=second), policies=["first"], against=["second"], **extra) == expected
+    assert (
+        verdict(
+            check,
+            evidence(first=first, second=second),
+            policies=["first"],
+            against=["second"],
+            **extra,
+        )
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +106,12 @@ def test_checks_of_growth(check, expected, what, extra):
 
 def test_every_check_is_tested():
     """A check that is added without a test is noticed here."""
-    tested = {mark.args[1][i][0] for test in (test_checks_of_two_sides, test_checks_of_growth) for mark in test.pytestmark for i in range(len(mark.args[1]))}
+    tested = {
+        mark.args[1][i][0]
+        for test in (test_checks_of_two_sides, test_checks_of_growth)
+        for mark in test.pytestmark
+        for i in range(len(mark.args[1]))
+    }
     assert tested == set(CHECKS)
 
 
@@ -92,20 +134,28 @@ def test_a_part_that_fails_settles_a_claim():
 @pytest.mark.parametrize("exponent", [0.25, 0.5, 0.75, 1.0])
 @pytest.mark.parametrize("span", [2, 10])
 def test_the_growth_exponent_is_the_power(exponent, span):
-    """Of a power of T plus a constant; to the precision of rounds that are whole numbers."""
+    """Of a power of T plus a constant; to the precision of rounds that are whole
+    numbers.
+    """
     curve = 50 + ROUNDS**exponent
-    assert statistics.growth_exponent(ROUNDS, np.array([curve, 3 * curve]), span).value == pytest.approx(exponent, abs=0.01)
+    assert statistics.growth_exponent(
+        ROUNDS, np.array([curve, 3 * curve]), span
+    ).value == pytest.approx(exponent, abs=0.01)
 
 
 def test_the_fitted_slope_is_the_power_of_the_excess():
     """Over an offset that is itself a curve."""
-    slope = statistics.fitted_slope(ROUNDS, (log_curve() + 3 * ROUNDS**0.6)[None].repeat(5, 0), log_curve())
+    slope = statistics.fitted_slope(
+        ROUNDS, (log_curve() + 3 * ROUNDS**0.6)[None].repeat(5, 0), log_curve()
+    )
     assert slope.value == pytest.approx(0.6)
     assert (slope.low, slope.high) == pytest.approx((0.6, 0.6))
 
 
 def test_the_interval_of_a_share_covers_it():
-    """Wilson's interval holds the true share in 93 to 97 % of 2,000 samples; by chance it would leave that range with probability below 1e-4."""
+    """Wilson's interval holds the true share in 93 to 97 % of 2,000 samples; by
+    chance it would leave that range with probability below 1e-4.
+    """
     generator = np.random.default_rng(5)
     inside = 0
     for _ in range(2000):
@@ -115,7 +165,9 @@ def test_the_interval_of_a_share_covers_it():
 
 
 def test_the_interval_of_a_median_covers_it():
-    """Order statistics hold the true median in at least 94 % of 2,000 samples; chance alone would fail this with probability below 1e-3."""
+    """Order statistics hold the true median in at least 94 % of 2,000 samples;
+    chance alone would fail this with probability below 1e-3.
+    """
     generator = np.random.default_rng(6)
     inside = 0
     for _ in range(2000):

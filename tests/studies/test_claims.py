@@ -1,4 +1,6 @@
-"""The claims of the paper's study are settled by the results alone: on a made-up world where the paper is right all of them hold, and where it is wrong they do not."""
+"""The claims of the paper's study are settled by the results alone: on a made-up
+world where the paper is right all of them hold, and where it is wrong they do not.
+"""
 
 from dataclasses import replace
 
@@ -15,7 +17,9 @@ from tests.studies import fabricated
 
 
 def world(good, bad, study):
-    """Findings in which the paper's two algorithms, in all their variants, behave like `good` and all others like `bad`."""
+    """Findings in which the paper's two algorithms, in all their variants, behave
+    like `good` and all others like `bad`.
+    """
     findings = Findings(study)
     for run in study.runs:
         for rho in run.rho:
@@ -23,10 +27,16 @@ def world(good, bad, study):
             for i, name in enumerate(run.policies):
                 median = name.startswith("med-")
                 base = (good if median else bad)(np.array(checkpoints_to(run.horizon), float))
-                # the paper's order: med-E-UCB before med-epsilon-greedy, whatever G and c
+                # the paper's order: med-E-UCB before med-epsilon-greedy, whatever G and
+                # c
                 size = 1.0 if name.startswith("med-E-UCB") else 1.5 if median else 1 + 0.01 * i
-                made = fabricated.result(fabricated.noisy(size * base, trials=200, spread=0.001, seed=9), 1.0 if median == (good is logarithm) else 0.0)
-                outcome[name] = type(made)(**{**vars(made), "rounds": np.array(checkpoints_to(run.horizon))})
+                made = fabricated.result(
+                    fabricated.noisy(size * base, trials=200, spread=0.001, seed=9),
+                    1.0 if median == (good is logarithm) else 0.0,
+                )
+                outcome[name] = type(made)(
+                    **{**vars(made), "rounds": np.array(checkpoints_to(run.horizon))}
+                )
     return findings
 
 
@@ -44,16 +54,28 @@ def study():
 
 
 def test_where_the_paper_is_right_every_claim_of_it_agrees(study):
-    """Its two algorithms grow logarithmically, all others fail; the one sentence that is ours and says that trimming fails in any case is then true as well."""
-    verdicts = {(row.claim["sentence"], row.rho): row.full.verdict for row in judge(world(logarithm, line, study))}
+    """Its two algorithms grow logarithmically, all others fail; the one sentence
+    that is ours and says that trimming fails in any case is then true as well.
+    """
+    verdicts = {
+        (row.claim["sentence"], row.rho): row.full.verdict
+        for row in judge(world(logarithm, line, study))
+    }
     assert set(verdicts.values()) == {"agree"}
 
 
 def test_where_the_paper_is_wrong_its_claims_disagree(study):
-    """Its algorithms fail and all others succeed: nothing agrees but what does not compare the two."""
+    """Its algorithms fail and all others succeed: nothing agrees but what does not
+    compare the two.
+    """
     rows = judge(world(line, logarithm, study))
     agreeing = {row.claim["check"] for row in rows if row.full.verdict == "agree"}
-    assert {row.full.verdict for row in rows if row.claim["check"] in ("fails", "grows_faster", "nearly_always_optimal", "less_often_stuck")} == {"disagree"}
+    assert {
+        row.full.verdict
+        for row in rows
+        if row.claim["check"]
+        in ("fails", "grows_faster", "nearly_always_optimal", "less_often_stuck")
+    } == {"disagree"}
     assert agreeing <= {"same_mean_regret", "lower_mean_regret", "excess_grows_slower"}
     outperform = [row for row in rows if "outperform the other" in row.claim["sentence"]]
     assert outperform
@@ -63,19 +85,30 @@ def test_where_the_paper_is_wrong_its_claims_disagree(study):
 def test_explanations_appear_only_with_disagreements(study):
     """And each claim that this study is known to disagree with has one."""
     rows = judge(world(line, logarithm, study))
-    assert all(bool(row.explanation) == (row.full.verdict == "disagree" and "if_disagree" in row.claim) for row in rows)
+    assert all(
+        bool(row.explanation) == (row.full.verdict == "disagree" and "if_disagree" in row.claim)
+        for row in rows
+    )
     assert any(row.explanation for row in rows)
 
 
 def test_a_folded_verdict_says_how_much_is_folded(study):
     """How many parts there are, how they came out, and the one that settled it."""
-    parts = [Measured(str(i), Estimate(i, i, i), verdict, f"part {i}") for i, verdict in enumerate(["agree", "cannot tell", "agree", "agree"])]
-    assert summary(Verdict(20, "cannot tell", tuple(parts))) == "1 of 4 parts (3 agree, 1 cannot tell): part 1"
+    parts = [
+        Measured(str(i), Estimate(i, i, i), verdict, f"part {i}")
+        for i, verdict in enumerate(["agree", "cannot tell", "agree", "agree"])
+    ]
+    assert (
+        summary(Verdict(20, "cannot tell", tuple(parts)))
+        == "1 of 4 parts (3 agree, 1 cannot tell): part 1"
+    )
 
 
 def test_an_explanation_names_the_rows_it_is_about(study):
     """Unless they all disagree."""
-    rows = [row for row in judge(world(line, logarithm, study)) if row.claim["check"] == "grows_slower"]
+    rows = [
+        row for row in judge(world(line, logarithm, study)) if row.claim["check"] == "grows_slower"
+    ]
     assert why(rows) == (rows[0].claim["if_disagree"], "")
     rows[0] = replace(rows[0], full=replace(rows[0].full, verdict="agree"))
     assert why(rows) == (rows[1].claim["if_disagree"], "paper: ρ = 0.3")

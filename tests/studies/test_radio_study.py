@@ -1,4 +1,6 @@
-"""The radio study, small and whole; its claims are settled by what was measured, one way or the other."""
+"""The radio study, small and whole; its claims are settled by what was measured, one
+way or the other.
+"""
 
 import json
 import re
@@ -32,11 +34,20 @@ def out(tmp_path_factory):
 
 
 def test_every_run_has_its_own_bandit_and_attack(out):
-    """What a run does not say is the study's; a bandit or an attack with a name of its own stands alone."""
+    """What a run does not say is the study's; a bandit or an attack with a name of
+    its own stands alone.
+    """
     runs = {run["name"]: run for run in json.loads((out / "report.json").read_text())["runs"]}
-    assert [runs[name]["bandit"].get("tier") for name in ("signal", "analytic", "normal")] == ["iq", "analytic", None]
+    assert [runs[name]["bandit"].get("tier") for name in ("signal", "analytic", "normal")] == [
+        "iq",
+        "analytic",
+        None,
+    ]
     assert runs["analytic"]["bandit"]["means"] == [41, 37, 35, 31, 28]
-    assert [runs[name]["attack"] for name in ("analytic", "normal")] == [{"name": "Jammer", "strategy": "best"}, {"name": "Infinite"}]
+    assert [runs[name]["attack"] for name in ("analytic", "normal")] == [
+        {"name": "Jammer", "strategy": "best"},
+        {"name": "Infinite"},
+    ]
 
 
 def test_results_are_those_of_simulate(out):
@@ -44,10 +55,17 @@ def test_results_are_those_of_simulate(out):
     study = read_study(str(SMALL))
     findings = Runner(study, out).run()
     assert findings.computed == 0
-    for name, bandit in (("signal", ia.RadioBandit("iq")), ("analytic", ia.RadioBandit("analytic"))):
+    for name, bandit in (
+        ("signal", ia.RadioBandit("iq")),
+        ("analytic", ia.RadioBandit("analytic")),
+    ):
         settings = {"horizon": 300, "trials": 3, "seed": 3, "progress": False}
-        alone = ia.simulate(ia.MedEUCB(b=2, block=100), bandit, ia.Jammer(0.3, strategy="best"), **settings)
-        assert np.array_equal(findings.outcomes[name, 0.3]["median"].regret[0, :3, -1], alone.regret[0, :, -1])
+        alone = ia.simulate(
+            ia.MedEUCB(b=2, block=100), bandit, ia.Jammer(0.3, strategy="best"), **settings
+        )
+        assert np.array_equal(
+            findings.outcomes[name, 0.3]["median"].regret[0, :3, -1], alone.regret[0, :, -1]
+        )
 
 
 def test_runs_that_are_tuned_alike_are_tuned_once(out):
@@ -58,33 +76,106 @@ def test_runs_that_are_tuned_alike_are_tuned_once(out):
 
 
 def test_a_claim_is_judged_on_each_of_its_runs(out):
-    """Three trials settle nothing, two hundred do; a claim about the rewards alone has no rho."""
+    """Three trials settle nothing, two hundred do; a claim about the rewards alone
+    has no rho.
+    """
     claims = json.loads((out / "report.json").read_text())["claims"]
-    assert [(claim["run"], claim["rho"], claim["verdict"]) for claim in claims] == [("signal", 0.3, "cannot tell"), ("analytic", 0.3, "agree"), ("analytic", None, "disagree")]
+    assert [(claim["run"], claim["rho"], claim["verdict"]) for claim in claims] == [
+        ("signal", 0.3, "cannot tell"),
+        ("analytic", 0.3, "agree"),
+        ("analytic", None, "disagree"),
+    ]
     assert claims[2]["on_all_trials"]["rewards"] == 4000
     page = (out / "report.html").read_text()
     assert "It takes less from bad channels." in page
-    assert all(f'aria-label="{title}: {name}"' in page for title, name in (("The setup", "setup"), ("Power", "spectrogram"), ("Symbols", "constellation")))
+    assert all(
+        f'aria-label="{title}: {name}"' in page
+        for title, name in (
+            ("The setup", "setup"),
+            ("Power", "spectrogram"),
+            ("Symbols", "constellation"),
+        )
+    )
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        ("runs", 'bandit = { tier = "analytic" }\nrho', "bandit = { tire = 1 }\nrho", "Did you mean 'tier'"),
-        ("runs", 'bandit = { tier = "analytic" }\nrho', 'bandit = "analytic"\nrho', "must be a table"),
-        ("runs", 'attack = { name = "Infinite" }', 'attack = { strategy = "any" }', "a Jammer needs a bandit whose channels can be jammed"),
-        ("runs", 'attack = { name = "Infinite" }', 'attack = { name = "Infinite", rho = 0.1 }', "a rho of its own"),
-        ("runs", 'trials = 3\nbandit = { tier = "analytic" }', 'trials = 3\nbandit = { tier = "fast" }', "tier must be one of"),
-        ("claims", 'run = ["signal", "analytic"]', 'run = ["signal", "analitic"]', "Did you mean 'analytic'"),
-        ("claims", 'run = ["signal", "analytic"]', "run = []", "must be the name of a run or a list"),
-        ("claims", 'run = "analytic"', 'run = "normal"', "needs a bandit whose arms have attacked laws"),
+        (
+            "runs",
+            'bandit = { tier = "analytic" }\nrho',
+            "bandit = { tire = 1 }\nrho",
+            "Did you mean 'tier'",
+        ),
+        (
+            "runs",
+            'bandit = { tier = "analytic" }\nrho',
+            'bandit = "analytic"\nrho',
+            "must be a table",
+        ),
+        (
+            "runs",
+            'attack = { name = "Infinite" }',
+            'attack = { strategy = "any" }',
+            "a Jammer needs a bandit whose channels can be jammed",
+        ),
+        (
+            "runs",
+            'attack = { name = "Infinite" }',
+            'attack = { name = "Infinite", rho = 0.1 }',
+            "a rho of its own",
+        ),
+        (
+            "runs",
+            'trials = 3\nbandit = { tier = "analytic" }',
+            'trials = 3\nbandit = { tier = "fast" }',
+            "tier must be one of",
+        ),
+        (
+            "claims",
+            'run = ["signal", "analytic"]',
+            'run = ["signal", "analitic"]',
+            "Did you mean 'analytic'",
+        ),
+        (
+            "claims",
+            'run = ["signal", "analytic"]',
+            "run = []",
+            "must be the name of a run or a list",
+        ),
+        (
+            "claims",
+            'run = "analytic"',
+            'run = "normal"',
+            "needs a bandit whose arms have attacked laws",
+        ),
         ("claims", "drop = 30\n", "", "needs 'drop'"),
         ("claims", "drop = 30\n", 'drop = 30\npolicies = ["median"]\n', "does not use 'policies'"),
-        ("claims", 'check = "attack_takes"', 'check = "clean_rewards"\nspread = 1\nmeans = [1, 2]', "a list of 5 numbers"),
-        ("show", 'kind = "setup"\ntitle = "The setup"\nrun = "signal"', 'kind = "setup"\ntitle = "The setup"\nrun = "normal"', "is drawn of a RadioBandit"),
-        ("show", 'caption = "Nodes."', 'caption = "Nodes."\npolicies = ["mean"]', "shows no policies"),
+        (
+            "claims",
+            'check = "attack_takes"',
+            'check = "clean_rewards"\nspread = 1\nmeans = [1, 2]',
+            "a list of 5 numbers",
+        ),
+        (
+            "show",
+            'kind = "setup"\ntitle = "The setup"\nrun = "signal"',
+            'kind = "setup"\ntitle = "The setup"\nrun = "normal"',
+            "is drawn of a RadioBandit",
+        ),
+        (
+            "show",
+            'caption = "Nodes."',
+            'caption = "Nodes."\npolicies = ["mean"]',
+            "shows no policies",
+        ),
         ("show", 'policies = ["median", "mean"]\n', "", "needs policies"),
-        ("show", 'caption = "Nodes."', 'caption = "Nodes."\nheading = "any"', "has no panels to head"),
+        (
+            "show",
+            'caption = "Nodes."',
+            'caption = "Nodes."\nheading = "any"',
+            "has no panels to head",
+        ),
         ("show", '"A receiver and a jammer."', "5", "introduction must be text"),
         ("show", '"What was given away."', "5", "words: regret must be text"),
         ("show", '"median" = "goes', '"medain" = "goes', "Did you mean 'median'"),
@@ -104,10 +195,20 @@ def test_mistakes_are_refused(tmp_path, file, old, new, message):
 
 
 def test_the_papers_study_is_the_papers():
-    """Five channels, both rho, T = 2000, G = 200, two jammers, 20 trials at signal level and a thousand."""
+    """Five channels, both rho, T = 2000, G = 200, two jammers, 20 trials at signal
+    level and a thousand.
+    """
     study = read_study("radio")
-    sizes = {(run.bandit.tier, run.attack["strategy"]): (run.rho, run.horizon, run.trials) for run in study.runs if run.horizon == 2000}
-    assert sizes == {(tier, whom): ((0.125, 0.3), 2000, trials) for tier, trials in (("iq", 20), ("analytic", 1000)) for whom in ("any", "best")}
+    sizes = {
+        (run.bandit.tier, run.attack["strategy"]): (run.rho, run.horizon, run.trials)
+        for run in study.runs
+        if run.horizon == 2000
+    }
+    assert sizes == {
+        (tier, whom): ((0.125, 0.3), 2000, trials)
+        for tier, trials in (("iq", 20), ("analytic", 1000))
+        for whom in ("any", "best")
+    }
     assert study.policies["med-E-UCB"].candidates(0.3) == [ia.MedEUCB(b=4, omega=4, block=200)]
     assert study.policies["Count-IMED"].candidates(0.3) == [ia.CountIMED(epsilon=0.35)]
 
@@ -118,14 +219,30 @@ def test_every_panel_names_its_jammer(out):
     assert len(figures) == 6
     for figure in figures:
         assert figure["heading"] == figure["run"].replace(",", " jammed,", 1)
-    assert "five channels, jammed: ρ = 0.3, 3 trials" in (out / "figures" / "regret-rho-0.3.svg").read_text()
+    assert (
+        "five channels, jammed: ρ = 0.3, 3 trials"
+        in (out / "figures" / "regret-rho-0.3.svg").read_text()
+    )
 
 
 def test_the_page_explains_itself(out):
-    """What was run, its words and policies come first; a claim names its run, its unit and what was tuned."""
+    """What was run, its words and policies come first; a claim names its run, its
+    unit and what was tuned.
+    """
     page = (out / "report.html").read_text()
-    assert page.index("A receiver and a jammer.") < page.index("What was given away.") < page.index("goes by medians") < page.index('id="claims"')
-    for words in ("So it was configured.", "<h4>signal, T = 300</h4>", "<h4>analytic, T = 300</h4>", "channel 0: falls by 30.97 dB", "c tuned over 2, 10"):
+    assert (
+        page.index("A receiver and a jammer.")
+        < page.index("What was given away.")
+        < page.index("goes by medians")
+        < page.index('id="claims"')
+    )
+    for words in (
+        "So it was configured.",
+        "<h4>signal, T = 300</h4>",
+        "<h4>analytic, T = 300</h4>",
+        "channel 0: falls by 30.97 dB",
+        "c tuned over 2, 10",
+    ):
         assert words in page, words
     assert re.search(r"median: [\d.,]+ dB; mean: [\d.,]+ dB; difference −[\d.,]+ dB \(", page)
     assert "regret, dB" in (out / "figures" / "regret-rho-0.3.svg").read_text()
@@ -144,12 +261,24 @@ def test_every_claim_can_be_read_alone(study):
 def test_every_policy_is_described(study):
     """Or it is a variant of one that is."""
     study = read_study(study)
-    assert all(any(name.startswith(described.removesuffix(", tuned")) for described in study.show["policies"]) for name in study.policies)
+    assert all(
+        any(
+            name.startswith(described.removesuffix(", tuned"))
+            for described in study.show["policies"]
+        )
+        for name in study.policies
+    )
 
 
 def test_the_first_claims_say_that_they_check_the_configuration():
-    """The testbed is set to the paper's numbers, so that it has them says nothing of the paper's."""
-    about_rewards = [claim for claim in read_study("radio").claims if claim["check"] in ("reads_linearly", "clean_rewards", "attacked_rewards")]
+    """The testbed is set to the paper's numbers, so that it has them says nothing of
+    the paper's.
+    """
+    about_rewards = [
+        claim
+        for claim in read_study("radio").claims
+        if claim["check"] in ("reads_linearly", "clean_rewards", "attacked_rewards")
+    ]
     assert len(about_rewards) == 3
     assert all("paper's testbed" in claim["note"] for claim in about_rewards)
 
@@ -173,11 +302,20 @@ def test_the_page_speaks_of_the_trials_there_are(out):
     """Of few and all only where there are more than a few."""
     page = (out / "report.html").read_text()
     assert "3, 12 or 200 trials. Every policy" in page
-    assert "where there are more than 20, compare the verdict on the first 20 with the one on all of them" in page
+    assert (
+        "where there are more than 20, compare the verdict on the first 20 with the one on all of "
+        "them" in page
+    )
     assert "quick sizes" not in page
     findings = Runner(read_study(str(SMALL)), out).run()
-    tables = {run: [table.head[1:3] for table in TABLES["tails"](findings, {"title": "", "run": run})] for run in ("signal", "analytic")}
-    assert tables == {"signal": [("mean of 3", "median")], "analytic": [("mean of 20", "mean of 200")]}
+    tables = {
+        run: [table.head[1:3] for table in TABLES["tails"](findings, {"title": "", "run": run})]
+        for run in ("signal", "analytic")
+    }
+    assert tables == {
+        "signal": [("mean of 3", "median")],
+        "analytic": [("mean of 20", "mean of 200")],
+    }
     assert "95 % quantile" in TABLES["tails"](findings, {"title": "", "run": "signal"})[0].head
 
 
@@ -185,13 +323,33 @@ def steep(rounds):
     return 20 * rounds
 
 
-@pytest.mark.parametrize(("good", "bad", "expected"), [(logarithm, steep, "agree"), (steep, logarithm, "disagree")])
+@pytest.mark.parametrize(
+    ("good", "bad", "expected"), [(logarithm, steep, "agree"), (steep, logarithm, "disagree")]
+)
 def test_claims_on_policies_follow_the_results(good, bad, expected):
-    """In a world where the paper is right all its claims on policies agree, in one where it is wrong all disagree; what is said of the rewards is measured and stays."""
-    rows = [row for row in judge(world(good, bad, read_study("radio", trials=200))) if not row.claim.get("ours")]
-    about_rewards = {row.claim["check"]: row.full.verdict for row in rows if row.claim["check"] in REWARD_CHECKS}
-    assert about_rewards == {"reads_linearly": "agree", "clean_rewards": "agree", "attacked_rewards": "agree", "attack_takes": "disagree"}
-    verdicts = {(row.claim["sentence"], row.run, row.rho): row.full.verdict for row in rows if row.claim["check"] not in REWARD_CHECKS}
+    """In a world where the paper is right all its claims on policies agree, in one
+    where it is wrong all disagree; what is said of the rewards is measured and
+    stays.
+    """
+    rows = [
+        row
+        for row in judge(world(good, bad, read_study("radio", trials=200)))
+        if not row.claim.get("ours")
+    ]
+    about_rewards = {
+        row.claim["check"]: row.full.verdict for row in rows if row.claim["check"] in REWARD_CHECKS
+    }
+    assert about_rewards == {
+        "reads_linearly": "agree",
+        "clean_rewards": "agree",
+        "attacked_rewards": "agree",
+        "attack_takes": "disagree",
+    }
+    verdicts = {
+        (row.claim["sentence"], row.run, row.rho): row.full.verdict
+        for row in rows
+        if row.claim["check"] not in REWARD_CHECKS
+    }
     assert len(verdicts) == 6 * 8
     assert set(verdicts.values()) == {expected}
 
@@ -201,7 +359,13 @@ class MadeUp(ia.GaussianBandit):
 
     def __init__(self, gives, spread=1.0, skew=0.0):
         super().__init__([30, 20])
-        self.jammed, self.jammed_laws, self._gives, self._spread, self._skew = np.array([10.0, 5.0]), np.array([2, 3]), gives, spread, skew
+        self.jammed, self.jammed_laws, self._gives, self._spread, self._skew = (
+            np.array([10.0, 5.0]),
+            np.array([2, 3]),
+            gives,
+            spread,
+            skew,
+        )
 
     def rewards(self, arm, noise):
         z = np.sqrt(12) * (noise - 0.5) if self._skew else ndtri(noise)
@@ -211,13 +375,48 @@ class MadeUp(ia.GaussianBandit):
 @pytest.mark.parametrize(
     ("check", "bandit", "arguments", "expected"),
     [
-        ("clean_rewards", MadeUp([30, 20, 10, 5]), {"means": [30, 20], "spread": 1, "within": 0.1}, "agree"),
-        ("clean_rewards", MadeUp([30, 20.3, 10, 5]), {"means": [30, 20], "spread": 1, "within": 0.1}, "disagree"),
-        ("clean_rewards", MadeUp([30, 20.1, 10, 5]), {"means": [30, 20], "spread": 1, "within": 0.1}, "cannot tell"),
-        ("clean_rewards", MadeUp([30, 20, 10, 5], spread=1.3), {"means": [30, 20], "spread": 1, "within": 0.1}, "disagree"),
-        ("clean_rewards", MadeUp([30, 20, 10, 5], skew=1), {"means": [30, 20], "spread": 1, "within": 0.1}, "cannot tell"),
-        ("attacked_rewards", MadeUp([30, 20, 10, 5]), {"low": 5, "high": 10, "within": 0.1}, "agree"),
-        ("attacked_rewards", MadeUp([30, 20, 10, 4]), {"low": 5, "high": 10, "within": 0.1}, "disagree"),
+        (
+            "clean_rewards",
+            MadeUp([30, 20, 10, 5]),
+            {"means": [30, 20], "spread": 1, "within": 0.1},
+            "agree",
+        ),
+        (
+            "clean_rewards",
+            MadeUp([30, 20.3, 10, 5]),
+            {"means": [30, 20], "spread": 1, "within": 0.1},
+            "disagree",
+        ),
+        (
+            "clean_rewards",
+            MadeUp([30, 20.1, 10, 5]),
+            {"means": [30, 20], "spread": 1, "within": 0.1},
+            "cannot tell",
+        ),
+        (
+            "clean_rewards",
+            MadeUp([30, 20, 10, 5], spread=1.3),
+            {"means": [30, 20], "spread": 1, "within": 0.1},
+            "disagree",
+        ),
+        (
+            "clean_rewards",
+            MadeUp([30, 20, 10, 5], skew=1),
+            {"means": [30, 20], "spread": 1, "within": 0.1},
+            "cannot tell",
+        ),
+        (
+            "attacked_rewards",
+            MadeUp([30, 20, 10, 5]),
+            {"low": 5, "high": 10, "within": 0.1},
+            "agree",
+        ),
+        (
+            "attacked_rewards",
+            MadeUp([30, 20, 10, 4]),
+            {"low": 5, "high": 10, "within": 0.1},
+            "disagree",
+        ),
         ("attack_takes", MadeUp([50, 45, 10, 5]), {"drop": 40, "within": 2}, "agree"),
         ("attack_takes", MadeUp([30, 20, 10, 5]), {"drop": 40, "within": 2}, "disagree"),
         ("reads_linearly", MadeUp([30, 20, 10, 5]), {"within": 0.1}, "agree"),
@@ -228,11 +427,16 @@ def test_checks_of_rewards(check, bandit, arguments, expected):
     """Each way."""
     from ironarm.studies.checks import together
 
-    assert together(part.verdict for part in REWARD_CHECKS[check](Rewards(bandit, 1), **arguments)) == expected
+    assert (
+        together(part.verdict for part in REWARD_CHECKS[check](Rewards(bandit, 1), **arguments))
+        == expected
+    )
 
 
 def test_reports_link_each_other(out, tmp_path):
-    """The one in the folder and the one in a folder of its name inside; a second time nothing changes; a report that has gone is not linked."""
+    """The one in the folder and the one in a folder of its name inside; a second
+    time nothing changes; a report that has gone is not linked.
+    """
     for folder in (tmp_path, tmp_path / "radio"):
         shutil.copytree(out, folder, dirs_exist_ok=True)
     link_reports(tmp_path / "radio", ["synthetic", "radio"])
@@ -240,7 +444,8 @@ def test_reports_link_each_other(out, tmp_path):
     assert 'href="../report.html"' in (tmp_path / "radio" / "report.html").read_text()
     before = (tmp_path / "report.html").stat().st_mtime_ns
     link_reports(tmp_path, ["synthetic", "radio"])
-    # with its links the page still counts as whole: the same command finds it and leaves it
+    # with its links the page still counts as whole: the same command finds it and
+    # leaves it
     assert main(["reproduce", "--study", str(SMALL), "--out", str(tmp_path)]) == 0
     assert (tmp_path / "report.html").stat().st_mtime_ns == before
     shutil.rmtree(tmp_path / "radio")

@@ -1,4 +1,6 @@
-"""The report stands alone, and opens in a browser without a complaint, at a desk and on a phone."""
+"""The report stands alone, and opens in a browser without a complaint, at a desk and
+on a phone.
+"""
 
 import re
 import shutil
@@ -9,11 +11,20 @@ import pytest
 
 from ironarm.cli import main
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 
-# the page in a frame of a phone's or a desk's width; the copy inside tells its errors and its width
-FRAME = '<!doctype html><body style="margin:0"><pre id="heard"></pre><iframe src="inside.html" style="border:0;width:{width}px;height:900px"></iframe><script>{script}</script>'
-LISTEN = 'addEventListener("message", (e) => { document.getElementById("heard").textContent += e.data + "\\n"; });'
+# the page in a frame of a phone's or a desk's width; the copy inside tells its errors
+# and its width
+FRAME = (
+    '<!doctype html><body style="margin:0"><pre id="heard"></pre><iframe src="inside.html" '
+    'style="border:0;width:{width}px;height:900px"></iframe><script>{script}</script>'
+)
+LISTEN = (
+    'addEventListener("message", (e) => { document.getElementById("heard").textContent += e.data '
+    '+ "\\n"; });'
+)
 TELL = """<script>
 const tell = (text) => parent.postMessage(text, "*");
 addEventListener("error", (e) => tell("error " + e.message));
@@ -30,19 +41,38 @@ addEventListener("load", () => {
 
 @pytest.fixture(scope="module", params=["small", "small_radio", "synthetic", "arena"])
 def out(request, tmp_path_factory):
-    """The report of a small study, of a small radio study with its pictures, of the paper's with very few trials, and of a small arena."""
+    """The report of a small study, of a small radio study with its pictures, of the
+    paper's with very few trials, and of a small arena.
+    """
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == "arena":
-        assert main(["arena", str(Path(__file__).parent / "small_arena.toml"), "--quick", "--out", str(folder)]) == 0
+        assert (
+            main(
+                [
+                    "arena",
+                    str(Path(__file__).parent / "small_arena.toml"),
+                    "--quick",
+                    "--out",
+                    str(folder),
+                ]
+            )
+            == 0
+        )
         return folder
-    study = "synthetic" if request.param == "synthetic" else str(Path(__file__).parent / request.param)
-    trials = {"small": ["--quick"], "small_radio": [], "synthetic": ["--quick", "--trials", "2"]}[request.param]
+    study = (
+        "synthetic" if request.param == "synthetic" else str(Path(__file__).parent / request.param)
+    )
+    trials = {"small": ["--quick"], "small_radio": [], "synthetic": ["--quick", "--trials", "2"]}[
+        request.param
+    ]
     assert main(["reproduce", "--study", study, *trials, "--out", str(folder)]) == 0
     return folder
 
 
 def test_the_page_needs_nothing_else(out):
-    """No address of anything elsewhere, no file to be loaded; links go to the files beside it and to itself."""
+    """No address of anything elsewhere, no file to be loaded; links go to the files
+    beside it and to itself.
+    """
     page = (out / "report.html").read_text()
     assert not re.findall(r'(?:src|srcset|data)="', page)
     assert "@import" not in page
@@ -51,7 +81,10 @@ def test_the_page_needs_nothing_else(out):
     assert links
     for link in links:
         assert f'id="{link[1:]}"' in page if link.startswith("#") else (out / link).is_file()
-    assert set(re.findall(r"https?://[^\s\"'<>]+", page)) <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert set(re.findall(r"https?://[^\s\"'<>]+", page)) <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
 
 
 def test_names_in_the_page_are_unique(out):
@@ -69,14 +102,32 @@ def test_the_page_says_how_it_was_made(out):
 
 @pytest.mark.parametrize("width", [1280, 360])
 def test_the_page_opens_in_a_browser(out, tmp_path, width):
-    """No error on the console, nothing wider than the screen, no text too small to read, every figure and claim there."""
+    """No error on the console, nothing wider than the screen, no text too small to
+    read, every figure and claim there.
+    """
     if CHROMIUM is None:
-        pytest.skip("CHROMIUM IS MISSING: the report was NOT opened in a browser. Install the package `chromium`.")
+        pytest.skip(
+            "CHROMIUM IS MISSING: the report was NOT opened in a browser. Install the package "
+            "`chromium`."
+        )
     page = (out / "report.html").read_text()
     (tmp_path / "inside.html").write_text(page.replace("<head>", "<head>" + TELL, 1))
     (tmp_path / "frame.html").write_text(FRAME.format(width=width, script=LISTEN))
-    command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr", f"--user-data-dir={tmp_path / 'profile'}"]
-    command += ["--window-size=1400,1000", "--virtual-time-budget=5000", "--dump-dom", (tmp_path / "frame.html").as_uri()]
+    command = [
+        CHROMIUM,
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--enable-logging=stderr",
+        f"--user-data-dir={tmp_path / 'profile'}",
+    ]
+    command += [
+        "--window-size=1400,1000",
+        "--virtual-time-budget=5000",
+        "--dump-dom",
+        (tmp_path / "frame.html").as_uri(),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     heard = re.search(r'<pre id="heard">([^<]*)</pre>', done.stdout)
     assert heard, done.stderr[-2000:]

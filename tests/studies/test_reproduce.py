@@ -21,7 +21,11 @@ QUICK = ["reproduce", "--study", str(SMALL), "--quick"]
 
 def files(folder):
     """Every file that must not depend on when and how the study was run."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in ("run.json", "report.html")}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in ("run.json", "report.html")
+    }
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +40,17 @@ def test_the_report_is_complete(undisturbed, capsys):
     """Page, JSON, and each figure in three formats; nothing half-written is left."""
     names = set(files(undisturbed))
     assert (undisturbed / "report.html").is_file()
-    assert {f"figures/{name}.{form}" for name in ("scheme", "regret-rho-0.1", "regret-rho-0.2") for form in ("svg", "pdf", "png")} <= names
+    assert {
+        f"figures/{name}.{form}"
+        for name in ("scheme", "regret-rho-0.1", "regret-rho-0.2")
+        for form in ("svg", "pdf", "png")
+    } <= names
     assert not [name for name in names if Path(name).name.startswith(".")]
     assert "These are the study's quick sizes" in (undisturbed / "report.html").read_text()
     found = json.loads((undisturbed / "report.json").read_text())
-    assert [claim["verdict"] for claim in found["claims"][:2]] == [claim["on_all_trials"]["verdict"] for claim in found["claims"][:2]]
+    assert [claim["verdict"] for claim in found["claims"][:2]] == [
+        claim["on_all_trials"]["verdict"] for claim in found["claims"][:2]
+    ]
     assert [row["policy"] for row in found["tables"]["final"]] == ["median", "mean", "trimmed"] * 2
     assert {row["chosen"] for row in found["tables"]["grids"]} <= {"0.5", "2"}
 
@@ -50,7 +60,9 @@ def test_a_repeated_run_computes_nothing_and_changes_nothing(undisturbed, capsys
     before = {path: path.stat().st_mtime_ns for path in undisturbed.rglob("*") if path.is_file()}
     assert main([*QUICK, "--out", str(undisturbed)]) == 0
     assert "0 cells computed, 10 already there" in capsys.readouterr().out
-    assert {path: path.stat().st_mtime_ns for path in undisturbed.rglob("*") if path.is_file()} == before
+    assert {
+        path: path.stat().st_mtime_ns for path in undisturbed.rglob("*") if path.is_file()
+    } == before
 
 
 def test_forced_everything_is_run_again(undisturbed, tmp_path, capsys):
@@ -76,7 +88,11 @@ def test_a_cell_that_two_policies_share_is_counted_once(undisturbed, tmp_path):
     shutil.copytree(SMALL, tmp_path / "study")
     shutil.copytree(undisturbed / "cells", tmp_path / "out" / "cells")
     runs = tmp_path / "study" / "runs.toml"
-    runs.write_text(runs.read_text().replace('"trimmed" =', '"median again" = "MedEUCB(b=2, block=200)"\n"trimmed" ='))
+    runs.write_text(
+        runs.read_text().replace(
+            '"trimmed" =', '"median again" = "MedEUCB(b=2, block=200)"\n"trimmed" ='
+        )
+    )
     study = read_study(str(tmp_path / "study"), quick=True)
     for force, counted in ((False, (0, 10)), (True, (10, 0))):
         findings = Runner(study, tmp_path / "out", force=force).run()
@@ -91,10 +107,16 @@ def test_a_damaged_or_stale_report_is_written_again(undisturbed, tmp_path, capsy
     (out / "report.html").write_text("garbage")
     assert main([*QUICK, "--out", str(out)]) == 0
     assert "The median beats the mean." in (out / "report.html").read_text()
-    for file, old, new in (("runs", "paper_trials = 4", "paper_trials = 3"), ("runs", '"trimmed" =', '"renamed" ='), ("show", '"trimmed"', '"renamed"')):
+    for file, old, new in (
+        ("runs", "paper_trials = 4", "paper_trials = 3"),
+        ("runs", '"trimmed" =', '"renamed" ='),
+        ("show", '"trimmed"', '"renamed"'),
+    ):
         path = tmp_path / "study" / f"{file}.toml"
         path.write_text(path.read_text().replace(old, new))
-    assert main(["reproduce", "--study", str(tmp_path / "study"), "--quick", "--out", str(out)]) == 0
+    assert (
+        main(["reproduce", "--study", str(tmp_path / "study"), "--quick", "--out", str(out)]) == 0
+    )
     assert "0 cells computed" in capsys.readouterr().out
     page = (out / "report.html").read_text()
     assert "renamed" in page
@@ -113,7 +135,9 @@ def test_what_cannot_be_written_is_one_sentence(undisturbed, tmp_path, capsys):
 def test_a_terminal_without_greek_letters(undisturbed):
     """Question marks, not a traceback."""
     command = [sys.executable, "-m", "ironarm", *QUICK, "--out", str(undisturbed)]
-    done = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    done = subprocess.run(
+        command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -132,17 +156,39 @@ def test_damaged_cells_are_noticed_and_redone(undisturbed, tmp_path):
 
 def start(out):
     """Start the study at its full size in a process of its own."""
-    command = [sys.executable, "-m", "ironarm", "reproduce", "--study", str(SMALL), "--out", str(out)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "MPLBACKEND": "Agg"}, process_group=0)
+    command = [
+        sys.executable,
+        "-m",
+        "ironarm",
+        "reproduce",
+        "--study",
+        str(SMALL),
+        "--out",
+        str(out),
+    ]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "MPLBACKEND": "Agg"},
+        process_group=0,
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_an_interrupted_study_resumes_to_identical_files(tmp_path):
-    """A real Ctrl-C in the middle: exit code 130, a sentence, only whole cells on disk; the resumed run's files are those of a run without a break."""
+    """A real Ctrl-C in the middle: exit code 130, a sentence, only whole cells on
+    disk; the resumed run's files are those of a run without a break.
+    """
     broken, whole = tmp_path / "broken", tmp_path / "whole"
     process = start(broken)
     deadline = time.monotonic() + 120
-    while len(list((broken / "cells").glob("*.npz"))) < 6 and process.poll() is None and time.monotonic() < deadline:
+    while (
+        len(list((broken / "cells").glob("*.npz"))) < 6
+        and process.poll() is None
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.002)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)

@@ -8,7 +8,9 @@ from tests.studies.fabricated import evidence, linear_curve, log_curve, noisy, r
 
 
 def test_the_tail_is_the_share_of_trials_with_more():
-    """Between the good trials and the stuck ones the line lies at the share of stuck ones, and a single worst trial is seen."""
+    """Between the good trials and the stuck ones the line lies at the share of stuck
+    ones, and a single worst trial is seen.
+    """
     curves = noisy(log_curve(), trials=40, spread=0.01)
     curves[:19] = linear_curve(5.0)
     curves[0] = linear_curve(9.0)
@@ -28,12 +30,18 @@ def test_the_tail_is_the_share_of_trials_with_more():
 def test_a_policy_with_other_parameters_is_dash_dotted():
     """Whatever the line of the policy itself: one rule for tuned against untuned."""
     results = {name: result(noisy(log_curve())) for name in ("a", "a, tuned", "b", "b, tuned")}
-    figure = show.tails(evidence(**results), dict(zip(results, ("UCB", "UCB", "EpsilonGreedy", "EpsilonGreedy"), strict=True)), "title")
+    figure = show.tails(
+        evidence(**results),
+        dict(zip(results, ("UCB", "UCB", "EpsilonGreedy", "EpsilonGreedy"), strict=True)),
+        "title",
+    )
     assert [line.get_linestyle() for line in figure.axes[0].lines] == ["-", "-.", "--", "-."]
 
 
 def test_a_dollar_sign_in_a_name_is_only_a_dollar_sign(tmp_path):
     """Not mathematics."""
-    figure = show.regret(evidence(**{"costs $x": result(noisy(log_curve()))}), {"costs $x": "UCB"}, "title")
+    figure = show.regret(
+        evidence(**{"costs $x": result(noisy(log_curve()))}), {"costs $x": "UCB"}, "title"
+    )
     figure.savefig(tmp_path / "figure.svg")
     assert "costs $x" in (tmp_path / "figure.svg").read_text()

@@ -1,4 +1,6 @@
-"""A study is read whole and checked before anything runs; what is wrong is refused with what may have been meant."""
+"""A study is read whole and checked before anything runs; what is wrong is refused
+with what may have been meant.
+"""
 
 import shutil
 from pathlib import Path
@@ -16,22 +18,40 @@ SMALL = Path(__file__).parent / "small"
 def test_our_studies_can_be_read(name):
     """Also in their quick sizes, which have fewer trials of as many rounds."""
     full, quick = read_study(name), read_study(name, quick=True)
-    assert sum(run.trials * run.horizon for run in quick.runs) < sum(run.trials * run.horizon for run in full.runs) / 10
+    assert (
+        sum(run.trials * run.horizon for run in quick.runs)
+        < sum(run.trials * run.horizon for run in full.runs) / 10
+    )
     assert [run.horizon for run in quick.runs] == [run.horizon for run in full.runs]
     assert full.claims == quick.claims
 
 
 def test_the_papers_study_is_the_papers():
-    """Ten arms N(2i, 1), both rho, T = 100,000, its 20 trials and a thousand, tuning on other seeds."""
+    """Ten arms N(2i, 1), both rho, T = 100,000, its 20 trials and a thousand, tuning
+    on other seeds.
+    """
     study = read_study("synthetic")
     run = study.run("paper")
     assert run.bandit.means.tolist() == list(range(2, 21, 2))
-    assert (run.rho, run.horizon, run.trials, study.paper_trials) == ((0.125, 0.3), 100_000, 1000, 20)
+    assert (run.rho, run.horizon, run.trials, study.paper_trials) == (
+        (0.125, 0.3),
+        100_000,
+        1000,
+        20,
+    )
     assert study.tuning.seed != study.seed
     assert run.attack_at(0.3).scale == 1800
-    assert {"MedEUCB", "MedEpsilonGreedy", "RUCB", "EXP3", "CatoniUCB", "UCB", "EpsilonGreedy", "TrimmedUCB", "TrimmedEpsilonGreedy"} == {
-        type(entry.candidates(0.3)[0]).__name__ for entry in study.policies.values()
-    }
+    assert {
+        "MedEUCB",
+        "MedEpsilonGreedy",
+        "RUCB",
+        "EXP3",
+        "CatoniUCB",
+        "UCB",
+        "EpsilonGreedy",
+        "TrimmedUCB",
+        "TrimmedEpsilonGreedy",
+    } == {type(entry.candidates(0.3)[0]).__name__ for entry in study.policies.values()}
 
 
 def test_rho_stands_for_the_settings_own():
@@ -42,7 +62,10 @@ def test_rho_stands_for_the_settings_own():
 
 def test_a_grid_gives_every_combination():
     """In the order of the file."""
-    assert [policy.alpha for policy in read_study(str(SMALL)).policies["mean"].candidates(0.1)] == [0.5, 2.0]
+    assert [policy.alpha for policy in read_study(str(SMALL)).policies["mean"].candidates(0.1)] == [
+        0.5,
+        2.0,
+    ]
 
 
 def test_checkpoints_hold_the_powers_of_ten_and_the_horizon():
@@ -69,7 +92,12 @@ def test_trials_take_the_place_of_every_runs_own():
         ("runs", "alpha = [0.5, 2]", "alpha = [-1]", "alpha must be above 0"),
         ("runs", "OppositeUniform", "OpositeUniform", "Did you mean 'OppositeUniform'"),
         ("runs", "scale = 100", "scal = 100", "Did you mean 'scale'"),
-        ("runs", 'name = "OppositeUniform"\nscale = 100', 'name = "ACE"\ntarget = 7', "ACE does not fit the bandit of the run"),
+        (
+            "runs",
+            'name = "OppositeUniform"\nscale = 100',
+            'name = "ACE"\ntarget = 7',
+            "ACE does not fit the bandit of the run",
+        ),
         ("runs", "GaussianBandit", "GausianBandit", "Did you mean 'GaussianBandit'"),
         ("runs", "means = [0, 2, 4]", "mean = [0, 2, 4]", "Did you mean 'means'"),
         ("runs", "rho = [0.1, 0.2]", "rho = [0.1, 1.2]", "rho must be"),
@@ -82,7 +110,12 @@ def test_trials_take_the_place_of_every_runs_own():
         ("claims", "lower_mean_regret", "lower_mean_regrets", "Did you mean 'lower_mean_regret'"),
         ("claims", 'policies = ["median"]', 'policies = ["medain"]', "Did you mean 'median'"),
         ("claims", 'against = ["mean"]\n', "", "needs 'against'"),
-        ("claims", 'against = ["mean"]\n', 'against = ["mean"]\nshare = 0.5\n', "does not use 'share'"),
+        (
+            "claims",
+            'against = ["mean"]\n',
+            'against = ["mean"]\nshare = 0.5\n',
+            "does not use 'share'",
+        ),
         ("claims", 'run = "main"', 'run = "mian"', "Did you mean 'main'"),
         ("runs", "rho = [0.1, 0.2]", "rho = []", "rho is empty"),
         ("runs", "rho = [0.1, 0.2]", "rho = [0.1, 0.1]", "comes twice"),
@@ -95,7 +128,12 @@ def test_trials_take_the_place_of_every_runs_own():
         ("runs", "scale = 100", "scale = 100\nrho = 0.3", "a rho of its own"),
         ("runs", 'name = "OppositeUniform"\nscale = 100', 'name = "NoAttack"', "rho"),
         ("runs", "trials = 400", "trials = 999999999999999", "trials must be a whole number"),
-        ("runs", "[[runs]]", '[[runs]]\nname = "main"\nrho = 0.3\nhorizon = 10\ntrials = 2\n[[runs]]', "comes twice"),
+        (
+            "runs",
+            "[[runs]]",
+            '[[runs]]\nname = "main"\nrho = 0.3\nhorizon = 10\ntrials = 2\n[[runs]]',
+            "comes twice",
+        ),
         ("runs", "quick = { trials = 5, horizon = 1000 }", "quick = 5", "must be a table"),
         ("claims", "[[claims]]", "[claims]", "TOML"),
         ("claims", 'sentence = "The median beats the mean."', "sentence = 5", "must be text"),
@@ -103,16 +141,36 @@ def test_trials_take_the_place_of_every_runs_own():
         ("claims", 'against = ["mean"]', "against = []", "must be a list of names"),
         ("claims", 'source = "here"', 'source = "here"\nours = "no"', "true or false"),
         ("claims", 'check = "lower_mean_regret"', 'check = "fails"\nshare = 5', "share must be"),
-        ("claims", 'check = "lower_mean_regret"', 'check = "grows_slower"\nthan = 0.2\nspan = 1', "span must be"),
-        ("claims", 'check = "lower_mean_regret"', 'check = "grows_slower"\nthan = 0.2\nspan = 1000', "span must be at most"),
-        ("claims", 'check = "lower_mean_regret"', 'check = "excess_grows_slower"\nthan = 0.2\nsince = 20000', "since must leave"),
+        (
+            "claims",
+            'check = "lower_mean_regret"',
+            'check = "grows_slower"\nthan = 0.2\nspan = 1',
+            "span must be",
+        ),
+        (
+            "claims",
+            'check = "lower_mean_regret"',
+            'check = "grows_slower"\nthan = 0.2\nspan = 1000',
+            "span must be at most",
+        ),
+        (
+            "claims",
+            'check = "lower_mean_regret"',
+            'check = "excess_grows_slower"\nthan = 0.2\nsince = 20000',
+            "since must leave",
+        ),
         ("show", 'name = "regret"', 'name = "../regret"', "files are named after it"),
         ("show", 'name = "regret"', 'name = "<b>"', "files are named after it"),
         ("show", 'name = "regret"', 'name = "scheme"', "comes twice"),
         ("show", 'trials = "paper"', 'trials = "papr"', "Did you mean 'paper'"),
         ("show", 'policies = ["median"]', 'policies = ["mean"]', "a schedule is drawn of MedEUCB"),
         ("show", 'title = "Regret"', "title = 5", "must be text"),
-        ("show", 'title = "Final regret"\nrun = "main"', 'title = "Final regret"', "run must be one of"),
+        (
+            "show",
+            'title = "Final regret"\nrun = "main"',
+            'title = "Final regret"',
+            "run must be one of",
+        ),
         ("show", 'kind = "regret"', 'kind = "regrets"', "Did you mean 'regret'"),
         ("show", '"trimmed"', '"trimed"', "Did you mean 'trimmed'"),
     ],

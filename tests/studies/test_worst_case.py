@@ -1,4 +1,6 @@
-"""The search for the worst attack stays within the model, reports what simulations give, resumes, and can be interrupted."""
+"""The search for the worst attack stays within the model, reports what simulations
+give, resumes, and can be interrupted.
+"""
 
 import json
 
@@ -16,7 +18,21 @@ from tests.attacks.recording import coin_rounds, seen
 
 BANDIT = ia.GaussianBandit([0, 2, 4])
 SETTING = {"rho": 0.2, "horizon": 300, "trials": 40, "budget": 20, "seed": 3}
-COMMAND = ["worst-case", "--policy", "UCB", "--means", "0,2,4", "--rho", "0.2", "--horizon", "300", "--trials", "16", "--budget", "8"]
+COMMAND = [
+    "worst-case",
+    "--policy",
+    "UCB",
+    "--means",
+    "0,2,4",
+    "--rho",
+    "0.2",
+    "--horizon",
+    "300",
+    "--trials",
+    "16",
+    "--budget",
+    "8",
+]
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +41,14 @@ def found(tmp_path_factory):
 
 
 def test_the_numbers_are_those_of_simulations(found):
-    """Rungs with the search's seed, the attack found and the named ones with the next; the text reads back as the attack."""
+    """Rungs with the search's seed, the attack found and the named ones with the
+    next; the text reads back as the attack.
+    """
 
     def regret(attack, trials, seed):
-        return ia.simulate(ia.UCB(), BANDIT, attack, horizon=300, trials=trials, seed=seed).regret[0, :, -1]
+        return ia.simulate(ia.UCB(), BANDIT, attack, horizon=300, trials=trials, seed=seed).regret[
+            0, :, -1
+        ]
 
     assert [(len(rung.attacks), rung.trials) for rung in found.rungs] == [(20, 2), (5, 5), (2, 20)]
     for rung in found.rungs:
@@ -44,15 +64,24 @@ def test_the_numbers_are_those_of_simulations(found):
 
 
 def test_it_finds_what_sends_ucb_to_the_worst_arm(found):
-    """No policy can lose more than 4 a round; the attack found costs UCB over 90 % of that, more than any named attack, in all of 40 fresh trials' mean."""
+    """No policy can lose more than 4 a round; the attack found costs UCB over 90 %
+    of that, more than any named attack, in all of 40 fresh trials' mean.
+    """
     assert 0.9 * 4 * 300 < found.found.mean <= 4 * 300
     assert found.ratio[1] > 1
 
 
 def test_nothing_is_tried_outside_the_model(found):
-    """Every candidate has the given rho and an independent coin; the attack found changes rewards only when that coin falls."""
+    """Every candidate has the given rho and an independent coin; the attack found
+    changes rewards only when that coin falls.
+    """
     tried = [attack for rung in found.rungs for attack in rung.attacks]
-    for attack in [*tried, found.found.attack, *(each.attack for each in found.named), *candidates(BANDIT, 0.2, 10_000, 300, seed=5)]:
+    for attack in [
+        *tried,
+        found.found.attack,
+        *(each.attack for each in found.named),
+        *candidates(BANDIT, 0.2, 10_000, 300, seed=5),
+    ]:
         assert (attack.rho, attack.within_model, attack.burst) == (0.2, True, 0.0)
     changed = seen(found.found.attack) != seen(ia.NoAttack())
     assert changed.any()
@@ -60,10 +89,16 @@ def test_nothing_is_tried_outside_the_model(found):
 
 
 def test_candidates_differ_and_cover_the_family():
-    """300 different ones, every action and condition among them, sizes from below the gap to beyond all bounds; the same for the same seed."""
+    """300 different ones, every action and condition among them, sizes from below
+    the gap to beyond all bounds; the same for the same seed.
+    """
     tried = candidates(BANDIT, 0.2, 10_000, 300, seed=1)
     assert len(set(tried)) == 300
-    assert tried == candidates(BANDIT, 0.2, 10_000, 300, seed=1) != candidates(BANDIT, 0.2, 10_000, 300, seed=2)
+    assert (
+        tried
+        == candidates(BANDIT, 0.2, 10_000, 300, seed=1)
+        != candidates(BANDIT, 0.2, 10_000, 300, seed=2)
+    )
     assert tried[:50] == candidates(BANDIT, 0.2, 10_000, 50, seed=1)
     for name in ("best", "runner_up", "worst", "others"):
         assert len({getattr(attack, name) for attack in tried}) == 6
@@ -75,15 +110,29 @@ def test_candidates_differ_and_cover_the_family():
 
 def test_all_named_attacks_within_the_model_are_compared():
     """But for those that the arms do not allow; sigma is the arms'."""
-    names = {type(attack).__name__ for attack in named_attacks(ia.GaussianBandit([0, 1], sigma=3), 0.2)}
-    assert names == {name for name, attack in ATTACKS.items() if attack.within_model} - {"NoAttack", "Shaped", "Jammer"}
+    names = {
+        type(attack).__name__ for attack in named_attacks(ia.GaussianBandit([0, 1], sigma=3), 0.2)
+    }
+    assert names == {name for name, attack in ATTACKS.items() if attack.within_model} - {
+        "NoAttack",
+        "Shaped",
+        "Jammer",
+    }
     assert "Jammer" in {type(attack).__name__ for attack in named_attacks(ia.RadioBandit(), 0.2)}
-    assert {attack.sigma for attack in named_attacks(ia.GaussianBandit([0, 1], sigma=3), 0.2) if hasattr(attack, "sigma")} == {3.0}
-    assert "LeastFavourable" not in {type(attack).__name__ for attack in named_attacks(ia.BernoulliBandit([0.2, 0.7]), 0.2)}
+    assert {
+        attack.sigma
+        for attack in named_attacks(ia.GaussianBandit([0, 1], sigma=3), 0.2)
+        if hasattr(attack, "sigma")
+    } == {3.0}
+    assert "LeastFavourable" not in {
+        type(attack).__name__ for attack in named_attacks(ia.BernoulliBandit([0.2, 0.7]), 0.2)
+    }
 
 
 def test_interrupted_it_goes_on_and_finished_it_runs_nothing(tmp_path, capsys, monkeypatch):
-    """Ctrl-C is answered with a sentence and exit code 130; what is finished is not run again; the answer is that of an uninterrupted search."""
+    """Ctrl-C is answered with a sentence and exit code 130; what is finished is not
+    run again; the answer is that of an uninterrupted search.
+    """
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert main([*COMMAND, "--out", str(whole)]) == 0
     original, ran = Cell.run, []

@@ -1,4 +1,6 @@
-"""A certificate says what is promised, what is asked for, how much poison is too much, and what to use; as a page and as JSON."""
+"""A certificate says what is promised, what is asked for, how much poison is too
+much, and what to use; as a page and as JSON.
+"""
 
 import json
 import math
@@ -16,7 +18,9 @@ FEW = settings(max_examples=5, derandomize=True, deadline=None)
 
 
 def test_the_papers_setting_at_an_eighth():
-    """A promise near the truth, a theorem that does not apply, a condition that is met."""
+    """A promise near the truth, a theorem that does not apply, a condition that is
+    met.
+    """
     certificate = ia.certify(PAPER, rho=0.125, policy=ia.MedEUCB(), horizon=100_000)
     assert certificate.guaranteed
     assert 4230 < certificate.bound < 4300
@@ -24,13 +28,19 @@ def test_the_papers_setting_at_an_eighth():
     assert not certificate.theorem.applies
     assert certificate.theorem.required["b"] == pytest.approx(155.5, abs=0.1)
     assert certificate.sharp.met
-    assert (round(certificate.budget.corollaries, 4), round(certificate.budget.malicious, 4), round(certificate.budget.coin, 4)) == (0.1915, 0.3413, 0.4057)
+    assert (
+        round(certificate.budget.corollaries, 4),
+        round(certificate.budget.malicious, 4),
+        round(certificate.budget.coin, 4),
+    ) == (0.1915, 0.3413, 0.4057)
     assert certificate.recommended.b < 4
     assert certificate.recommended_bound < certificate.bound
 
 
 def test_the_papers_setting_at_three_tenths():
-    """The regret grows as a power with b = 4, the theorem's bound is vacuous, and the recommended b meets the sharp condition."""
+    """The regret grows as a power with b = 4, the theorem's bound is vacuous, and
+    the recommended b meets the sharp condition.
+    """
     certificate = ia.certify(PAPER, rho=0.3)
     assert not certificate.sharp.met
     assert certificate.sharp.exponent == pytest.approx(0.67, abs=0.01)
@@ -43,10 +53,22 @@ def test_the_papers_setting_at_three_tenths():
 
 @pytest.mark.statistical
 def test_the_recommended_policy_keeps_its_promise():
-    """Measured at rho = 0.3 under the paper's attack, within four standard errors of its bound: once in 30,000."""
+    """Measured at rho = 0.3 under the paper's attack, within four standard errors of
+    its bound: once in 30,000.
+    """
     certificate = ia.certify(PAPER, rho=0.3, horizon=20_000)
-    measured = ia.simulate(certificate.recommended, PAPER, ia.OppositeUniform(rho=0.3), horizon=20_000, trials=40, seed=6, progress=False).regret[0, :, -1]
-    assert measured.mean() - 4 * measured.std(ddof=1) / math.sqrt(40) <= certificate.recommended_bound
+    measured = ia.simulate(
+        certificate.recommended,
+        PAPER,
+        ia.OppositeUniform(rho=0.3),
+        horizon=20_000,
+        trials=40,
+        seed=6,
+        progress=False,
+    ).regret[0, :, -1]
+    assert (
+        measured.mean() - 4 * measured.std(ddof=1) / math.sqrt(40) <= certificate.recommended_bound
+    )
 
 
 def test_a_theorem_that_applies():
@@ -54,7 +76,12 @@ def test_a_theorem_that_applies():
     certificate = ia.certify(PAPER, rho=0.125, policy=ia.MedEUCB(b=156, omega=68.5, block=15_100))
     assert certificate.theorem.applies
     assert "Theorem 1 applies" in str(certificate)
-    assert certificate.bound < certificate.theorem.bound < certificate.theorem.bound_printed < certificate.largest_regret
+    assert (
+        certificate.bound
+        < certificate.theorem.bound
+        < certificate.theorem.bound_printed
+        < certificate.largest_regret
+    )
     greedy = ia.certify(PAPER, rho=0.125, policy=ia.MedEpsilonGreedy(c=172))
     assert greedy.theorem.applies
     assert greedy.sharp.met
@@ -78,7 +105,9 @@ def test_the_absence_of_a_promise_has_a_reason(policy, rho, reason):
     certificate = ia.certify(PAPER, rho=rho, policy=policy, horizon=10_000)
     assert not certificate.guaranteed
     assert reason in certificate.why_not
-    assert ("It fails" in certificate.why_not) == (rho == 0.1 and isinstance(policy, (ia.UCB, ia.EXP3)))
+    assert ("It fails" in certificate.why_not) == (
+        rho == 0.1 and isinstance(policy, (ia.UCB, ia.EXP3))
+    )
     assert "none:" in str(certificate)
 
 
@@ -92,7 +121,9 @@ def test_a_vacuous_promise_is_no_promise():
 
 def test_laws_that_are_not_normal():
     """Gamma laws have no corollary and no lower bound here; the rest is there."""
-    certificate = ia.certify(ia.ScipyBandit([stats.gamma(3), stats.gamma(9)]), rho=0.1, horizon=20_000)
+    certificate = ia.certify(
+        ia.ScipyBandit([stats.gamma(3), stats.gamma(9)]), rho=0.1, horizon=20_000
+    )
     assert certificate.guaranteed
     assert certificate.budget.corollaries is None
     assert certificate.floor_worst is None
@@ -108,7 +139,9 @@ def test_without_poison_means_are_recommended():
 
 def test_zero_one_rewards_on_both_sides_of_one_half():
     """A promise with a remark; coinciding quartiles do not upset the recommendation."""
-    certificate = ia.certify(ia.BernoulliBandit([0.95, 0.1]), rho=0.05, policy=ia.MedEpsilonGreedy(c=20), horizon=20_000)
+    certificate = ia.certify(
+        ia.BernoulliBandit([0.95, 0.1]), rho=0.05, policy=ia.MedEpsilonGreedy(c=20), horizon=20_000
+    )
     assert certificate.guaranteed
     assert "0 or 1" in str(certificate)
     assert certificate.recommended is not None
@@ -147,17 +180,35 @@ def test_bad_input_gets_a_sentence(arguments, message):
 
 
 @FEW
-@given(st.floats(0.0, 0.35), st.floats(0.0, 0.12), st.floats(1, 6), st.floats(0.05, 20), st.floats(-100, 100))
-def test_more_poison_never_improves_a_certificate_and_units_do_not_matter(rho, more, gap, scale, shift):
-    """Promise, bound, sharp condition and growth move one way only; scaling all laws, and omega, changes the units of the bounds and nothing else."""
-    here, worse = (ia.certify(ia.GaussianBandit([0, gap, -1]), rho=r, horizon=30_000) for r in (rho, rho + more))
+@given(
+    st.floats(0.0, 0.35),
+    st.floats(0.0, 0.12),
+    st.floats(1, 6),
+    st.floats(0.05, 20),
+    st.floats(-100, 100),
+)
+def test_more_poison_never_improves_a_certificate_and_units_do_not_matter(
+    rho, more, gap, scale, shift
+):
+    """Promise, bound, sharp condition and growth move one way only; scaling all
+    laws, and omega, changes the units of the bounds and nothing else.
+    """
+    here, worse = (
+        ia.certify(ia.GaussianBandit([0, gap, -1]), rho=r, horizon=30_000)
+        for r in (rho, rho + more)
+    )
     assert worse.guaranteed <= here.guaranteed
     assert worse.bound >= here.bound * (1 - 1e-9)
     assert worse.sharp.needed >= here.sharp.needed * (1 - 1e-9)
     assert worse.sharp.exponent >= here.sharp.exponent - 1e-9
     assert worse.theorem.applies <= here.theorem.applies
     assert worse.floor_worst >= here.floor_worst * (1 - 1e-9)
-    moved = ia.certify(ia.GaussianBandit([shift, shift + scale * gap, shift - scale], sigma=scale), rho=rho, policy=ia.MedEUCB(omega=4 * scale**2), horizon=30_000)
+    moved = ia.certify(
+        ia.GaussianBandit([shift, shift + scale * gap, shift - scale], sigma=scale),
+        rho=rho,
+        policy=ia.MedEUCB(omega=4 * scale**2),
+        horizon=30_000,
+    )
     assert moved.guaranteed == here.guaranteed
     assert moved.bound == pytest.approx(scale * here.bound, rel=1e-4)
     assert moved.budget.coin == pytest.approx(here.budget.coin, abs=1e-9)

@@ -1,4 +1,6 @@
-"""Certificates from logged rewards: intervals that cover, and plain words when the data or a median cannot tell."""
+"""Certificates from logged rewards: intervals that cover, and plain words when the
+data or a median cannot tell.
+"""
 
 import numpy as np
 import pytest
@@ -32,12 +34,16 @@ def test_estimates_are_lower_medians_and_mads():
 
 @pytest.mark.statistical
 def test_intervals_cover_the_truth():
-    """Gap, sigma and the largest rho of normal arms, in at least 50 of 60 logs each: 95 % intervals miss 11 or more once in 10,000."""
+    """Gap, sigma and the largest rho of normal arms, in at least 50 of 60 logs each:
+    95 % intervals miss 11 or more once in 10,000.
+    """
     covered = np.zeros(3)
     for seed in range(60):
         result = fit(log(seed, 200, a=normal(0, 2), b=normal(3, 2)), resamples=150)
         arm = result.fitted[0]
-        for i, (estimate, truth) in enumerate([(arm.gap, 3.0), (arm.sigma, 2.0), (result.coin, thresholds(3, 2).coin)]):
+        for i, (estimate, truth) in enumerate(
+            [(arm.gap, 3.0), (arm.sigma, 2.0), (result.coin, thresholds(3, 2).coin)]
+        ):
             covered[i] += estimate.low <= truth <= estimate.high
     assert (covered >= 50).all(), covered
 
@@ -59,8 +65,12 @@ def test_too_little_data_cannot_tell():
 
 
 def test_arms_that_are_too_close_cannot_be_told_apart():
-    """The sentence names both arms, the interval, and roughly how much more data it takes."""
-    certificate = ia.certify(ia.ReplayBandit(log(4, 60, a=normal(0), b=normal(0.1), c=normal(-3))), rho=0.01)
+    """The sentence names both arms, the interval, and roughly how much more data it
+    takes.
+    """
+    certificate = ia.certify(
+        ia.ReplayBandit(log(4, 60, a=normal(0), b=normal(0.1), c=normal(-3))), rho=0.01
+    )
     assert not certificate.guaranteed
     assert "cannot tell whether arm" in certificate.why_not
     assert "times as many rewards" in certificate.why_not
@@ -89,7 +99,9 @@ def test_heavy_ties_at_the_median_are_named():
     """Stars from 1 to 5, most of them 5."""
 
     def stars(share):
-        return lambda noise, count: np.where(noise.random(count) < share, 5.0, noise.integers(1, 5, count).astype(float))
+        return lambda noise, count: np.where(
+            noise.random(count) < share, 5.0, noise.integers(1, 5, count).astype(float)
+        )
 
     certificate = ia.certify(ia.ReplayBandit(log(7, 1000, a=stars(0.6), b=stars(0.8))), rho=0.02)
     assert not certificate.guaranteed
@@ -99,7 +111,9 @@ def test_heavy_ties_at_the_median_are_named():
 
 
 def test_skewed_laws_whose_best_mean_is_not_the_best_median():
-    """Exponential with mean 2 and median 1.39 against normal around 1.6: it says which is which, and that trimmed means do not help either."""
+    """Exponential with mean 2 and median 1.39 against normal around 1.6: it says
+    which is which, and that trimmed means do not help either.
+    """
     skewed = lambda noise, count: noise.exponential(2, count)  # noqa: E731
     certificate = ia.certify(ia.ReplayBandit(log(8, 4000, a=skewed, b=normal(1.6, 0.2))), rho=0.1)
     assert not certificate.guaranteed
@@ -112,7 +126,9 @@ def test_skewed_laws_whose_best_mean_is_not_the_best_median():
 def test_the_same_log_gives_the_same_certificate():
     """Resampling has a fixed seed."""
     rewards = log(9, 100, a=normal(0), b=normal(4))
-    assert str(ia.certify(ia.ReplayBandit(rewards), rho=0.1)) == str(ia.certify(ia.ReplayBandit(rewards), rho=0.1))
+    assert str(ia.certify(ia.ReplayBandit(rewards), rho=0.1)) == str(
+        ia.certify(ia.ReplayBandit(rewards), rho=0.1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,7 +168,11 @@ def test_a_handful_of_rewards_gives_no_advice_but_to_log_more():
 def test_where_the_data_cannot_tell_nothing_is_recommended():
     """A promise that is refused must not come back as advice."""
     generator = np.random.default_rng(3)
-    few = [(name, float(mean + generator.standard_normal())) for name, mean in (("x", 0), ("y", 4)) for _ in range(15)]
+    few = [
+        (name, float(mean + generator.standard_normal()))
+        for name, mean in (("x", 0), ("y", 4))
+        for _ in range(15)
+    ]
     certificate = ia.certify(ia.ReplayBandit(few), rho=0.1)
     assert "cannot tell" in certificate.why_not
     assert (certificate.recommended, certificate.advice) == (None, "log more rewards first.")
@@ -160,4 +180,9 @@ def test_where_the_data_cannot_tell_nothing_is_recommended():
 
 def test_a_log_of_equal_rewards_is_said_to_be_one():
     """Not a division by zero."""
-    assert "the same number" in ia.certify(ia.ReplayBandit([(name, 5.0) for name in "ab" for _ in range(40)]), rho=0.1).advice
+    assert (
+        "the same number"
+        in ia.certify(
+            ia.ReplayBandit([(name, 5.0) for name in "ab" for _ in range(40)]), rho=0.1
+        ).advice
+    )

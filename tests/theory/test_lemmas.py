@@ -1,4 +1,6 @@
-"""The lemmas bound what simulation finds, also for the worst choice of attacked rewards."""
+"""The lemmas bound what simulation finds, also for the worst choice of attacked
+rewards.
+"""
 
 import numpy as np
 import pytest
@@ -14,22 +16,33 @@ def sample_quantile(x, p):
     return np.sort(x, axis=1)[:, int(np.ceil(x.shape[1] * p)) - 1]
 
 
-@pytest.mark.parametrize(("n", "s", "p", "margin"), [(40, 0.1, 0.5, 0.3), (100, 0.2, 0.5, 0.25), (60, 0.1, 0.3, 0.3), (25, 0.0, 0.5, 0.4)])
+@pytest.mark.parametrize(
+    ("n", "s", "p", "margin"),
+    [(40, 0.1, 0.5, 0.3), (100, 0.2, 0.5, 0.25), (60, 0.1, 0.3, 0.3), (25, 0.0, 0.5, 0.4)],
+)
 def test_a_quantile_under_attack_concentrates(n, s, p, margin):
-    """The attacker sees all rewards and moves the best chosen share to one side. Shares may exceed the bound by four standard errors: a false alarm once in 30,000."""
+    """The attacker sees all rewards and moves the best chosen share to one side.
+
+    Shares may exceed the bound by four standard errors: a false alarm once in 30,000.
+    """
     x = np.sort(np.random.default_rng(3).normal(size=(TRIALS, n)), axis=1)
     attacked = int(s * n)
     bound = quantile_concentration(Normal(0, 1), n, s, margin, p)
     down, up = x.copy(), x.copy()
     down[:, n - attacked :] = -np.inf  # the largest are worth most
     up[:, :attacked] = np.inf
-    for share, limit in [((sample_quantile(down, p) <= bound.low).mean(), bound.below), ((sample_quantile(up, p) >= bound.high).mean(), bound.above)]:
+    for share, limit in [
+        ((sample_quantile(down, p) <= bound.low).mean(), bound.below),
+        ((sample_quantile(up, p) >= bound.high).mean(), bound.above),
+    ]:
         assert share <= limit + 4 * np.sqrt(limit / TRIALS)
         assert share > 0 or limit < 0.05  # the bound is about something that happens
 
 
 def test_the_attacked_share_stays_low_for_ever():
-    """Three arms, 4000 rewards each beyond N; the violated share of trials may exceed delta by four standard errors, once in 30,000."""
+    """Three arms, 4000 rewards each beyond N; the violated share of trials may
+    exceed delta by four standard errors, once in 30,000.
+    """
     rho, excess, delta, trials = 0.2, 0.12, 0.2, 600
     first = attacked_share_rounds(3, excess, delta)
     coins = np.random.default_rng(5).random((trials, 3, first + 4000)) < rho

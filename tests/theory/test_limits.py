@@ -1,4 +1,6 @@
-"""Limits: thresholds and corrupted relative entropy to the digits of the reference, against integration, and in their limits."""
+"""Limits: thresholds and corrupted relative entropy to the digits of the reference,
+against integration, and in their limits.
+"""
 
 import math
 from itertools import pairwise
@@ -12,7 +14,15 @@ from scipy.integrate import quad
 
 import ironarm as ia
 from ironarm.policies.corrupted_kl import clipping
-from ironarm.theory import corrupted_kl, corrupted_kl_limit, median_threshold, observed_kl, regret_floor, smallest_gap, thresholds
+from ironarm.theory import (
+    corrupted_kl,
+    corrupted_kl_limit,
+    median_threshold,
+    observed_kl,
+    regret_floor,
+    smallest_gap,
+    thresholds,
+)
 
 FEW = settings(max_examples=40, derandomize=True, deadline=None)
 RATIOS = (0.5, 1, 2, 3, 4, 6)
@@ -21,14 +31,32 @@ RATIOS = (0.5, 1, 2, 3, 4, 6)
 def test_the_thresholds_table():
     """Corollaries, malicious adversary and independent coin, to four digits."""
     found = [thresholds(3 * ratio, 3) for ratio in RATIOS]
-    assert [round(t.corollaries, 4) for t in found] == [0.0497, 0.0987, 0.1915, 0.2734, 0.3413, 0.4332]
-    assert [round(t.malicious, 4) for t in found] == [0.0987, 0.1915, 0.3413, 0.4332, 0.4772, 0.4987]
+    assert [round(t.corollaries, 4) for t in found] == [
+        0.0497,
+        0.0987,
+        0.1915,
+        0.2734,
+        0.3413,
+        0.4332,
+    ]
+    assert [round(t.malicious, 4) for t in found] == [
+        0.0987,
+        0.1915,
+        0.3413,
+        0.4332,
+        0.4772,
+        0.4987,
+    ]
     assert [round(t.coin, 4) for t in found] == [0.1649, 0.2769, 0.4057, 0.4642, 0.4884, 0.4993]
 
 
 @pytest.mark.parametrize(
     ("rho", "one", "two", "four", "infinite"),
-    [(0.05, 0.2558, 1.0146, 2.3340, 2.6500), (0.125, 0.0998, 0.5369, 1.2907, 1.4594), (0.3, 0.0, 0.0654, 0.2860, 0.3389)],
+    [
+        (0.05, 0.2558, 1.0146, 2.3340, 2.6500),
+        (0.125, 0.0998, 0.5369, 1.2907, 1.4594),
+        (0.3, 0.0, 0.0654, 0.2860, 0.3389),
+    ],
 )
 def test_the_corrupted_kl_table(rho, one, two, four, infinite):
     """To four digits, for gaps of 1, 2, 4 and an infinite number of sigmas."""
@@ -49,27 +77,41 @@ def least_favourable(gap, rho):
     return low, lambda y: low(gap - y), upper
 
 
-@pytest.mark.parametrize(("gap", "rho"), [(1, 0.05), (2, 0.125), (4, 0.125), (2, 0.3), (6, 0.3), (0.5, 0.01)])
+@pytest.mark.parametrize(
+    ("gap", "rho"), [(1, 0.05), (2, 0.125), (4, 0.125), (2, 0.3), (6, 0.3), (0.5, 0.01)]
+)
 def test_the_corrupted_kl_is_that_of_the_least_favourable_pair(gap, rho):
     """By numerical integration of both densities and of their relative entropy."""
     low, high, upper = least_favourable(gap, rho)
     parts = [-15, gap - upper, upper, gap + 15] if upper > gap / 2 else [-15, gap + 15]
 
     def integral(f):
-        return sum(quad(f, a, b, epsabs=1e-12, epsrel=1e-10, limit=200)[0] for a, b in pairwise(parts))
+        return sum(
+            quad(f, a, b, epsabs=1e-12, epsrel=1e-10, limit=200)[0] for a, b in pairwise(parts)
+        )
 
     assert integral(low) == pytest.approx(1, abs=1e-8)
-    assert integral(lambda y: low(y) * math.log(low(y) / high(y))) == pytest.approx(corrupted_kl(gap, rho), abs=1e-8)
+    assert integral(lambda y: low(y) * math.log(low(y) / high(y))) == pytest.approx(
+        corrupted_kl(gap, rho), abs=1e-8
+    )
 
 
 class LeastFavourableAttack:
-    """What the attacker must show on the worse arm for the pair to arise: (q - (1 - rho) phi)/rho, above the clipping point."""
+    """What the attacker must show on the worse arm for the pair to arise: (q - (1 -
+    rho) phi)/rho, above the clipping point.
+    """
 
     def __init__(self, gap, rho):
         lc = clipping(gap, rho)
         self.y = np.linspace(gap / 2 + lc / gap, gap + 15, 20_001)
-        self.density = (1 - rho) / rho * (math.exp(-lc) * stats.norm.pdf(self.y - gap) - stats.norm.pdf(self.y))
-        self.share = np.concatenate([[0], np.cumsum(np.diff(self.y) * (self.density[1:] + self.density[:-1]) / 2)])
+        self.density = (
+            (1 - rho)
+            / rho
+            * (math.exp(-lc) * stats.norm.pdf(self.y - gap) - stats.norm.pdf(self.y))
+        )
+        self.share = np.concatenate(
+            [[0], np.cumsum(np.diff(self.y) * (self.density[1:] + self.density[:-1]) / 2)]
+        )
 
     def pdf(self, y):
         return np.interp(y, self.y, self.density, left=0.0, right=0.0)
@@ -79,7 +121,9 @@ class LeastFavourableAttack:
 
 
 def test_the_worst_attack_leaves_the_corrupted_kl():
-    """Given Huber's own attack, the entropy of what is observed is the smallest possible; any other attack leaves more."""
+    """Given Huber's own attack, the entropy of what is observed is the smallest
+    possible; any other attack leaves more.
+    """
     worst = observed_kl(2, 0.125, attacked=LeastFavourableAttack(2, 0.125))
     assert worst == pytest.approx(corrupted_kl(2, 0.125), rel=1e-3)
     assert observed_kl(2, 0.125, attacked=stats.norm(2, 1)) > worst
@@ -95,8 +139,12 @@ def test_far_outliers_leave_log_one_over_rho_for_large_gaps():
 
 @pytest.mark.parametrize(("gap", "rho"), [(0.5, 0.1), (2, 0.125), (6, 0.3)])
 def test_far_outliers_in_closed_form_and_by_integration(gap, rho):
-    """Attacked rewards around a million sigmas off; and the paper's uniform ones tell a little less."""
-    assert observed_kl(gap, rho) == pytest.approx(observed_kl(gap, rho, attacked=stats.norm(1e6, 1)), rel=1e-6)
+    """Attacked rewards around a million sigmas off; and the paper's uniform ones
+    tell a little less.
+    """
+    assert observed_kl(gap, rho) == pytest.approx(
+        observed_kl(gap, rho, attacked=stats.norm(1e6, 1)), rel=1e-6
+    )
     assert observed_kl(gap, rho, attacked=stats.uniform(0, 1800)) < observed_kl(gap, rho)
 
 
@@ -127,17 +175,31 @@ def test_arms_that_cannot_be_told_apart_have_no_finite_bound():
 
 
 @FEW
-@given(st.floats(0.001, 0.49), st.floats(0.0, 0.3), st.floats(0.05, 10), st.floats(0, 5), st.floats(0.01, 100))
+@given(
+    st.floats(0.001, 0.49),
+    st.floats(0.0, 0.3),
+    st.floats(0.05, 10),
+    st.floats(0, 5),
+    st.floats(0.01, 100),
+)
 def test_gap_poison_and_units(rho, more, gap, wider, scale):
-    """A larger gap lowers no threshold and tells no less; more poison tells no more; units do not matter."""
+    """A larger gap lowers no threshold and tells no less; more poison tells no more;
+    units do not matter.
+    """
     near, far = thresholds(gap), thresholds(gap + wider)
     assert near.corollaries < near.malicious < near.coin < 0.5 or gap > 9
-    assert (far.corollaries, far.malicious, far.coin) >= (near.corollaries, near.malicious, near.coin)
+    assert (far.corollaries, far.malicious, far.coin) >= (
+        near.corollaries,
+        near.malicious,
+        near.coin,
+    )
     assert thresholds(scale * gap, scale).coin == pytest.approx(near.coin, abs=1e-12)
     assert median_threshold(ia.GaussianBandit([0, gap])) == pytest.approx(near.coin, abs=1e-12)
     assert corrupted_kl(gap + wider, rho) >= corrupted_kl(gap, rho) - 1e-12
     assert corrupted_kl(gap, min(0.499, rho + more)) <= corrupted_kl(gap, rho) + 1e-12
-    assert corrupted_kl(scale * gap, rho, scale) == pytest.approx(corrupted_kl(gap, rho), rel=1e-6, abs=1e-12)
+    assert corrupted_kl(scale * gap, rho, scale) == pytest.approx(
+        corrupted_kl(gap, rho), rel=1e-6, abs=1e-12
+    )
     assert corrupted_kl(gap, rho) <= min(gap**2 / 2, corrupted_kl_limit(rho)) + 1e-12
     # the limit on rho and the smallest gap are inverse to each other
     assert thresholds(smallest_gap(rho)).coin == pytest.approx(rho, abs=1e-9)

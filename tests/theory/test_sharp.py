@@ -1,4 +1,6 @@
-"""Sharp conditions: their reference values, their limits for large gaps, and how they move with gap and poison."""
+"""Sharp conditions: their reference values, their limits for large gaps, and how
+they move with gap and poison.
+"""
 
 import math
 
@@ -8,12 +10,31 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import ironarm as ia
-from ironarm.theory import clean_majority, exponent_on, growth_exponent, kl, needed_b, needed_c, sharp_b, sharp_c, smallest_gap
+from ironarm.theory import (
+    clean_majority,
+    exponent_on,
+    growth_exponent,
+    kl,
+    needed_b,
+    needed_c,
+    sharp_b,
+    sharp_c,
+    smallest_gap,
+)
 
 FEW = settings(max_examples=40, derandomize=True, deadline=None)
 
 
-@pytest.mark.parametrize(("rho", "b", "c"), [(0.05, 1.20, 1.77), (0.125, 2.42, 2.95), (0.2, 4.48, 5.00), (0.3, 11.47, 11.98), (0.4, 49.0, 49.49)])
+@pytest.mark.parametrize(
+    ("rho", "b", "c"),
+    [
+        (0.05, 1.20, 1.77),
+        (0.125, 2.42, 2.95),
+        (0.2, 4.48, 5.00),
+        (0.3, 11.47, 11.98),
+        (0.4, 49.0, 49.49),
+    ],
+)
 def test_reference_values(rho, b, c):
     """1/kl(1/2, rho) and 1/(sqrt(1 - rho) - sqrt(rho))^2."""
     assert sharp_b(rho) == pytest.approx(b, abs=0.02)
@@ -29,13 +50,19 @@ def test_growth_exponents_of_the_papers_parameters():
 
 
 def test_finite_gaps_are_the_formula():
-    """kl(1/2, (1 - rho) Phi((Delta - beta + sqrt(omega/b))/sigma)), beta the other arm's bias."""
+    """kl(1/2, (1 - rho) Phi((Delta - beta + sqrt(omega/b))/sigma)), beta the other
+    arm's bias.
+    """
     rho, gap, sigma, b, omega = 0.2, 1.7, 0.8, 9.0, 3.0
     beta = sigma * stats.norm.ppf(1 / (2 * (1 - rho)))
     share = (1 - rho) * stats.norm.cdf((gap - beta + math.sqrt(omega / b)) / sigma)
     bandit = ia.GaussianBandit([0, gap], sigma)
-    assert exponent_on(bandit, rho, b=b, omega=omega) == pytest.approx(max(0, 1 - b * kl(0.5, share)))
-    assert clean_majority(bandit, rho) == pytest.approx((1 - rho) * stats.norm.cdf((gap - beta) / sigma))
+    assert exponent_on(bandit, rho, b=b, omega=omega) == pytest.approx(
+        max(0, 1 - b * kl(0.5, share))
+    )
+    assert clean_majority(bandit, rho) == pytest.approx(
+        (1 - rho) * stats.norm.cdf((gap - beta) / sigma)
+    )
 
 
 def test_the_needed_b_is_where_the_exponent_reaches_zero():
@@ -47,16 +74,27 @@ def test_the_needed_b_is_where_the_exponent_reaches_zero():
 
 
 @FEW
-@given(st.floats(0.01, 0.45), st.floats(0.0, 0.04), st.floats(0.1, 6), st.floats(0.0, 6), st.floats(0.01, 100))
+@given(
+    st.floats(0.01, 0.45),
+    st.floats(0.0, 0.04),
+    st.floats(0.1, 6),
+    st.floats(0.0, 6),
+    st.floats(0.01, 100),
+)
 def test_gap_poison_and_units(rho, more, gap, wider, scale):
-    """A larger gap never raises b or c, more poison never lowers them; large gaps reach the far-away limit from above; scaling rewards, and omega with them, changes nothing."""
+    """A larger gap never raises b or c, more poison never lowers them; large gaps
+    reach the far-away limit from above; scaling rewards, and omega with them,
+    changes nothing.
+    """
     here = ia.GaussianBandit([0, gap])
     for needed, far in ((needed_b, sharp_b(rho)), (needed_c, sharp_c(rho))):
         assert needed(ia.GaussianBandit([0, gap + wider]), rho) <= needed(here, rho) * (1 + 1e-9)
         assert needed(here, rho + more) >= needed(here, rho) * (1 - 1e-9)
         assert needed(here, rho) >= far * (1 - 1e-9)
         assert needed(ia.GaussianBandit([0, 1e4]), rho) == pytest.approx(far)
-        assert (needed(here, rho) == math.inf) == (gap <= smallest_gap(rho)) or gap == pytest.approx(smallest_gap(rho), rel=1e-3)
+        assert (needed(here, rho) == math.inf) == (
+            gap <= smallest_gap(rho)
+        ) or gap == pytest.approx(smallest_gap(rho), rel=1e-3)
     scaled = needed_b(ia.GaussianBandit([0, scale * gap], scale), rho, omega=4 * scale**2)
     assert scaled == pytest.approx(needed_b(here, rho), rel=1e-6) or scaled > 1e6
 

@@ -1,4 +1,6 @@
-"""Theorems 3 and 4 and Corollary 2: the numbers for the paper's settings, repaired bounds against simulation, and what changes with poison and units."""
+"""Theorems 3 and 4 and Corollary 2: the numbers for the paper's settings, repaired
+bounds against simulation, and what changes with poison and units.
+"""
 
 import math
 
@@ -17,10 +19,17 @@ FEW = settings(max_examples=60, derandomize=True, deadline=None)
 
 @pytest.mark.parametrize(
     ("setting", "rho", "c", "bound", "likely"),
-    [(SYNTHETIC, 0.125, 171, 4.1e5, 9e10), (SYNTHETIC, 0.3, 4680, 1.1e7, 7e13), (RADIO, 0.125, 64.5, 9.4e4, 3e9), (RADIO, 0.3, 255, 3.7e5, 5e10)],
+    [
+        (SYNTHETIC, 0.125, 171, 4.1e5, 9e10),
+        (SYNTHETIC, 0.3, 4680, 1.1e7, 7e13),
+        (RADIO, 0.125, 64.5, 9.4e4, 3e9),
+        (RADIO, 0.3, 255, 3.7e5, 5e10),
+    ],
 )
 def test_the_papers_settings(setting, rho, c, bound, likely):
-    """The table of reference values, to the digits given there: two for Theorem 3's bound, one for Theorem 4's."""
+    """The table of reference values, to the digits given there: two for Theorem 3's
+    bound, one for Theorem 4's.
+    """
     bandit, T = setting
     three, four = theorem_3(bandit, rho, T), theorem_4(bandit, rho, T)
     assert three.c_needed == pytest.approx(c, rel=2e-3)
@@ -30,7 +39,10 @@ def test_the_papers_settings(setting, rho, c, bound, likely):
 
 def test_theorem_4_says_what_its_proof_needs():
     """A horizon that the statement does not mention."""
-    assert "which the statement does not say" in theorem_4(*[SYNTHETIC[0], 0.125, SYNTHETIC[1]]).why_not[0]
+    assert (
+        "which the statement does not say"
+        in theorem_4(*[SYNTHETIC[0], 0.125, SYNTHETIC[1]]).why_not[0]
+    )
     assert theorem_4(SYNTHETIC[0], 0.125, 10**10).holds
 
 
@@ -54,23 +66,50 @@ def test_corollary_2_has_constants_of_its_own():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("attack", [ia.OppositeUniform(rho=0.05), ia.Mimic(rho=0.05), ia.Infinite(rho=0.05)], ids=lambda a: type(a).__name__)
+@pytest.mark.parametrize(
+    "attack",
+    [ia.OppositeUniform(rho=0.05), ia.Mimic(rho=0.05), ia.Infinite(rho=0.05)],
+    ids=lambda a: type(a).__name__,
+)
 def test_measured_regret_stays_below_the_repaired_bounds(attack):
-    """Two arms 8 sigma apart. The mean is below Theorem 3's, and every one of 40 trials below Theorem 4's, which leaves a factor to spare."""
+    """Two arms 8 sigma apart.
+
+    The mean is below Theorem 3's, and every one of 40 trials below Theorem 4's, which
+    leaves a factor to spare.
+    """
     bandit, T = ia.GaussianBandit([0, 8]), 50_000
     three, four = theorem_3(bandit, 0.05, T, c=60), theorem_4(bandit, 0.05, T, c=60)
     assert three.holds
     assert three.proved < 8 * T
     assert four.proved < 8 * T
-    measured = ia.simulate(ia.MedEpsilonGreedy(c=60), bandit, attack, horizon=T, trials=40, seed=12, checkpoints=[], progress=False).regret[0, :, -1]
+    measured = ia.simulate(
+        ia.MedEpsilonGreedy(c=60),
+        bandit,
+        attack,
+        horizon=T,
+        trials=40,
+        seed=12,
+        checkpoints=[],
+        progress=False,
+    ).regret[0, :, -1]
     assert measured.mean() < three.proved
     assert measured.max() < four.proved
 
 
 @FEW
-@given(st.floats(0.0, 0.3), st.floats(0.0, 0.1), st.floats(1.5, 6), st.floats(0.01, 100), st.floats(-1e3, 1e3))
+@given(
+    st.floats(0.0, 0.3),
+    st.floats(0.0, 0.1),
+    st.floats(1.5, 6),
+    st.floats(0.01, 100),
+    st.floats(-1e3, 1e3),
+)
 def test_poison_and_units(rho, more, gap, scale, shift):
-    """More poison raises c and the bounds. Shifting changes nothing in the repaired bounds; in the printed ones it does, because they contain mu*."""
+    """More poison raises c and the bounds.
+
+    Shifting changes nothing in the repaired bounds; in the printed ones it does,
+    because they contain mu*.
+    """
     T = 10**6
     here, worse = (theorem_3(ia.GaussianBandit([0, gap, -1]), r, T) for r in (rho, rho + more))
     assert worse.c_needed >= here.c_needed
@@ -80,7 +119,9 @@ def test_poison_and_units(rho, more, gap, scale, shift):
     if math.isfinite(here.proved):
         assert moved.c_needed == pytest.approx(here.c_needed, rel=1e-6)
         assert moved.proved == pytest.approx(scale * here.proved, rel=1e-3)
-        assert theorem_4(bandit, rho, T).proved == pytest.approx(scale * theorem_4(ia.GaussianBandit([0, gap, -1]), rho, T).proved, rel=1e-3)
+        assert theorem_4(bandit, rho, T).proved == pytest.approx(
+            scale * theorem_4(ia.GaussianBandit([0, gap, -1]), rho, T).proved, rel=1e-3
+        )
         if abs(shift) > 1:
             assert moved.printed != pytest.approx(scale * here.printed, rel=1e-9)
 
@@ -94,7 +135,9 @@ def test_power_sums_bound_the_sums(factor, start, power, more):
     assert exact <= bound * (1 + 1e-12)
     assert bound <= exact + 2
     if power > 1.5:
-        assert sum(factor * (start / t) ** power for t in range(start + 1, start + 3000)) <= power_tail(factor, start, power, start)
+        assert sum(
+            factor * (start / t) ** power for t in range(start + 1, start + 3000)
+        ) <= power_tail(factor, start, power, start)
 
 
 def _with(setting, rho):

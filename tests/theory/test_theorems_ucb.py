@@ -1,4 +1,6 @@
-"""Theorems 1 and 2 and Corollary 1: the numbers for the paper's settings, the bounds against simulation, and what changes with poison and units."""
+"""Theorems 1 and 2 and Corollary 1: the numbers for the paper's settings, the bounds
+against simulation, and what changes with poison and units.
+"""
 
 import math
 
@@ -40,7 +42,12 @@ def test_the_papers_settings(setting, rho, s, xi, omega, b, bound, likely, block
 
 @pytest.mark.parametrize(
     ("gap", "rho", "threshold", "omega", "b"),
-    [(2, 0.125, 0.1915, 119, 453), (2, 0.3, 0.1915, math.inf, math.inf), (4, 0.125, 0.3413, 686, 686), (4, 0.3, 0.3413, 686, 1170)],
+    [
+        (2, 0.125, 0.1915, 119, 453),
+        (2, 0.3, 0.1915, math.inf, math.inf),
+        (4, 0.125, 0.3413, 686, 686),
+        (4, 0.3, 0.3413, 686, 1170),
+    ],
 )
 def test_corollary_1_in_the_papers_settings(gap, rho, threshold, omega, b):
     """Omega and b, to the digits of the reference."""
@@ -54,25 +61,41 @@ def test_the_bound_that_is_proved_is_below_the_printed_one():
     """b log(T + G) < b log(2T) for T > G, and the union bound is below Theorem 2's."""
     one = theorem_1(SYNTHETIC[0], 0.125, SYNTHETIC[1])
     assert one.proved < one.printed
-    assert theorem_2(*_with(SYNTHETIC, 0.125), printed=False).proved < theorem_2(*_with(SYNTHETIC, 0.125)).printed
+    assert (
+        theorem_2(*_with(SYNTHETIC, 0.125), printed=False).proved
+        < theorem_2(*_with(SYNTHETIC, 0.125)).printed
+    )
 
 
 def test_given_parameters_are_checked_with_the_best_constants():
-    """The required parameters pass, a little less does not, and each failure has its sentence."""
+    """The required parameters pass, a little less does not, and each failure has its
+    sentence.
+    """
     bandit, T = SYNTHETIC
     asked = theorem_1(bandit, 0.125, T)
     b, omega = asked.b * 1.001, asked.omega * 1.001
     assert theorem_1(bandit, 0.125, T, b=b, omega=omega, block=15_000).holds
-    assert "omega=30 is too small" in theorem_1(bandit, 0.125, T, b=b, omega=30, block=15_000).why_not[0]
+    assert (
+        "omega=30 is too small"
+        in theorem_1(bandit, 0.125, T, b=b, omega=30, block=15_000).why_not[0]
+    )
     assert "b=30 is too small" in theorem_1(bandit, 0.125, T, b=30, omega=omega).why_not[0]
-    assert "block=2000 is too small" in theorem_1(bandit, 0.125, T, b=b, omega=omega, block=2000).why_not[0]
-    assert "must be larger than the block" in theorem_1(bandit, 0.125, 10_000, b=b, omega=omega, block=15_000).why_not[0]
+    assert (
+        "block=2000 is too small"
+        in theorem_1(bandit, 0.125, T, b=b, omega=omega, block=2000).why_not[0]
+    )
+    assert (
+        "must be larger than the block"
+        in theorem_1(bandit, 0.125, 10_000, b=b, omega=omega, block=15_000).why_not[0]
+    )
     assert "Assumption 1 needs rho below" in theorem_1(bandit, 0.4, T).why_not[0]
     assert "density" in theorem_1(ia.BernoulliBandit([0.9, 0.1]), 0.1, T).why_not[0]
 
 
 def test_laws_that_are_not_normal():
-    """Gamma and lognormal laws: the bound is finite, and its parameters satisfy the theorem's conditions."""
+    """Gamma and lognormal laws: the bound is finite, and its parameters satisfy the
+    theorem's conditions.
+    """
     bandit = ia.ScipyBandit([stats.gamma(2), stats.gamma(9), stats.lognorm(0.3, scale=3)])
     g = theorem_1(bandit, 0.05, 10**6)
     assert g.holds
@@ -81,30 +104,50 @@ def test_laws_that_are_not_normal():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("attack", [ia.OppositeUniform(rho=0.05), ia.Mimic(rho=0.05), ia.Infinite(rho=0.05)], ids=lambda a: type(a).__name__)
+@pytest.mark.parametrize(
+    "attack",
+    [ia.OppositeUniform(rho=0.05), ia.Mimic(rho=0.05), ia.Infinite(rho=0.05)],
+    ids=lambda a: type(a).__name__,
+)
 def test_measured_regret_stays_below_the_bounds(attack):
-    """Two arms 8 sigma apart, where the theorems apply at T = 20,000 and are not vacuous. The bounds hold with probability 1, or 1 - delta; they leave a factor to spare."""
+    """Two arms 8 sigma apart, where the theorems apply at T = 20,000 and are not
+    vacuous. The bounds hold with probability 1, or 1 - delta; they leave a factor to
+    spare.
+    """
     T, delta = 20_000, 0.05
     one, two = theorem_1(WIDE, 0.05, T), theorem_2(WIDE, 0.05, T, delta, printed=False)
     for g in (one, two):
         assert g.holds
         assert g.proved < 8 * T
         policy = ia.MedEUCB(b=g.b * 1.0001, omega=g.omega * 1.0001, block=int(g.block) + 5)
-        measured = ia.simulate(policy, WIDE, attack, horizon=T, trials=40, seed=11, checkpoints=[], progress=False).regret[0, :, -1]
-        # a bound with probability 0.95 fails in 7 or more of 40 trials once in 200 seeds, if it is tight; the seed is fixed
+        measured = ia.simulate(
+            policy, WIDE, attack, horizon=T, trials=40, seed=11, checkpoints=[], progress=False
+        ).regret[0, :, -1]
+        # a bound with probability 0.95 fails in 7 or more of 40 trials once in 200
+        # seeds, if it is tight; the seed is fixed
         assert (measured > g.proved).sum() <= (0 if g is one else 6)
         assert measured.mean() < one.proved
 
 
 @FEW
-@given(st.floats(0.0, 0.3), st.floats(0.0, 0.1), st.floats(1.5, 6), st.floats(0.01, 100), st.floats(-1e3, 1e3))
+@given(
+    st.floats(0.0, 0.3),
+    st.floats(0.0, 0.1),
+    st.floats(1.5, 6),
+    st.floats(0.01, 100),
+    st.floats(-1e3, 1e3),
+)
 def test_poison_and_units(rho, more, gap, scale, shift):
-    """More poison raises the bound and b; scaling all laws scales the bound; shifting changes nothing."""
+    """More poison raises the bound and b; scaling all laws scales the bound;
+    shifting changes nothing.
+    """
     T = 10**6
     here = theorem_1(ia.GaussianBandit([0, gap, -1]), rho, T)
     worse = theorem_1(ia.GaussianBandit([0, gap, -1]), rho + more, T)
     assert worse.printed >= here.printed * (1 - 1e-6)
-    moved = theorem_1(ia.GaussianBandit([shift, shift + scale * gap, shift - scale], sigma=scale), rho, T)
+    moved = theorem_1(
+        ia.GaussianBandit([shift, shift + scale * gap, shift - scale], sigma=scale), rho, T
+    )
     if math.isfinite(here.printed):
         assert moved.printed == pytest.approx(scale * here.printed, rel=1e-5)
         assert moved.b == pytest.approx(here.b, rel=1e-2)

@@ -1,4 +1,7 @@
-"""All attacks, one adversary per file. A new attack is one file, its test, and one line in `ATTACKS`."""
+"""All attacks, one adversary per file.
+
+A new attack is one file, its test, and one line in `ATTACKS`.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,9 @@ ATTACKS: dict[str, type[Attack]] = {
 
 
 def make(name: str, parameters: dict[str, Any]) -> Attack:
-    """Return the attack of that name with these parameters, or say what may have been meant."""
+    """Return the attack of that name with these parameters, or say what may have
+    been meant.
+    """
     return make_by_name("attack", ATTACKS, name, parameters)
 
 

@@ -18,22 +18,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ACE(Attack):
-    """Liu and Shroff's attack: makes a chosen arm look better than all others, without knowing the means or the policy.
+    """Liu and Shroff's attack: makes a chosen arm look better than all others, without
+    knowing the means or the policy.
 
     From a reward of any arm a but the target it subtracts
 
         max(0, m_a - m_target + beta(N_a) + beta(N_target)) / rho,   beta(n) = sqrt(2 sigma^2/n log(pi^2 K n^2/(3 delta))),
 
-    where m are means of the clean rewards which the attacker has held in its hands, N_a of them. In the original it may change every reward (rho = 1). Here it acts when the coin
-    falls, hence the factor 1/rho: an arm's mean is lowered as much as there. It learns from attacked rounds only; until it has held a reward of the target, that arm's true mean
-    stands for one.
+    where m are means of the clean rewards which the attacker has held in its hands, N_a
+    of them. In the original it may change every reward (rho = 1). Here it acts when the
+    coin falls, hence the factor 1/rho: an arm's mean is lowered as much as there. It
+    learns from attacked rounds only; until it has held a reward of the target, that
+    arm's true mean stands for one.
 
-    It defeats policies on means, with the smallest effort that does. The shift is bounded, and most rewards are not shifted at all: medians and trimmed means lose little.
+    It defeats policies on means, with the smallest effort that does. The shift is
+    bounded, and most rewards are not shifted at all: medians and trimmed means lose
+    little.
 
     Parameters
     ----------
     rho : probability of an attack in a round, 0 <= rho < 1.
-    target : the arm to be pulled: "runner_up" (the least conspicuous), "worst", or its number. Never the best.
+    target : the arm to be pulled: "runner_up" (the least conspicuous), "worst", or its
+        number. Never the best.
     delta : the attacker's estimates hold with probability 1 - delta.
     sigma : the noise, in units of reward, as the attacker knows it, > 0.
 
@@ -41,7 +47,15 @@ class ACE(Attack):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=[0, 1, 2])
-    >>> result = ia.simulate([ia.UCB(), ia.MedEUCB()], bandit, ia.ACE(rho=0.1), horizon=5000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     [ia.UCB(), ia.MedEUCB()],
+    ...     bandit,
+    ...     ia.ACE(rho=0.1),
+    ...     horizon=5000,
+    ...     trials=20,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> (result.pulls.mean(axis=1) / 5000).round(2).tolist()
     [[0.0, 1.0, 0.0], [0.01, 0.01, 0.98]]
 
@@ -57,13 +71,19 @@ class ACE(Attack):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set(target=checked_target(self.target), delta=number("delta", self.delta, above=0, below=1), sigma=number("sigma", self.sigma, above=0))
+        self._set(
+            target=checked_target(self.target),
+            delta=number("delta", self.delta, above=0, below=1),
+            sigma=number("sigma", self.sigma, above=0),
+        )
 
     def constants(self) -> dict[str, float]:
         return {"share": self.rho, "delta": self.delta, "sigma": self.sigma}
 
     def start(self, bandit: Bandit) -> np.ndarray:
-        """The target; then for each arm the sum of the clean rewards held, and their number."""
+        """The target; then for each arm the sum of the clean rewards held, and their
+        number.
+        """
         return np.array([target_arm(self.target, bandit), *[0.0] * (2 * bandit.arms)])
 
     @staticmethod
@@ -77,5 +97,7 @@ class ACE(Attack):
         n = e.memory[2 + 2 * a]
         n_target = e.memory[2 + 2 * target]
         mean_of_target = e.memory[1 + 2 * target] / n_target if n_target > 0.0 else e.means[target]
-        slack = width(n, e.arms, e.sigma, e.delta) + width(max(n_target, 1.0), e.arms, e.sigma, e.delta)
+        slack = width(n, e.arms, e.sigma, e.delta) + width(
+            max(n_target, 1.0), e.arms, e.sigma, e.delta
+        )
         return x - max(0.0, e.memory[1 + 2 * a] / n - mean_of_target + slack) / e.share

@@ -1,4 +1,6 @@
-"""What attacks share that want the policy to pull one arm, the target, which is not the best."""
+"""What attacks share that want the policy to pull one arm, the target, which is not
+the best.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
 
 def checked_target(target: object) -> str | int:
     """Return the target as it is stored: "runner_up", "worst", or an arm's number."""
-    return whole("target", target) if isinstance(target, (Integral, float)) else choice("target", target, ["runner_up", "worst"])
+    return (
+        whole("target", target)
+        if isinstance(target, (Integral, float))
+        else choice("target", target, ["runner_up", "worst"])
+    )
 
 
 def target_arm(target: str | int, bandit: Bandit) -> int:
@@ -26,18 +32,29 @@ def target_arm(target: str | int, bandit: Bandit) -> int:
 
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit([3, 1, 2])
-    >>> target_arm("runner_up", bandit), target_arm("worst", bandit), target_arm(1, bandit)
+    >>> (
+    ...     target_arm("runner_up", bandit),
+    ...     target_arm("worst", bandit),
+    ...     target_arm(1, bandit),
+    ... )
     (2, 1, 1)
     """
-    arm = {"runner_up": bandit.runner_up, "worst": int(np.argmin(bandit.means))}.get(str(target), target)
+    arm = {"runner_up": bandit.runner_up, "worst": int(np.argmin(bandit.means))}.get(
+        str(target), target
+    )
     if not isinstance(arm, int) or arm >= bandit.arms:
         raise InvalidInput(f"target must be one of the arms 0 to {bandit.arms - 1}, got {arm}.")
     if arm == bandit.best and bandit.arms > 1:
-        raise InvalidInput(f"target must be an arm that is not the best, got arm {arm}, which is. Choose another one, or 'runner_up'.")
+        raise InvalidInput(
+            f"target must be an arm that is not the best, got arm {arm}, which is. Choose another "
+            "one, or 'runner_up'."
+        )
     return arm
 
 
 @hot
 def width(n, arms, sigma, delta):
-    """Return beta(n) = sqrt(2 sigma^2/n log(pi^2 K n^2/(3 delta))): all arms' means lie within it at all times with probability 1 - delta."""
+    """Return beta(n) = sqrt(2 sigma^2/n log(pi^2 K n^2/(3 delta))): all arms' means
+    lie within it at all times with probability 1 - delta.
+    """
     return sigma * math.sqrt(2.0 / n * math.log(math.pi * math.pi * arms * n * n / (3.0 * delta)))

@@ -1,15 +1,23 @@
 """What every attack promises.
 
-An attack is an immutable description, a frozen dataclass with a probability `rho`. In each round its own coin decides, independently of everything else, whether it may act;
-then it may replace the reward by anything, infinities included, knowing everything so far. It acts on what the policy sees; the regret stays the truth's.
+An attack is an immutable description, a frozen dataclass with a probability `rho`. In
+each round its own coin decides, independently of everything else, whether it may act;
+then it may replace the reward by anything, infinities included, knowing everything so
+far. It acts on what the policy sees; the regret stays the truth's.
 
-* `corrupt(e, a, x, u, v)` returns what the policy sees of arm `a` instead of the clean reward `x`. `u` and `v` are two uniform numbers in (0, 1) from the attack's own stream.
-  A NaN counts as -inf.
-* `shows(bandit)` may name, for each arm, the arm whose law the attacked reward `x` is drawn from, or one of the bandit's further laws. Optional: its own.
-* `memory` is how many numbers `e.memory` holds between rounds, zero at the start of each trial. Optional: none.
-* `start(bandit)` may return what `e.memory` holds at the start of each trial, tables that depend on the bandit included. Optional: zeros.
-* `burst` is the mean length of the coin's runs of attacked rounds. Optional: 0, for a coin that is independent from round to round.
-* `within_model` says whether the coin is independent, as the paper's model and every guarantee ask. True but for attacks with bursts.
+* `corrupt(e, a, x, u, v)` returns what the policy sees of arm `a` instead of the clean
+  reward `x`. `u` and `v` are two uniform numbers in (0, 1) from the attack's own
+  stream. A NaN counts as -inf.
+* `shows(bandit)` may name, for each arm, the arm whose law the attacked reward `x` is
+  drawn from, or one of the bandit's further laws. Optional: its own.
+* `memory` is how many numbers `e.memory` holds between rounds, zero at the start of
+  each trial. Optional: none.
+* `start(bandit)` may return what `e.memory` holds at the start of each trial, tables
+  that depend on the bandit included. Optional: zeros.
+* `burst` is the mean length of the coin's runs of attacked rounds. Optional: 0, for a
+  coin that is independent from round to round.
+* `within_model` says whether the coin is independent, as the paper's model and every
+  guarantee ask. True but for attacks with bursts.
 
 What `e` holds: every number that `constants` returns (`e.scale`), and
 
@@ -49,7 +57,9 @@ class Attack:
         return {name: float(value) for name, value in self.parameters.items() if name != "rho"}
 
     def shows(self, bandit: Bandit) -> np.ndarray:
-        """Return, for each arm, the number of the law that an attacked reward is drawn from."""
+        """Return, for each arm, the number of the law that an attacked reward is
+        drawn from.
+        """
         return np.arange(bandit.arms)
 
     def start(self, bandit: Bandit) -> np.ndarray:

@@ -1,4 +1,6 @@
-"""Attacks that come in bursts: outside the model, to see what then becomes of the promises."""
+"""Attacks that come in bursts: outside the model, to see what then becomes of the
+promises.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +15,46 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class Bursts(Attack):
-    """**Outside the model**: the paper's shifts, but attacked rounds come in runs. The long-run share is rho, and the coin is not independent from round to round.
+    """**Outside the model**: the paper's shifts, but attacked rounds come in runs.
 
-    The coin is a chain of two states. An attacked round is followed by another with probability 1 - 1/length, so runs have `length` rounds on average; between them lie
-    length (1 - rho)/rho clean rounds on average. For a coin that is independent, runs have 1/(1 - rho) rounds.
+    The long-run share is rho, and the coin is not independent from round to round.
 
-    Every theorem, and every policy that counts on a share of at most rho in a sample of moderate size, asks for an independent coin: `within_model` is False. Use this to learn how
-    much depends on that, for instance where outages last. It breaks policies which pull an arm many times in a row and then decide, since a burst can fill most of such a sample.
+    The coin is a chain of two states. An attacked round is followed by another with
+    probability 1 - 1/length, so runs have `length` rounds on average; between them lie
+    length (1 - rho)/rho clean rounds on average. For a coin that is independent, runs
+    have 1/(1 - rho) rounds.
+
+    Every theorem, and every policy that counts on a share of at most rho in a sample of
+    moderate size, asks for an independent coin: `within_model` is False. Use this to
+    learn how much depends on that, for instance where outages last. It breaks policies
+    which pull an arm many times in a row and then decide, since a burst can fill most
+    of such a sample.
 
     Parameters
     ----------
-    rho : the long-run share of attacked rounds, and the probability that the first is attacked, 0 <= rho < 1.
+    rho : the long-run share of attacked rounds, and the probability that the first is
+        attacked, 0 <= rho < 1.
     length : the mean length of a run of attacked rounds, >= 1 and >= rho/(1 - rho).
-    scale : the largest shift, in units of reward, > 0: subtracted from rewards of the best arm, added to those of any other, as by OppositeUniform.
+    scale : the largest shift, in units of reward, > 0: subtracted from rewards of the
+        best arm, added to those of any other, as by OppositeUniform.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
-    >>> for attack in (ia.OppositeUniform(rho=0.125), ia.Bursts(rho=0.125, length=30)):
-    ...     result = ia.simulate(ia.MedEUCB(), bandit, attack, horizon=5000, trials=20, seed=1, progress=False)
+    >>> for attack in (
+    ...     ia.OppositeUniform(rho=0.125),
+    ...     ia.Bursts(rho=0.125, length=30),
+    ... ):
+    ...     result = ia.simulate(
+    ...         ia.MedEUCB(),
+    ...         bandit,
+    ...         attack,
+    ...         horizon=5000,
+    ...         trials=20,
+    ...         seed=1,
+    ...         progress=False,
+    ...     )
     ...     print(attack.within_model, round(result.summary().rows[0].mean))
     True 3150
     False 6452
@@ -46,9 +68,15 @@ class Bursts(Attack):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set(length=number("length", self.length, at_least=1), scale=number("scale", self.scale, above=0))
+        self._set(
+            length=number("length", self.length, at_least=1),
+            scale=number("scale", self.scale, above=0),
+        )
         if self.length < self.rho / (1 - self.rho):
-            raise InvalidInput(f"length must be at least rho/(1 - rho), which is {self.rho / (1 - self.rho):g} for a rho of {self.rho:g}, got {self.length:g}.")
+            raise InvalidInput(
+                f"length must be at least rho/(1 - rho), which is {self.rho / (1 - self.rho):g} "
+                f"for a rho of {self.rho:g}, got {self.length:g}."
+            )
 
     @property
     def burst(self) -> float:  # type: ignore[override]

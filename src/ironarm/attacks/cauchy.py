@@ -12,10 +12,14 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class Cauchy(Attack):
-    """Outliers without a mean: an attacked reward is a Cauchy number around -down on the best arm, around +up on any other.
+    """Outliers without a mean: an attacked reward is a Cauchy number around -down on
+    the best arm, around +up on any other.
 
-    Most of these outliers are moderate, so cutting off what is extreme does not find them; a few are so large that they drag a mean anywhere. Medians are hurt as by any attack
-    that puts its outliers on the wrong side. The defaults are those of the CRIMED paper's Figure 2, third scenario: arms N(0.8, 0.25), N(0.9, 0.25), N(1, 0.25) at rho = 0.01.
+    Most of these outliers are moderate, so cutting off what is extreme does not find
+    them; a few are so large that they drag a mean anywhere. Medians are hurt as by any
+    attack that puts its outliers on the wrong side. The defaults are those of the
+    CRIMED paper's Figure 2, third scenario: arms N(0.8, 0.25), N(0.9, 0.25), N(1, 0.25)
+    at rho = 0.01.
 
     Parameters
     ----------
@@ -28,13 +32,22 @@ class Cauchy(Attack):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit([0.8, 0.9, 1.0], sigma=0.5)
-    >>> result = ia.simulate([ia.UCB(), ia.MedEUCB()], bandit, ia.Cauchy(rho=0.01), horizon=10_000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     [ia.UCB(), ia.MedEUCB()],
+    ...     bandit,
+    ...     ia.Cauchy(rho=0.01),
+    ...     horizon=10_000,
+    ...     trials=20,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> result.stuck.mean(axis=1).tolist()
     [1.0, 0.0]
 
     References
     ----------
-    Agrawal, Mathieu, Basu, Maillard, CRIMED: Lower and upper bounds on regret for bandits with unbounded stochastic corruption, 2024.
+    Agrawal, Mathieu, Basu, Maillard, CRIMED: Lower and upper bounds on regret for
+    bandits with unbounded stochastic corruption, 2024.
     """
 
     rho: float
@@ -44,7 +57,11 @@ class Cauchy(Attack):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set(up=number("up", self.up), down=number("down", self.down), scale=number("scale", self.scale, above=0))
+        self._set(
+            up=number("up", self.up),
+            down=number("down", self.down),
+            scale=number("scale", self.scale, above=0),
+        )
 
     @staticmethod
     @hot

@@ -11,7 +11,9 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class Constant(Attack):
-    """The same value every time: -value on the best arm, +value on any other. A stuck sensor, or an attacker who wants to stay within limits.
+    """The same value every time: -value on the best arm, +value on any other.
+
+    A stuck sensor, or an attacker who wants to stay within limits.
 
     Parameters
     ----------

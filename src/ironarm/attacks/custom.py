@@ -13,10 +13,13 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class CustomAttack(Attack):
-    """An attack from one function `corrupt(e, a, x, u, v)` that returns what the policy sees; see `ironarm.attacks.base` for what `e` holds.
+    """An attack from one function `corrupt(e, a, x, u, v)` that returns what the policy
+    sees; see `ironarm.attacks.base` for what `e` holds.
 
-    Marked with `@ia.hot` it is compiled and as fast as the built-in attacks. Any other callable works too, at a few microseconds for each attacked round; it is called in the
-    order of the rounds, from several threads when `simulate` has several workers, so it should not keep state of its own: use `e.memory`.
+    Marked with `@ia.hot` it is compiled and as fast as the built-in attacks. Any other
+    callable works too, at a few microseconds for each attacked round; it is called in
+    the order of the rounds, from several threads when `simulate` has several workers,
+    so it should not keep state of its own: use `e.memory`.
 
     Parameters
     ----------
@@ -33,7 +36,15 @@ class CustomAttack(Attack):
     ...     return x - e.size if a == e.best else x
     >>> attack = ia.CustomAttack(0.2, shove, {"size": 30})
     >>> bandit = ia.GaussianBandit(means=[0, 5])
-    >>> result = ia.simulate([ia.UCB(), ia.MedEUCB()], bandit, attack, horizon=2000, trials=5, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     [ia.UCB(), ia.MedEUCB()],
+    ...     bandit,
+    ...     attack,
+    ...     horizon=2000,
+    ...     trials=5,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> result.stuck.mean(axis=1).tolist()
     [1.0, 0.0]
     """
@@ -46,7 +57,9 @@ class CustomAttack(Attack):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not callable(self.function):
-            raise InvalidInput(f"function must be callable as function(e, a, x, u, v), got {self.function!r}.")
+            raise InvalidInput(
+                f"function must be callable as function(e, a, x, u, v), got {self.function!r}."
+            )
         self._set(cells=whole("cells", self.cells))
         self._set(numbers={name: number(name, value) for name, value in self.numbers.items()})
 
@@ -63,4 +76,7 @@ class CustomAttack(Attack):
 
     def to_dict(self) -> dict[str, Any]:
         name = getattr(self.function, "__qualname__", repr(self.function))
-        return {"attack": "CustomAttack", "parameters": {"rho": self.rho, "function": name, **self.numbers}}
+        return {
+            "attack": "CustomAttack",
+            "parameters": {"rho": self.rho, "function": name, **self.numbers},
+        }

@@ -11,7 +11,8 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class FrontLoaded(Attack):
-    """The paper's shifts, but only while an arm has fewer than `pulls` pulls: what breaks policies that trust their first impression.
+    """The paper's shifts, but only while an arm has fewer than `pulls` pulls: what
+    breaks policies that trust their first impression.
 
     Parameters
     ----------
@@ -32,7 +33,9 @@ class FrontLoaded(Attack):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set(pulls=whole("pulls", self.pulls, at_least=1), scale=number("scale", self.scale, above=0))
+        self._set(
+            pulls=whole("pulls", self.pulls, at_least=1), scale=number("scale", self.scale, above=0)
+        )
 
     def constants(self) -> dict[str, float]:
         return {"first": float(self.pulls), "scale": self.scale}

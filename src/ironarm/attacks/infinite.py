@@ -23,7 +23,15 @@ class Infinite(Attack):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=[0, 5])
-    >>> result = ia.simulate([ia.UCB(), ia.MedEUCB()], bandit, ia.Infinite(rho=0.2), horizon=2000, trials=5, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     [ia.UCB(), ia.MedEUCB()],
+    ...     bandit,
+    ...     ia.Infinite(rho=0.2),
+    ...     horizon=2000,
+    ...     trials=5,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> result.optimal[:, :, -1].mean(axis=1).round(2).tolist()
     [0.0, 0.98]
     """

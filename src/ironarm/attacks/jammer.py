@@ -19,15 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Jammer(Attack):
-    """The paper's radio attack: noise of fixed power over the packet of a round. For bandits with jammed laws, such as `ia.RadioBandit`.
+    """The paper's radio attack: noise of fixed power over the packet of a round.
 
-    The attacked reward is drawn from the jammed channel's law, for the same packet: what is shown is the SINR that the receiver measures while it is jammed.
+    For bandits with jammed laws, such as `ia.RadioBandit`.
+
+    The attacked reward is drawn from the jammed channel's law, for the same packet:
+    what is shown is the SINR that the receiver measures while it is jammed.
 
     Parameters
     ----------
     rho : probability of an attack in a round, 0 <= rho < 1.
-    strategy : "any" jams whichever channel is used, as the paper's text says; "best" only the best channel; a list of channel numbers, such as
-        [0, 3], jams only those. (On the command line and in a configuration of the radio testbed a list means something else: a probability for each channel.)
+    strategy : "any" jams whichever channel is used, as the paper's text says; "best"
+        only the best channel; a list of channel numbers, such as [0, 3], jams only
+        those. (On the command line and in a configuration of the radio testbed a list
+        means something else: a probability for each channel.)
 
     Examples
     --------
@@ -43,12 +48,26 @@ class Jammer(Attack):
         super().__post_init__()
         if self.strategy in ("any", "best"):
             return
-        if isinstance(self.strategy, str) or not isinstance(self.strategy, Sequence) or not len(self.strategy):
-            raise InvalidInput(f"strategy must be 'any', 'best' or a list of channel numbers such as [0, 3], got {self.strategy!r}.")
-        channels = tuple(whole("a channel number of strategy (a list names the channels that are jammed)", channel) for channel in self.strategy)
+        if (
+            isinstance(self.strategy, str)
+            or not isinstance(self.strategy, Sequence)
+            or not len(self.strategy)
+        ):
+            raise InvalidInput(
+                "strategy must be 'any', 'best' or a list of channel numbers such as [0, 3], got "
+                f"{self.strategy!r}."
+            )
+        channels = tuple(
+            whole(
+                "a channel number of strategy (a list names the channels that are jammed)", channel
+            )
+            for channel in self.strategy
+        )
         if len(set(channels)) < len(channels):
             raise InvalidInput(
-                f"strategy names a channel twice, got {list(channels)}; a list here has the numbers of the channels to jam, not a probability for each: [0] is the first alone."
+                f"strategy names a channel twice, got {list(channels)}; a list here has the "
+                "numbers of the channels to jam, not a probability for each: [0] is the first "
+                "alone."
             )
         self._set(strategy=channels)
 
@@ -62,10 +81,22 @@ class Jammer(Attack):
             return shown
         jammed = getattr(bandit, "jammed_laws", None)
         if jammed is None:
-            raise InvalidInput(f"a Jammer needs a bandit whose channels can be jammed, for example ia.RadioBandit(), got {bandit!r}.")
-        for channel in range(bandit.arms) if self.strategy == "any" else [bandit.best] if self.strategy == "best" else self.strategy:
+            raise InvalidInput(
+                "a Jammer needs a bandit whose channels can be jammed, for example "
+                f"ia.RadioBandit(), got {bandit!r}."
+            )
+        for channel in (
+            range(bandit.arms)
+            if self.strategy == "any"
+            else [bandit.best]
+            if self.strategy == "best"
+            else self.strategy
+        ):
             if int(channel) >= bandit.arms:
-                raise InvalidInput(f"strategy is a list of channel numbers and names channel {channel}; the bandit's channels are numbered 0 to {bandit.arms - 1}.")
+                raise InvalidInput(
+                    f"strategy is a list of channel numbers and names channel {channel}; the "
+                    f"bandit's channels are numbered 0 to {bandit.arms - 1}."
+                )
             shown[int(channel)] = jammed[int(channel)]
         return shown
 

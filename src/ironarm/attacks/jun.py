@@ -1,4 +1,6 @@
-"""The attacks of Jun, Li, Ma and Zhu (2018) on epsilon-greedy and UCB, behind a coin."""
+"""The attacks of Jun, Li, Ma and Zhu (2018) on epsilon-greedy and UCB, behind a
+coin.
+"""
 
 from __future__ import annotations
 
@@ -18,23 +20,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Jun(Attack):
-    """Jun et al.'s attacks: each reward that may be changed is lowered just enough that the policy's mean of the arm falls below that of the target, by a margin.
+    """Jun et al.'s attacks: each reward that may be changed is lowered just enough that
+    the policy's mean of the arm falls below that of the target, by a margin.
 
-    With m_a what the policy believes of arm a, from n_a - 1 rewards before this one, the reward x of an arm a that is not the target becomes the smaller of x and
+    With m_a what the policy believes of arm a, from n_a - 1 rewards before this one,
+    the reward x of an arm a that is not the target becomes the smaller of x and
 
         n_a level - (n_a - 1) m_a,   level = m_target - 2 beta(n_target) - margin,   beta(n) = sqrt(2 sigma^2/n log(pi^2 K n^2/(3 delta))),
 
-    so that the mean is at most `level` afterwards. With margin 0 it is their attack on epsilon-greedy, with a margin Delta_0 > 0 the one on UCB. Here it acts when the coin
+    so that the mean is at most `level` afterwards. With margin 0 it is their attack on
+    epsilon-greedy, with a margin Delta_0 > 0 the one on UCB. Here it acts when the coin
     falls: the mean climbs between attacks, and the next one takes it down again.
 
-    The means are `e.estimate`, the policy's own. For policies on means that is the mean of what was seen, as in the original. For others it is their median or trimmed mean, and
-    the attack is a heuristic: one reward does not take them to the level. Against EXP3, whose estimates are log-weights, it makes no sense.
+    The means are `e.estimate`, the policy's own. For policies on means that is the mean
+    of what was seen, as in the original. For others it is their median or trimmed mean,
+    and the attack is a heuristic: one reward does not take them to the level. Against
+    EXP3, whose estimates are log-weights, it makes no sense.
 
     Parameters
     ----------
     rho : probability of an attack in a round, 0 <= rho < 1.
-    target : the arm to be pulled: "runner_up" (the least conspicuous), "worst", or its number. Never the best.
-    margin : the paper's Delta_0, in units of reward, >= 0; 0 is the attack on epsilon-greedy.
+    target : the arm to be pulled: "runner_up" (the least conspicuous), "worst", or its
+        number. Never the best.
+    margin : the paper's Delta_0, in units of reward, >= 0; 0 is the attack on
+        epsilon-greedy.
     delta : the attacker's estimates hold with probability 1 - delta.
     sigma : the noise, in units of reward, as the attacker knows it, > 0.
 
@@ -42,7 +51,15 @@ class Jun(Attack):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=[0, 1, 2])
-    >>> result = ia.simulate([ia.EpsilonGreedy(), ia.MedEpsilonGreedy()], bandit, ia.Jun(rho=0.1), horizon=5000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     [ia.EpsilonGreedy(), ia.MedEpsilonGreedy()],
+    ...     bandit,
+    ...     ia.Jun(rho=0.1),
+    ...     horizon=5000,
+    ...     trials=20,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> (result.pulls.mean(axis=1) / 5000).round(2).tolist()
     [[0.01, 0.98, 0.01], [0.01, 0.01, 0.98]]
 
@@ -59,8 +76,13 @@ class Jun(Attack):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set(target=checked_target(self.target), margin=number("margin", self.margin, at_least=0))
-        self._set(delta=number("delta", self.delta, above=0, below=1), sigma=number("sigma", self.sigma, above=0))
+        self._set(
+            target=checked_target(self.target), margin=number("margin", self.margin, at_least=0)
+        )
+        self._set(
+            delta=number("delta", self.delta, above=0, below=1),
+            sigma=number("sigma", self.sigma, above=0),
+        )
 
     def constants(self) -> dict[str, float]:
         return {"margin": self.margin, "delta": self.delta, "sigma": self.sigma}
@@ -75,6 +97,8 @@ class Jun(Attack):
         target = int(e.memory[0])
         if a == target or e.pulls[target] == 0:
             return x
-        level = e.estimate[target] - 2.0 * width(e.pulls[target], e.arms, e.sigma, e.delta) - e.margin
+        level = (
+            e.estimate[target] - 2.0 * width(e.pulls[target], e.arms, e.sigma, e.delta) - e.margin
+        )
         n = e.pulls[a]
         return min(x, level if n == 1 else n * level - (n - 1) * e.estimate[a])

@@ -1,4 +1,6 @@
-"""Rewards that look right: the best arm shows the runner-up's law, the others the best one's."""
+"""Rewards that look right: the best arm shows the runner-up's law, the others the
+best one's.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mimic(Attack):
-    """No outliers at all: an attacked reward of the best arm is drawn from the runner-up's law, one of any other arm from the best arm's.
+    """No outliers at all: an attacked reward of the best arm is drawn from the
+    runner-up's law, one of any other arm from the best arm's.
 
     Parameters
     ----------

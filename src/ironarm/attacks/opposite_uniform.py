@@ -1,4 +1,6 @@
-"""The paper's attack: a large uniform number, minus on the best arm, plus on the others."""
+"""The paper's attack: a large uniform number, minus on the best arm, plus on the
+others.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,14 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class OppositeUniform(Attack):
-    """The paper's attack: a number uniform on (0, scale) is subtracted from the reward of the best arm, and added to that of any other.
+    """The paper's attack: a number uniform on (0, scale) is subtracted from the reward
+    of the best arm, and added to that of any other.
 
     Parameters
     ----------
     rho : probability of an attack in a round, 0 <= rho < 1.
-    scale : the largest shift, in units of reward, > 0. The paper uses 1800 for means of 2 to 20.
+    scale : the largest shift, in units of reward, > 0. The paper uses 1800 for means of
+        2 to 20.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""A family of attacks in a few parameters: what to do to which arm, how far, and when."""
+"""A family of attacks in a few parameters: what to do to which arm, how far, and
+when.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,11 @@ LEAVE, UP, DOWN, MIMIC, PLACE, CHASE = range(6)
 
 @dataclass(frozen=True)
 class Shaped(Attack):
-    """A family of attacks, made to be searched: `ironarm worst-case` looks for the member that hurts a policy most.
+    """A family of attacks, made to be searched: `ironarm worst-case` looks for the
+    member that hurts a policy most.
 
-    An attacked reward of an arm is, by what is chosen for the arm (the best, the runner-up, the worst if it is another one, all others):
+    An attacked reward of an arm is, by what is chosen for the arm (the best, the
+    runner-up, the worst if it is another one, all others):
 
         "leave"   left alone
         "up"      raised by size (1 - spread w), w uniform on (0, 1)
@@ -32,8 +36,10 @@ class Shaped(Attack):
         "place"   replaced by the rival's mean plus the shift; for the best arm, minus the shift
         "chase"   the same with the policy's estimate of the rival in place of its mean
 
-    The best arm's rival is the runner-up, that of any other arm is the best. It acts only if all conditions hold, and shows the clean reward otherwise. Members are
-    OppositeUniform, FrontLoaded, MedianChaser and, for arms that differ in their means only, Mimic.
+    The best arm's rival is the runner-up, that of any other arm is the best. It acts
+    only if all conditions hold, and shows the clean reward otherwise. Members are
+    OppositeUniform, FrontLoaded, MedianChaser and, for arms that differ in their means
+    only, Mimic.
 
     Parameters
     ----------
@@ -43,14 +49,31 @@ class Shaped(Attack):
     spread : 0: every shift is `size`; 1: shifts are uniform on (0, size).
     first : only during an arm's first so many pulls; 0: without limit.
     after : only after this round.
-    leader : only while the arm of which the policy thinks most is the best arm ("right") or is not ("wrong"); "any": always.
+    leader : only while the arm of which the policy thinks most is the best arm
+        ("right") or is not ("wrong"); "any": always.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
-    >>> paper = ia.simulate(ia.MedEUCB(), bandit, ia.OppositeUniform(rho=0.3), horizon=2000, trials=4, seed=1, progress=False)
-    >>> same = ia.simulate(ia.MedEUCB(), bandit, ia.Shaped(rho=0.3, size=1800, spread=1), horizon=2000, trials=4, seed=1, progress=False)
+    >>> paper = ia.simulate(
+    ...     ia.MedEUCB(),
+    ...     bandit,
+    ...     ia.OppositeUniform(rho=0.3),
+    ...     horizon=2000,
+    ...     trials=4,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
+    >>> same = ia.simulate(
+    ...     ia.MedEUCB(),
+    ...     bandit,
+    ...     ia.Shaped(rho=0.3, size=1800, spread=1),
+    ...     horizon=2000,
+    ...     trials=4,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> bool((paper.regret == same.regret).all())
     True
     """
@@ -71,7 +94,10 @@ class Shaped(Attack):
         for name in ("best", "runner_up", "worst", "others"):
             choice(name, getattr(self, name), ACTIONS)
         choice("leader", self.leader, LEADERS)
-        self._set(size=number("size", self.size, above=0), spread=number("spread", self.spread, at_least=0, at_most=1))
+        self._set(
+            size=number("size", self.size, above=0),
+            spread=number("spread", self.spread, at_least=0, at_most=1),
+        )
         self._set(first=whole("first", self.first), after=whole("after", self.after))
 
     def constants(self) -> dict[str, float]:
@@ -94,10 +120,24 @@ class Shaped(Attack):
     @staticmethod
     @hot
     def corrupt(e, a, x, u, v):
-        action = e.to_best if a == e.best else e.to_runner_up if a == e.runner_up else e.to_worst if a == e.memory[0] else e.to_others
-        if action == LEAVE or e.t <= e.after or (0.0 < e.first < e.pulls[a]) or not leader_fits(e.estimate, e.pulls, e.best, e.leader):
+        action = (
+            e.to_best
+            if a == e.best
+            else e.to_runner_up
+            if a == e.runner_up
+            else e.to_worst
+            if a == e.memory[0]
+            else e.to_others
+        )
+        if (
+            action == LEAVE
+            or e.t <= e.after
+            or (0.0 < e.first < e.pulls[a])
+            or not leader_fits(e.estimate, e.pulls, e.best, e.leader)
+        ):
             return x
-        # 1 - u has the law of u; with it the shift is that of OppositeUniform, number for number, where spread is 1
+        # 1 - u has the law of u; with it the shift is that of OppositeUniform, number
+        # for number, where spread is 1
         shift = e.size * (1.0 - e.spread * (1.0 - u))
         if action == UP:
             return x + shift
@@ -112,7 +152,9 @@ class Shaped(Attack):
 
 @hot
 def leader_fits(estimate, pulls, best, wanted):
-    """Say whether the policy's leader, the arm with the highest estimate, is as wanted: 0 any, 1 the best arm, 2 another one."""
+    """Say whether the policy's leader, the arm with the highest estimate, is as
+    wanted: 0 any, 1 the best arm, 2 another one.
+    """
     if wanted == 0.0:
         return True
     lead = best

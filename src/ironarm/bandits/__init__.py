@@ -1,4 +1,8 @@
-"""Reward laws. A new bandit is one file, its test, and one line here; one in `BANDITS` lets study files name it."""
+"""Reward laws.
+
+A new bandit is one file, its test, and one line here; one in `BANDITS` lets study files
+name it.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +18,21 @@ from .law_notation import law_from_text
 from .replay import ReplayBandit
 from .scipy_laws import ScipyBandit
 
-BANDITS: dict[str, type[Bandit]] = {"GaussianBandit": GaussianBandit, "BernoulliBandit": BernoulliBandit, "ScipyBandit": ScipyBandit}
-NEEDED = {"GaussianBandit": "means = [0, 1]", "BernoulliBandit": "means = [0.2, 0.7]", "ScipyBandit": 'laws = ["norm(0, 1)", "t(3, loc=1)"]'}
+BANDITS: dict[str, type[Bandit]] = {
+    "GaussianBandit": GaussianBandit,
+    "BernoulliBandit": BernoulliBandit,
+    "ScipyBandit": ScipyBandit,
+}
+NEEDED = {
+    "GaussianBandit": "means = [0, 1]",
+    "BernoulliBandit": "means = [0.2, 0.7]",
+    "ScipyBandit": 'laws = ["norm(0, 1)", "t(3, loc=1)"]',
+}
 
 
 def make(data: Mapping[str, Any]) -> Bandit:
-    """Return the bandit that a table describes: its name and its parameters; numbers may be a range as text, laws are text.
+    """Return the bandit that a table describes: its name and its parameters; numbers
+    may be a range as text, laws are text.
 
     >>> make({"name": "GaussianBandit", "means": "2:6:2", "sigma": 1})
     GaussianBandit(means=[2.0, 4.0, 6.0], sigma=1)
@@ -30,7 +43,9 @@ def make(data: Mapping[str, Any]) -> Bandit:
     parameters = {key: _value(key, value) for key, value in data.items() if key != "name"}
     if name in BANDITS and not parameters:
         raise InvalidInput(f"{name} needs its arms, for example {NEEDED[name]}.")
-    return make_by_name("bandit", BANDITS if name in BANDITS else {**BANDITS, **_radio()}, str(name), parameters)
+    return make_by_name(
+        "bandit", BANDITS if name in BANDITS else {**BANDITS, **_radio()}, str(name), parameters
+    )
 
 
 def _value(key: str, value: Any) -> Any:
@@ -38,16 +53,28 @@ def _value(key: str, value: Any) -> Any:
 
     if key == "laws":
         if not isinstance(value, list) or not all(isinstance(law, str) for law in value):
-            raise InvalidInput(f"laws must be a list of texts, for example {NEEDED['ScipyBandit']}, got {value!r}.")
+            raise InvalidInput(
+                f"laws must be a list of texts, for example {NEEDED['ScipyBandit']}, got {value!r}."
+            )
         return [law_from_text(law) for law in value]
     return numbers_from_text(value) if isinstance(value, str) and key != "tier" else value
 
 
 def _radio() -> dict[str, type[Bandit]]:
-    """Return RadioBandit by its name, loaded only when a name is not that of a bandit here."""
+    """Return RadioBandit by its name, loaded only when a name is not that of a
+    bandit here.
+    """
     from ..radio.bandit import RadioBandit
 
     return {"RadioBandit": RadioBandit}
 
 
-__all__ = ["BANDITS", "Bandit", "BernoulliBandit", "GaussianBandit", "ReplayBandit", "ScipyBandit", "make"]
+__all__ = [
+    "BANDITS",
+    "Bandit",
+    "BernoulliBandit",
+    "GaussianBandit",
+    "ReplayBandit",
+    "ScipyBandit",
+    "make",
+]

@@ -1,13 +1,18 @@
 """What every bandit promises.
 
-A bandit is a set of arms with clean reward laws; it knows nothing of attacks or policies.
+A bandit is a set of arms with clean reward laws; it knows nothing of attacks or
+policies.
 
 * `means` are the true means, from which the regret is computed.
-* `rewards(arm, noise)` turns noise into rewards of that arm: for uniform numbers in (0, 1), through the law's inverse distribution function.
-* `law_count` is how many laws rewards can be drawn from: one for each arm, and after them laws that only an attack can show, such as those of jammed channels; `rewards` takes
-  their numbers too. Optional: none but the arms'.
-* `stretch` is how many rounds' rewards are computed together at most, where each costs much and many would be in vain. Optional: as many as fit.
-* `location_scale` is `(locations, scales)` if an arm's reward is location + scale * z with standard normal z; then `rewards` gets z, and the simulator needs no call.
+* `rewards(arm, noise)` turns noise into rewards of that arm: for uniform numbers in (0,
+  1), through the law's inverse distribution function.
+* `law_count` is how many laws rewards can be drawn from: one for each arm, and after
+  them laws that only an attack can show, such as those of jammed channels; `rewards`
+  takes their numbers too. Optional: none but the arms'.
+* `stretch` is how many rounds' rewards are computed together at most, where each costs
+  much and many would be in vain. Optional: as many as fit.
+* `location_scale` is `(locations, scales)` if an arm's reward is location + scale * z
+  with standard normal z; then `rewards` gets z, and the simulator needs no call.
 """
 
 from __future__ import annotations
@@ -32,12 +37,16 @@ class Bandit:
 
     @property
     def law_count(self) -> int:
-        """How many laws rewards can be drawn from: the arms', and those that only an attack can show."""
+        """How many laws rewards can be drawn from: the arms', and those that only an
+        attack can show.
+        """
         return self.arms
 
     @property
     def stretch(self) -> int | None:
-        """How many rounds' rewards are computed together at most; None for as many as fit."""
+        """How many rounds' rewards are computed together at most; None for as many
+        as fit.
+        """
         return None
 
     @property
@@ -65,7 +74,9 @@ class Bandit:
         return None
 
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile what `rewards` needs, before threads ask for it; `say` is told what takes its time."""
+        """Compile what `rewards` needs, before threads ask for it; `say` is told
+        what takes its time.
+        """
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
         """Return the arm's rewards for this noise."""
@@ -84,7 +95,12 @@ def finite_means(values: object) -> np.ndarray:
         raise InvalidInput(f"means must be a sequence of numbers, got {values!r}.") from None
     if len(means) == 0 or not np.isfinite(means).all():
         raise InvalidInput(f"means must be at least one number, all finite, got {values!r}.")
-    if not np.isfinite(means.max() / 2 - means.min() / 2) or abs(means.max() / 2 - means.min() / 2) > np.finfo(float).max / 2:
-        raise InvalidInput(f"means must not lie so far apart that their gaps overflow, got {values!r}.")
+    if (
+        not np.isfinite(means.max() / 2 - means.min() / 2)
+        or abs(means.max() / 2 - means.min() / 2) > np.finfo(float).max / 2
+    ):
+        raise InvalidInput(
+            f"means must not lie so far apart that their gaps overflow, got {values!r}."
+        )
     means.flags.writeable = False
     return means

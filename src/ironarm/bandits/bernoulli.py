@@ -14,7 +14,8 @@ from .base import Bandit, finite_means
 class BernoulliBandit(Bandit):
     """Arms that pay 1 with probability `mean`, else 0: clicks, conversions, successes.
 
-    Medians cannot tell such arms apart unless the means lie on both sides of 1/2; use a mean policy, or aggregate rewards in batches.
+    Medians cannot tell such arms apart unless the means lie on both sides of 1/2; use a
+    mean policy, or aggregate rewards in batches.
 
     Parameters
     ----------
@@ -24,14 +25,19 @@ class BernoulliBandit(Bandit):
     --------
     >>> import ironarm as ia
     >>> import numpy as np
-    >>> ia.BernoulliBandit([0.2, 0.7]).rewards(1, np.array([0.1, 0.5, 0.9])).tolist()
+    >>> ia.BernoulliBandit([0.2, 0.7]).rewards(
+    ...     1, np.array([0.1, 0.5, 0.9])
+    ... ).tolist()
     [0.0, 1.0, 1.0]
     """
 
     def __init__(self, means: Iterable[float]) -> None:
         self.means = finite_means(means)
         if not ((self.means >= 0) & (self.means <= 1)).all():
-            raise InvalidInput(f"means of a BernoulliBandit are probabilities, between 0 and 1, got {self.means.tolist()}.")
+            raise InvalidInput(
+                "means of a BernoulliBandit are probabilities, between 0 and 1, got "
+                f"{self.means.tolist()}."
+            )
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
         return (noise > 1 - self.means[arm]).astype(float)

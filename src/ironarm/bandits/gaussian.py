@@ -32,7 +32,9 @@ class GaussianBandit(Bandit):
         try:
             scales = np.broadcast_to(np.asarray(sigma, dtype=float), self.means.shape).copy()
         except (TypeError, ValueError):
-            raise InvalidInput(f"sigma must be one number or one for each of the {self.arms} arms, got {sigma!r}.") from None
+            raise InvalidInput(
+                f"sigma must be one number or one for each of the {self.arms} arms, got {sigma!r}."
+            ) from None
         if not (np.isfinite(scales).all() and (scales >= 0).all()):
             raise InvalidInput(f"sigma must be finite and at least 0, got {sigma!r}.")
         scales.flags.writeable = False
@@ -46,7 +48,11 @@ class GaussianBandit(Bandit):
         return self.means[arm] + self.sigma[arm] * noise
 
     def to_dict(self) -> dict[str, Any]:
-        return {"bandit": "GaussianBandit", "means": self.means.tolist(), "sigma": self.sigma.tolist()}
+        return {
+            "bandit": "GaussianBandit",
+            "means": self.means.tolist(),
+            "sigma": self.sigma.tolist(),
+        }
 
     def __repr__(self) -> str:
         sigma = f"{self.sigma[0]:g}" if (self.sigma == self.sigma[0]).all() else self.sigma.tolist()

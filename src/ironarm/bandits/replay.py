@@ -15,13 +15,17 @@ from .base import Bandit, finite_means
 
 
 class ReplayBandit(Bandit):
-    """Arms that pay what they have paid before: each reward is drawn at random, with replacement, from the arm's logged rewards.
+    """Arms that pay what they have paid before: each reward is drawn at random, with
+    replacement, from the arm's logged rewards.
 
-    The means are those of the log, so the regret is that of a world which is exactly like the log.
+    The means are those of the log, so the regret is that of a world which is exactly
+    like the log.
 
     Parameters
     ----------
-    table : a CSV file with the columns `arm` and `reward`, or an iterable of (arm, reward) pairs. Arms keep the order in which they first appear; `names` lists them.
+    table : a CSV file with the columns `arm` and `reward`, or an iterable of (arm,
+        reward) pairs. Arms keep the order in which they first appear; `names` lists
+        them.
 
     Examples
     --------
@@ -39,17 +43,25 @@ class ReplayBandit(Bandit):
                 arm, reward = pair
                 value = float(reward)
             except (TypeError, ValueError):
-                raise InvalidInput(f"row {row} of the table must be an arm and a reward, got {pair!r}.") from None
+                raise InvalidInput(
+                    f"row {row} of the table must be an arm and a reward, got {pair!r}."
+                ) from None
             if not np.isfinite(value):
-                raise InvalidInput(f"row {row} of the table has the reward {reward!r}; a bandit replays clean rewards, so it must be finite.")
+                raise InvalidInput(
+                    f"row {row} of the table has the reward {reward!r}; a bandit replays clean "
+                    "rewards, so it must be finite."
+                )
             name = arm.item() if isinstance(arm, np.generic) else arm
             if not isinstance(name, Hashable):
-                raise InvalidInput(f"row {row} of the table has the arm {arm!r}; a name must be text or a number.")
+                raise InvalidInput(
+                    f"row {row} of the table has the arm {arm!r}; a name must be text or a number."
+                )
             logged.setdefault(name, []).append(value)
         if not logged:
             raise InvalidInput("the table has no rows; expected arm and reward in each.")
         self.names = list(logged)
-        # sorted, so that picking by position is the inverse of the empirical distribution function
+        # sorted, so that picking by position is the inverse of the empirical
+        # distribution function
         self.logged = [np.sort(np.array(rewards)) for rewards in logged.values()]
         self.means = finite_means([rewards.mean() for rewards in self.logged])
 
@@ -59,7 +71,12 @@ class ReplayBandit(Bandit):
 
     def to_dict(self) -> dict[str, Any]:
         digest = hashlib.sha256(b"".join(rewards.tobytes() for rewards in self.logged)).hexdigest()
-        return {"bandit": "ReplayBandit", "names": [str(name) for name in self.names], "counts": [len(x) for x in self.logged], "sha256": digest}
+        return {
+            "bandit": "ReplayBandit",
+            "names": [str(name) for name in self.names],
+            "counts": [len(x) for x in self.logged],
+            "sha256": digest,
+        }
 
     def __repr__(self) -> str:
         return f"ReplayBandit({len(self.names)} arms, {sum(map(len, self.logged))} rewards)"
@@ -71,7 +88,10 @@ def _read_csv(path: Path) -> list[tuple[str, str]]:
             reader = csv.DictReader(file)
             columns = reader.fieldnames or []
             if "arm" not in columns or "reward" not in columns:
-                raise InvalidInput(f"{path} must have the columns 'arm' and 'reward' in its first line, got {', '.join(columns) or 'nothing'}.")
+                raise InvalidInput(
+                    f"{path} must have the columns 'arm' and 'reward' in its first line, got "
+                    f"{', '.join(columns) or 'nothing'}."
+                )
             return [(row["arm"], row["reward"]) for row in reader]
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from None

@@ -32,11 +32,17 @@ class ScipyBandit(Bandit):
         self.laws = tuple(laws)
         for law in self.laws:
             if not (callable(getattr(law, "ppf", None)) and callable(getattr(law, "mean", None))):
-                raise InvalidInput(f"laws must be frozen laws of scipy.stats, for example scipy.stats.norm(0, 1), got {law!r}.")
+                raise InvalidInput(
+                    "laws must be frozen laws of scipy.stats, for example scipy.stats.norm(0, "
+                    f"1), got {law!r}."
+                )
         means = [float(law.mean()) for law in self.laws]
         for i, mean in enumerate(means):
             if not math.isfinite(mean):
-                raise InvalidInput(f"the law of arm {i} has no finite mean ({mean}), so regret is not defined. Use laws with a mean.")
+                raise InvalidInput(
+                    f"the law of arm {i} has no finite mean ({mean}), so regret is not defined. "
+                    "Use laws with a mean."
+                )
         self.means = finite_means(means)
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
@@ -52,10 +58,14 @@ class ScipyBandit(Bandit):
 def _describe(law: Any) -> str:
     """Return a law as text: its name and arguments where scipy keeps them."""
     name = getattr(getattr(law, "dist", None), "name", type(law).__name__)
-    arguments = [_exactly(x) for x in getattr(law, "args", ())] + [f"{k}={_exactly(x)}" for k, x in getattr(law, "kwds", {}).items()]
+    arguments = [_exactly(x) for x in getattr(law, "args", ())] + [
+        f"{k}={_exactly(x)}" for k, x in getattr(law, "kwds", {}).items()
+    ]
     return f"{name}({', '.join(arguments)})"
 
 
 def _exactly(x: float) -> str:
-    """Return a number as short as it can be without becoming another one, since what is kept of a simulation is found again by this text."""
+    """Return a number as short as it can be without becoming another one, since what
+    is kept of a simulation is found again by this text.
+    """
     return f"{x:g}" if float(f"{x:g}") == x else repr(float(x))

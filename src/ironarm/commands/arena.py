@@ -24,16 +24,37 @@ def add(verbs: Any) -> None:
     arena = verbs.add_parser(
         "arena",
         help="every policy against every attack, and which to use when",
-        description="Run every policy against every attack in several settings, and write a page: who comes closest to what is possible, and what to use when.",
+        description=(
+            "Run every policy against every attack in several settings, and write a page: who "
+            "comes closest to what is possible, and what to use when."
+        ),
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    arena.add_argument("file", nargs="?", type=Path, metavar="FILE", help="an arena of your own, as TOML (default: the one that comes with ironarm)")
-    arena.add_argument("--out", type=Path, default=Path("results/arena"), metavar="DIR", help="folder for the page and the finished cells (default: results/arena)")
-    arena.add_argument("--trials", type=int, metavar="N", help="trials in every setting, instead of its own number")
+    arena.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="an arena of your own, as TOML (default: the one that comes with ironarm)",
+    )
+    arena.add_argument(
+        "--out",
+        type=Path,
+        default=Path("results/arena"),
+        metavar="DIR",
+        help="folder for the page and the finished cells (default: results/arena)",
+    )
+    arena.add_argument(
+        "--trials", type=int, metavar="N", help="trials in every setting, instead of its own number"
+    )
     arena.add_argument("--quick", action="store_true", help="the settings' quick numbers of trials")
-    arena.add_argument("--workers", type=int, metavar="N", help="threads (default: one for each processor)")
-    arena.add_argument("--force", action="store_true", help="run everything again, also what is there")
+    arena.add_argument(
+        "--workers", type=int, metavar="N", help="threads (default: one for each processor)"
+    )
+    arena.add_argument(
+        "--force", action="store_true", help="run everything again, also what is there"
+    )
     arena.add_argument("--print", action="store_true", help="print the arena file and stop")
 
 
@@ -49,15 +70,37 @@ def run(options: argparse.Namespace) -> int:
         return 0
     arena = read_arena(options.file, trials=options.trials, quick=options.quick)
     try:
-        found, findings = arena_report(arena, options.out, shlex.join(["ironarm", *sys.argv[1:]]), workers=options.workers, force=options.force)
+        found, findings = arena_report(
+            arena,
+            options.out,
+            shlex.join(["ironarm", *sys.argv[1:]]),
+            workers=options.workers,
+            force=options.force,
+        )
     except KeyboardInterrupt:
-        print(f"what is finished is kept in {options.out / 'cells'}; the same command goes on from there", file=sys.stderr)
+        print(
+            f"what is finished is kept in {options.out / 'cells'}; the same command goes on from "
+            "there",
+            file=sys.stderr,
+        )
         raise
     print(arena.title)
     for setting in arena.settings:
-        print(f"  {setting.title}: T = {setting.horizon:,}, {setting.trials:,} trials, rho = {', '.join(f'{rho:g}' for rho in setting.rho)}")
+        print(
+            f"  {setting.title}: T = {setting.horizon:,}, {setting.trials:,} trials, rho = "
+            f"{', '.join(f'{rho:g}' for rho in setting.rho)}"
+        )
     head = ("policy", "told", "worst case / best, at most", "on average", "stuck, at most")
-    body = [(s["policy"], ", ".join(s["told"]) or "nothing", f"{s['most']:.3g}", f"{s['average']:.3g}", f"{100 * s['stuck']:.3g} %") for s in found["standings"]]
+    body = [
+        (
+            s["policy"],
+            ", ".join(s["told"]) or "nothing",
+            f"{s['most']:.3g}",
+            f"{s['average']:.3g}",
+            f"{100 * s['stuck']:.3g} %",
+        )
+        for s in found["standings"]
+    ]
     print(f"\n{text_table(head, body)}\n")
     if min(setting.trials for setting in arena.settings) < ENOUGH_TRIALS:
         print("Too few trials to go by; what follows is what they would say:\n")
@@ -65,8 +108,17 @@ def run(options: argparse.Namespace) -> int:
         print(f"{piece['when']}:\n  {piece['policy']}: {piece['why']}")
     for one in found["comparisons"]:
         where = f"{one['setting']}, rho = {one['rho']:g}, {one['attack']}"
-        print(f"\n{one['first']} against {one['second']}: at most {one['most']:.2f} times its regret under any one attack ({where}), where that is never stuck")
+        print(
+            f"\n{one['first']} against {one['second']}: at most {one['most']:.2f} times its "
+            f"regret under any one attack ({where}), where that is never stuck"
+        )
     if findings is not None:
-        print(f"\n{findings.computed} cells computed, {findings.kept} already there or shared, {findings.seconds:.0f} s")
-    print(f"\n{'already there:' if findings is None else 'wrote'} {options.out / 'report.html'} and what belongs to it")
+        print(
+            f"\n{findings.computed} cells computed, {findings.kept} already there or shared, "
+            f"{findings.seconds:.0f} s"
+        )
+    print(
+        f"\n{'already there:' if findings is None else 'wrote'} {options.out / 'report.html'} and "
+        "what belongs to it"
+    )
     return 0

@@ -32,24 +32,65 @@ def add(verbs: Any) -> None:
     parser = verbs.add_parser(
         "certify",
         help="what theory promises for given arms, rho and policy",
-        description="Print a certificate: what regret is promised, which parameters are needed, how much corruption the arms can take, and what to use.",
+        description=(
+            "Print a certificate: what regret is promised, which parameters are needed, how much "
+            "corruption the arms can take, and what to use."
+        ),
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     arms = parser.add_mutually_exclusive_group()
-    arms.add_argument("--means", help="means of normal arms, 1,2,3 or first:last:step (default: the paper's, 2:20:2)")
-    arms.add_argument("--laws", nargs="+", metavar="LAW", help="one law of scipy.stats for each arm, like 'norm(2, 1)' or 'gamma(3, scale=2)'")
-    arms.add_argument("--csv", type=Path, metavar="FILE", help="logged rewards, with the columns arm and reward")
-    arms.add_argument("--paper", action="store_true", help="print what the theorems ask for, and promise, in the paper's own settings")
-    parser.add_argument("--sigma", help="standard deviation of normal arms, one or one for each arm (default: 1)")
-    parser.add_argument("--rho", type=float, help="probability that a reward is corrupt, below 0.5 (default: 0.125)")
-    parser.add_argument("--policy", metavar="P", help="policy as Name or 'Name(parameter=1)' (default: MedEUCB)")
+    arms.add_argument(
+        "--means",
+        help="means of normal arms, 1,2,3 or first:last:step (default: the paper's, 2:20:2)",
+    )
+    arms.add_argument(
+        "--laws",
+        nargs="+",
+        metavar="LAW",
+        help="one law of scipy.stats for each arm, like 'norm(2, 1)' or 'gamma(3, scale=2)'",
+    )
+    arms.add_argument(
+        "--csv", type=Path, metavar="FILE", help="logged rewards, with the columns arm and reward"
+    )
+    arms.add_argument(
+        "--paper",
+        action="store_true",
+        help="print what the theorems ask for, and promise, in the paper's own settings",
+    )
+    parser.add_argument(
+        "--sigma", help="standard deviation of normal arms, one or one for each arm (default: 1)"
+    )
+    parser.add_argument(
+        "--rho", type=float, help="probability that a reward is corrupt, below 0.5 (default: 0.125)"
+    )
+    parser.add_argument(
+        "--policy", metavar="P", help="policy as Name or 'Name(parameter=1)' (default: MedEUCB)"
+    )
     parser.add_argument("--horizon", type=float, help="rounds (default: 100000; for the map 20000)")
-    parser.add_argument("--delta", type=float, help="bounds with high probability hold with probability 1 - delta (default: 0.05)")
-    parser.add_argument("--map", action="store_true", help="draw rho against gap/sigma: three thresholds, and the measured share of trials in which the policy is stuck")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="folder of the map and its finished cells (default: results/map)")
+    parser.add_argument(
+        "--delta",
+        type=float,
+        help="bounds with high probability hold with probability 1 - delta (default: 0.05)",
+    )
+    parser.add_argument(
+        "--map",
+        action="store_true",
+        help=(
+            "draw rho against gap/sigma: three thresholds, and the measured share of trials in "
+            "which the policy is stuck"
+        ),
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="folder of the map and its finished cells (default: results/map)",
+    )
     parser.add_argument("--trials", type=int, help="trials at each point of the map (default: 40)")
-    parser.add_argument("--workers", type=int, help="threads for the map (default: one for each processor)")
+    parser.add_argument(
+        "--workers", type=int, help="threads for the map (default: one for each processor)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a page")
 
 
@@ -61,17 +102,39 @@ def run(options: argparse.Namespace) -> int:
     _refuse_unused(options)
     policy = policy_from_text(_or(options.policy, "MedEUCB"))
     if options.paper:
-        print(json.dumps([{"quantity": row.quantity, **theory.plain(row.values)} for row in theory.paper_table()], indent=2) if options.json else theory.paper_text())
+        print(
+            json.dumps(
+                [
+                    {"quantity": row.quantity, **theory.plain(row.values)}
+                    for row in theory.paper_table()
+                ],
+                indent=2,
+            )
+            if options.json
+            else theory.paper_text()
+        )
         return 0
     if options.map:
         return _map(options, policy)
-    certificate = theory.certify(_arms(options), rho=_or(options.rho, 0.125), policy=policy, horizon=_or(options.horizon, 100_000), delta=_or(options.delta, 0.05))
-    print(json.dumps(certificate.to_dict(), indent=2, allow_nan=False) if options.json else certificate)
+    certificate = theory.certify(
+        _arms(options),
+        rho=_or(options.rho, 0.125),
+        policy=policy,
+        horizon=_or(options.horizon, 100_000),
+        delta=_or(options.delta, 0.05),
+    )
+    print(
+        json.dumps(certificate.to_dict(), indent=2, allow_nan=False)
+        if options.json
+        else certificate
+    )
     return 0
 
 
 def _or(given: Any, default: Any) -> Any:
-    """Return what was given, or the default; not in the parser, which could then not tell what was given."""
+    """Return what was given, or the default; not in the parser, which could then not
+    tell what was given.
+    """
     return default if given is None else given
 
 
@@ -79,14 +142,33 @@ def _refuse_unused(options: argparse.Namespace) -> None:
     """Refuse options that would change nothing beside the others."""
     unused: tuple[str, ...]
     if options.paper:
-        what, unused, instead = "--paper prints the paper's own settings", ("sigma", "rho", "policy", "horizon", "delta", "map", *FOR_THE_MAP), ""
+        what, unused, instead = (
+            "--paper prints the paper's own settings",
+            ("sigma", "rho", "policy", "horizon", "delta", "map", *FOR_THE_MAP),
+            "",
+        )
     elif options.map:
-        what, unused, instead = "--map draws every rho against every gap, for arms of its own", ("means", "laws", "csv", "sigma", "rho", "delta"), ""
+        what, unused, instead = (
+            "--map draws every rho against every gap, for arms of its own",
+            ("means", "laws", "csv", "sigma", "rho", "delta"),
+            "",
+        )
     else:
-        what, unused, instead = "a certificate is computed, not simulated", FOR_THE_MAP, ", or add --map"
-    given = [f"--{name}" for name in unused if getattr(options, name) is not None and getattr(options, name) is not False]
+        what, unused, instead = (
+            "a certificate is computed, not simulated",
+            FOR_THE_MAP,
+            ", or add --map",
+        )
+    given = [
+        f"--{name}"
+        for name in unused
+        if getattr(options, name) is not None and getattr(options, name) is not False
+    ]
     if given:
-        raise InvalidInput(f"{what}, so {', '.join(given)} would change nothing; leave {'it' if len(given) == 1 else 'them'} out{instead}.")
+        raise InvalidInput(
+            f"{what}, so {', '.join(given)} would change nothing; leave "
+            f"{'it' if len(given) == 1 else 'them'} out{instead}."
+        )
 
 
 def _map(options: argparse.Namespace, policy: Policy) -> int:
@@ -94,11 +176,24 @@ def _map(options: argparse.Namespace, policy: Policy) -> int:
 
     out = _or(options.out, Path("results/map"))
     try:
-        breakdown, written = write_map(policy, out, horizon=_or(options.horizon, 20_000), trials=_or(options.trials, 40), workers=options.workers)
+        breakdown, written = write_map(
+            policy,
+            out,
+            horizon=_or(options.horizon, 20_000),
+            trials=_or(options.trials, 40),
+            workers=options.workers,
+        )
     except KeyboardInterrupt:
-        print(f"what is finished is kept in {out / 'cells'}; the same command goes on from there", file=sys.stderr)
+        print(
+            f"what is finished is kept in {out / 'cells'}; the same command goes on from there",
+            file=sys.stderr,
+        )
         raise
-    print(json.dumps(breakdown.to_dict(), indent=2) if options.json else f"{breakdown}\n\nwrote {', '.join(map(str, written))}")
+    print(
+        json.dumps(breakdown.to_dict(), indent=2)
+        if options.json
+        else f"{breakdown}\n\nwrote {', '.join(map(str, written))}"
+    )
     return 0
 
 
@@ -108,10 +203,14 @@ def _arms(options: argparse.Namespace) -> Bandit:
     from ..notation import numbers_from_text
 
     if options.sigma is not None and (options.laws or options.csv):
-        raise InvalidInput("--sigma is for --means; laws and logged rewards bring their own spread. Leave it out.")
+        raise InvalidInput(
+            "--sigma is for --means; laws and logged rewards bring their own spread. Leave it out."
+        )
     if options.csv:
         return ReplayBandit(options.csv)
     if options.laws:
         return ScipyBandit([law_from_text(text) for text in options.laws])
     sigma = numbers_from_text(options.sigma or "1")
-    return GaussianBandit(numbers_from_text(options.means or "2:20:2"), sigma[0] if len(sigma) == 1 else sigma)
+    return GaussianBandit(
+        numbers_from_text(options.means or "2:20:2"), sigma[0] if len(sigma) == 1 else sigma
+    )

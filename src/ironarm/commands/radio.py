@@ -1,4 +1,8 @@
-"""`ironarm radio`: the cognitive-radio testbed. Each subverb is a function that describes its options and one that does its job; a new one is one line in `SUBVERBS`."""
+"""`ironarm radio`: the cognitive-radio testbed.
+
+Each subverb is a function that describes its options and one that does its job; a new
+one is one line in `SUBVERBS`.
+"""
 
 from __future__ import annotations
 
@@ -35,15 +39,29 @@ def add(verbs: Any) -> None:
     radio = verbs.add_parser(
         "radio",
         help="the cognitive-radio testbed",
-        description="Five radio channels, a jammer, and a policy that chooses the channel: simulated at signal level, in one process or several.",
+        description=(
+            "Five radio channels, a jammer, and a policy that chooses the channel: simulated at "
+            "signal level, in one process or several."
+        ),
         epilog=_epilog(*(subverb.examples[0] for subverb in SUBVERBS.values())),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     radio.set_defaults(radio_parser=radio)
     subverbs = radio.add_subparsers(dest="subverb", metavar="SUBVERB")
     for name, subverb in SUBVERBS.items():
-        description, epilog = f"{subverb.help[0].upper()}{subverb.help[1:]}.", _epilog(*subverb.examples)
-        subverb.add(subverbs.add_parser(name, help=subverb.help, description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter))
+        description, epilog = (
+            f"{subverb.help[0].upper()}{subverb.help[1:]}.",
+            _epilog(*subverb.examples),
+        )
+        subverb.add(
+            subverbs.add_parser(
+                name,
+                help=subverb.help,
+                description=description,
+                epilog=epilog,
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+            )
+        )
 
 
 def _epilog(*examples: str) -> str:
@@ -59,21 +77,50 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--policy", metavar="P", help="policy as Name or 'Name(parameter=1)' (default: MedEUCB(block=200))")
+    parser.add_argument(
+        "--policy",
+        metavar="P",
+        help="policy as Name or 'Name(parameter=1)' (default: MedEUCB(block=200))",
+    )
     radio_jammer.add(parser, rho=0.125)
     parser.add_argument("--rounds", type=float, help="rounds (default: 2000)")
     parser.add_argument("--seed", type=int, help="a whole number (default: 1)")
-    parser.add_argument("--round-seconds", type=float, metavar="S", help="how long a round lasts at least (default: 0)")
+    parser.add_argument(
+        "--round-seconds",
+        type=float,
+        metavar="S",
+        help="how long a round lasts at least (default: 0)",
+    )
     _add_config(parser)
-    parser.add_argument("--calibration", type=Path, metavar="FILE", help="noise levels from `ironarm radio calibrate` (default: computed from the configured paths)")
-    parser.add_argument("--processes", action="store_true", help="each node a process of its own, over ZeroMQ")
+    parser.add_argument(
+        "--calibration",
+        type=Path,
+        metavar="FILE",
+        help=(
+            "noise levels from `ironarm radio calibrate` (default: computed from the configured "
+            "paths)"
+        ),
+    )
+    parser.add_argument(
+        "--processes", action="store_true", help="each node a process of its own, over ZeroMQ"
+    )
     _add_acknowledgement(parser)
     _add_results(parser)
 
 
 def _add_results(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print settings, summary and all rounds as JSON")
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the same to FILE, also when the run ends early; ironarm.radio.records.Run.load reads it")
+    parser.add_argument(
+        "--json", action="store_true", help="print settings, summary and all rounds as JSON"
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help=(
+            "write the same to FILE, also when the run ends early; ironarm.radio.records.Run.load "
+            "reads it"
+        ),
+    )
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -89,7 +136,10 @@ def _run(options: argparse.Namespace) -> int:
         from ..radio.closed_loop import run
 
         if check_devices(settings):
-            raise InvalidInput("the configuration names devices; on hardware each node is a process: add --processes, or leave out [hardware.devices] to simulate.")
+            raise InvalidInput(
+                "the configuration names devices; on hardware each node is a process: add "
+                "--processes, or leave out [hardware.devices] to simulate."
+            )
         return run(settings, on_round=show)
 
     return _results(settings, options, play)
@@ -107,11 +157,23 @@ def _watch(options: argparse.Namespace) -> int:
     from ..radio.settings import Settings
 
     settings, began = Settings.read(options.config), perf_counter()
-    return _results(settings, options, lambda show, say: Run(settings, observe(settings.processes, options.run, show, say), perf_counter() - began))
+    return _results(
+        settings,
+        options,
+        lambda show, say: Run(
+            settings, observe(settings.processes, options.run, show, say), perf_counter() - began
+        ),
+    )
 
 
-def _results(settings: Settings, options: argparse.Namespace, play: Callable[[Callable[[Round], None], Callable[[str], None]], Run]) -> int:
-    """Show the rounds as they are played, on standard error, then the summary on standard output; save them if asked to."""
+def _results(
+    settings: Settings,
+    options: argparse.Namespace,
+    play: Callable[[Callable[[Round], None], Callable[[str], None]], Run],
+) -> int:
+    """Show the rounds as they are played, on standard error, then the summary on
+    standard output; save them if asked to.
+    """
     from ..radio.live_view import LiveView
 
     if options.save:
@@ -141,11 +203,19 @@ def _results(settings: Settings, options: argparse.Namespace, play: Callable[[Ca
 def _check_place(option: str, file: Path, example: str) -> None:
     """Refuse a file that cannot be written, before rounds are played for it."""
     if file.is_dir():
-        raise InvalidInput(f"{option} {file} is a folder; name a file in it, such as {file / example}.")
+        raise InvalidInput(
+            f"{option} {file} is a folder; name a file in it, such as {file / example}."
+        )
     if not file.parent.is_dir():
-        raise InvalidInput(f"{option} {file} cannot be written: there is no folder {file.parent}. Make it first, or choose another.")
+        raise InvalidInput(
+            f"{option} {file} cannot be written: there is no folder {file.parent}. Make it first, "
+            "or choose another."
+        )
     if not os.access(file.parent, os.W_OK):
-        raise InvalidInput(f"{option} {file} cannot be written: you may not write in the folder {file.parent}. Choose another.")
+        raise InvalidInput(
+            f"{option} {file} cannot be written: you may not write in the folder {file.parent}. "
+            "Choose another."
+        )
 
 
 def _save_part(settings: Settings, played: list[Round], seconds: float, file: Path) -> None:
@@ -153,7 +223,11 @@ def _save_part(settings: Settings, played: list[Round], seconds: float, file: Pa
     from ..radio.records import Run
 
     Run(settings, sorted(played), seconds).save(file)
-    print(f"ended early; wrote the {counted(len(played), 'round')} played so far to {file}", file=sys.stderr, flush=True)
+    print(
+        f"ended early; wrote the {counted(len(played), 'round')} played so far to {file}",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -175,7 +249,11 @@ def _settings(options: argparse.Namespace) -> Settings:
     if said := radio_jammer.changes(options):
         changes["jammer"] = said
     # free ports where none are named, so that two runs at once do not meet
-    settings = Settings.read(options.config, changes, {"processes": {"port": 0, "ack_port": 0}} if options.processes else None)
+    settings = Settings.read(
+        options.config,
+        changes,
+        {"processes": {"port": 0, "ack_port": 0}} if options.processes else None,
+    )
     radio_jammer.check_rho(options, settings.jammer)
     return settings
 
@@ -186,17 +264,25 @@ def _table(result: Run) -> str:
     means = result.settings.channels.means
     jammer = radio_jammer.words(result.settings.jammer)
     lines = [
-        f"{counted(summary['rounds'], 'round')} of {summary['policy']}, jammer {jammer}, seed {summary['seed']}, {summary['seconds']:.1f} s",
+        f"{counted(summary['rounds'], 'round')} of {summary['policy']}, jammer {jammer}, seed "
+        f"{summary['seed']}, {summary['seconds']:.1f} s",
         "",
         "channel     MHz  clean dB  measured dB  pulls",
     ]
-    for channel, (mean, measured, pulls) in enumerate(zip(means, summary["clean_sinr_db"], summary["pulls"], strict=True)):
-        lines.append(f"{channel:7d}  {result.settings.centres_hz[channel] / 1e6:6.1f}  {mean:8g}  {'' if measured is None else format(measured, '.1f'):>11}  {pulls:5d}")
+    for channel, (mean, measured, pulls) in enumerate(
+        zip(means, summary["clean_sinr_db"], summary["pulls"], strict=True)
+    ):
+        lines.append(
+            f"{channel:7d}  {result.settings.centres_hz[channel] / 1e6:6.1f}  {mean:8g}  "
+            f"{'' if measured is None else format(measured, '.1f'):>11}  {pulls:5d}"
+        )
     lines += [
         "measured dB: the mean of the packets that were neither jammed nor missed",
         "",
-        f"regret {summary['regret']:.0f} dB, best channel in {summary['optimal']:.1%} of all rounds and {summary['optimal_last_tenth']:.1%} of the last tenth",
-        f"{counted(summary['jammed'], 'packet')} jammed, {summary['missed']} missed, {counted(summary['repeats'], 'round')} repeated; an ACK took {summary['ack_ms']:.2f} ms",
+        f"regret {summary['regret']:.0f} dB, best channel in {summary['optimal']:.1%} of all "
+        f"rounds and {summary['optimal_last_tenth']:.1%} of the last tenth",
+        f"{counted(summary['jammed'], 'packet')} jammed, {summary['missed']} missed, "
+        f"{counted(summary['repeats'], 'round')} repeated; an ACK took {summary['ack_ms']:.2f} ms",
     ]
     return "\n".join(lines)
 
@@ -212,11 +298,27 @@ def counted(count: int, noun: str) -> str:
 
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:
     _add_config(parser)
-    parser.add_argument("--out", type=Path, default=Path("calibration.json"), metavar="FILE", help="where to write the calibration (default: calibration.json)")
-    parser.add_argument("--packets", type=int, default=400, help="packets for each measurement (default: 400)")
-    parser.add_argument("--tolerance", type=float, default=0.2, metavar="DB", help="how far a verified mean may be from its target (default: 0.2)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("calibration.json"),
+        metavar="FILE",
+        help="where to write the calibration (default: calibration.json)",
+    )
+    parser.add_argument(
+        "--packets", type=int, default=400, help="packets for each measurement (default: 400)"
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        default=0.2,
+        metavar="DB",
+        help="how far a verified mean may be from its target (default: 0.2)",
+    )
     _add_acknowledgement(parser)
-    parser.add_argument("--note", default="", help="what to remember in the file, for example devices and cables")
+    parser.add_argument(
+        "--note", default="", help="what to remember in the file, for example devices and cables"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
@@ -237,13 +339,23 @@ def _calibrate(options: argparse.Namespace) -> int:
 
             end_on_signals()
             say = lambda text: print(text, file=sys.stderr, flush=True)  # noqa: E731
-            devices = switched_off.enter_context(DeviceBench(settings, options.acknowledge_transmitting, say))
+            devices = switched_off.enter_context(
+                DeviceBench(settings, options.acknowledge_transmitting, say)
+            )
             bench: Bench = devices
             note = f"{note} ({devices.note()})".strip()
         else:
             bench = SimulatedBench.of(settings.bench())
         wanted = settings.channels
-        found = calibrate(bench, wanted.means, wanted.spread, packets=options.packets, tolerance_db=options.tolerance, note=note, centres_hz=settings.centres_hz)
+        found = calibrate(
+            bench,
+            wanted.means,
+            wanted.spread,
+            packets=options.packets,
+            tolerance_db=options.tolerance,
+            note=note,
+            centres_hz=settings.centres_hz,
+        )
     found.save(options.out)
     if options.json:
         print(json.dumps(asdict(found), indent=2))
@@ -251,8 +363,9 @@ def _calibrate(options: argparse.Namespace) -> int:
     print("channel     MHz  target dB  floor dB  noise level  measured dB  spread dB")
     for channel, setting in enumerate(found.channels):
         print(
-            f"{channel:7d}  {setting.centre_hz / 1e6:6.1f}  {setting.target_db:9g}  {setting.floor_db:8.1f}  {setting.level:11.3e}"
-            f"  {setting.measured_db:11.2f}  {setting.measured_spread_db:9.2f}"
+            f"{channel:7d}  {setting.centre_hz / 1e6:6.1f}  {setting.target_db:9g}  "
+            f"{setting.floor_db:8.1f}  {setting.level:11.3e}  {setting.measured_db:11.2f}  "
+            f"{setting.measured_spread_db:9.2f}"
         )
     print(f"\nwrote {options.out}")
     return 0
@@ -270,29 +383,57 @@ def _node(options: argparse.Namespace) -> int:
     from ..radio.node_process import run_node
     from ..radio.settings import Settings
 
-    run_node(options.role, Settings.read(options.config), acknowledged=options.acknowledge_transmitting, with_parent=options.with_parent, run=options.run)
+    run_node(
+        options.role,
+        Settings.read(options.config),
+        acknowledged=options.acknowledge_transmitting,
+        with_parent=options.with_parent,
+        run=options.run,
+    )
     return 0
 
 
 def _add_run_name(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--run", default=BY_HAND, metavar="NAME", help=f"the run it belongs to, the same for all its nodes; those of another are refused (default: {BY_HAND})")
+    parser.add_argument(
+        "--run",
+        default=BY_HAND,
+        metavar="NAME",
+        help=(
+            "the run it belongs to, the same for all its nodes; those of another are refused "
+            f"(default: {BY_HAND})"
+        ),
+    )
 
 
 def _add_config(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", type=Path, metavar="FILE", help="the configuration, as TOML; docs/radio.md lists what it may say")
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="the configuration, as TOML; docs/radio.md lists what it may say",
+    )
 
 
 def _add_acknowledgement(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--acknowledge-transmitting", metavar="SETUP", help="needed for real radios: the configured setup once more, conducted, shielded or licensed")
+    parser.add_argument(
+        "--acknowledge-transmitting",
+        metavar="SETUP",
+        help=(
+            "needed for real radios: the configured setup once more, conducted, shielded or "
+            "licensed"
+        ),
+    )
 
 
 SUBVERBS = {
     "run": Subverb(
         "run the closed loop: choose, send, jam, measure, learn",
         (
-            "run                                             one closed loop of 2000 rounds on the simulated medium",
+            "run                                             one closed loop of 2000 rounds on "
+            "the simulated medium",
             "run --policy 'UCB' --jammer best --rho 0.3 --seed 7 --save run.json",
-            "run --processes --rounds 200                    medium, transmitter, jammer, receiver and noise source as processes",
+            "run --processes --rounds 200                    medium, transmitter, jammer, "
+            "receiver and noise source as processes",
         ),
         _add_run,
         _run,
@@ -300,7 +441,8 @@ SUBVERBS = {
     "calibrate": Subverb(
         "find the noise levels that put the channels at their means",
         (
-            "calibrate --out calibration.json                find the noise levels, from paths that nobody knows",
+            "calibrate --out calibration.json                find the noise levels, from paths "
+            "that nobody knows",
             "run --calibration calibration.json              and use them",
         ),
         _add_calibrate,
@@ -309,17 +451,22 @@ SUBVERBS = {
     "node": Subverb(
         "run one node as a process; `ironarm radio watch` shows and saves the rounds",
         (
-            "node jammer --config bench.toml                 one node, for example on another machine",
-            "node tx --config bench.toml --acknowledge-transmitting conducted    the transmitter, on a real radio",
+            "node jammer --config bench.toml                 one node, for example on another "
+            "machine",
+            "node tx --config bench.toml --acknowledge-transmitting conducted    the transmitter, "
+            "on a real radio",
         ),
         _add_node,
         _node,
     ),
     "watch": Subverb(
-        "show and save the rounds of nodes that were started one by one, from the first on; it takes no part, and may come while the run lasts",
+        "show and save the rounds of nodes that were started one by one, from the first on; it "
+        "takes no part, and may come while the run lasts",
         (
-            "watch --config bench.toml --save run.json       the rounds of a run whose nodes were started by hand",
-            "watch --config bench.toml --run NAME            the same, where the nodes were started with --run NAME",
+            "watch --config bench.toml --save run.json       the rounds of a run whose nodes were "
+            "started by hand",
+            "watch --config bench.toml --run NAME            the same, where the nodes were "
+            "started with --run NAME",
         ),
         _add_watch,
         _watch,
@@ -327,7 +474,8 @@ SUBVERBS = {
     "record": Subverb(
         "write rounds as a SigMF recording of all five channels",
         (
-            "record --out recordings --rounds 20             what is heard of all five channels, as SigMF",
+            "record --out recordings --rounds 20             what is heard of all five channels, "
+            "as SigMF",
             "record --out recordings --name best --jammer best --rho 0.5 --format cf32_le",
         ),
         radio_record.add,
@@ -337,7 +485,8 @@ SUBVERBS = {
         "list the radios that SoapySDR finds, and what they can do",
         (
             "probe                                           the radios of this machine",
-            "probe --device driver=redpitaya,addr=192.168.1.100    one that cannot be found by searching",
+            "probe --device driver=redpitaya,addr=192.168.1.100    one that cannot be found by "
+            "searching",
         ),
         radio_probe.add,
         radio_probe.run,
@@ -345,7 +494,8 @@ SUBVERBS = {
     "virtual": Subverb(
         "serve virtual radios to SoapySDR, on the simulated medium",
         (
-            "virtual                                         four virtual radios on free ports, until Ctrl-C",
+            "virtual                                         four virtual radios on free ports, "
+            "until Ctrl-C",
             "virtual --devices transmitter,receiver --ports 5741,5742 --sinr 30*5",
         ),
         radio_virtual.add,

@@ -1,4 +1,6 @@
-"""The jammer on the command line: `--jammer` and `--rho`, the same for `ironarm radio run` and `record`."""
+"""The jammer on the command line: `--jammer` and `--rho`, the same for `ironarm
+radio run` and `record`.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,18 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser, rho: float) -> None:
     """Describe the options."""
-    parser.add_argument("--rho", type=float, help=f"probability that a packet is jammed, for --jammer any and best (default: {rho:g})")
+    parser.add_argument(
+        "--rho",
+        type=float,
+        help=f"probability that a packet is jammed, for --jammer any and best (default: {rho:g})",
+    )
     parser.add_argument(
         "--jammer",
         metavar="STRATEGY",
-        help="any, best (only packets in the best channel), a probability for each of the five channels as 0.1,0,0,0,0, or trace:FILE, a line for each round (default: any)",
+        help=(
+            "any, best (only packets in the best channel), a probability for each of the five "
+            "channels as 0.1,0,0,0,0, or trace:FILE, a line for each round (default: any)"
+        ),
     )
 
 
@@ -35,11 +44,18 @@ def changes(options: argparse.Namespace) -> dict[str, Any]:
 def check_rho(options: argparse.Namespace, jammer: JammerSettings) -> None:
     """Refuse a rho that would have no effect."""
     if options.rho is not None and not jammer.has_rho:
-        raise InvalidInput(f"--rho has no effect beside the jammer {words(jammer)}, which says itself what is jammed; leave it out, or use --jammer any or best.")
+        raise InvalidInput(
+            f"--rho has no effect beside the jammer {words(jammer)}, which says itself what is "
+            "jammed; leave it out, or use --jammer any or best."
+        )
 
 
 def words(jammer: JammerSettings) -> str:
     """Return a jammer in words, with rho only where it has an effect."""
     if not isinstance(jammer.strategy, str):
         return ",".join(f"{probability:g}" for probability in jammer.strategy)
-    return f"{jammer.strategy!r} with rho = {jammer.rho:g}" if jammer.has_rho else repr(jammer.strategy)
+    return (
+        f"{jammer.strategy!r} with rho = {jammer.rho:g}"
+        if jammer.has_rho
+        else repr(jammer.strategy)
+    )

@@ -9,14 +9,22 @@ from typing import Any
 
 from ..errors import MissingExtra
 
-HELP = "list the radios that SoapySDR finds and what they can do, and say what is missing; nothing is sent and nothing is set"
+HELP = (
+    "list the radios that SoapySDR finds and what they can do, and say what is missing; nothing "
+    "is sent and nothing is set"
+)
 MODULES = "apt-cache search soapysdr-module"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
     parser.add_argument(
-        "--device", metavar="ARGS", help="only this device, for example driver=uhd; needed for drivers that cannot search, such as driver=redpitaya,addr=192.168.1.100"
+        "--device",
+        metavar="ARGS",
+        help=(
+            "only this device, for example driver=uhd; needed for drivers that cannot search, "
+            "such as driver=redpitaya,addr=192.168.1.100"
+        ),
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a page")
 
@@ -34,27 +42,41 @@ def run(options: argparse.Namespace) -> int:
     found = [dict(one) for one in module.Device.enumerate(options.device or "")]
     devices = [describe(module, one) for one in found]
     if options.json:
-        print(json.dumps({"soapysdr": module.getAPIVersion(), "modules": modules, "devices": devices}, indent=2))
+        print(
+            json.dumps(
+                {"soapysdr": module.getAPIVersion(), "modules": modules, "devices": devices},
+                indent=2,
+            )
+        )
     else:
         print(page(module.getAPIVersion(), modules, devices))
     return 0 if devices else 1
 
 
 def describe(module: Any, arguments: dict[str, str]) -> dict[str, Any]:
-    """Return what a device says of itself: identity, and for both directions frequencies, rates and gains."""
+    """Return what a device says of itself: identity, and for both directions
+    frequencies, rates and gains.
+    """
     text = ",".join(f"{key}={value}" for key, value in arguments.items())
     try:
         device = module.Device(text)
     except RuntimeError as error:
         return {"arguments": text, "error": str(error)}
     try:
-        told: dict[str, Any] = {"arguments": text, "driver": device.getDriverKey(), "hardware": device.getHardwareKey(), "info": dict(device.getHardwareInfo())}
+        told: dict[str, Any] = {
+            "arguments": text,
+            "driver": device.getDriverKey(),
+            "hardware": device.getHardwareKey(),
+            "info": dict(device.getHardwareInfo()),
+        }
         for word, way in (("receive", module.SOAPY_SDR_RX), ("transmit", module.SOAPY_SDR_TX)):
             told[word] = [
                 {
                     "frequency_hz": _ranges(device.getFrequencyRange(way, channel)),
                     "rate_hz": _ranges(device.getSampleRateRange(way, channel)),
-                    "gain_db": _ranges([device.getGainRange(way, channel)]) if device.listGains(way, channel) else None,
+                    "gain_db": _ranges([device.getGainRange(way, channel)])
+                    if device.listGains(way, channel)
+                    else None,
                     "antennas": list(device.listAntennas(way, channel)),
                 }
                 for channel in range(device.getNumChannels(way))
@@ -68,10 +90,14 @@ def page(version: str, modules: list[str], devices: list[dict[str, Any]]) -> str
     """Return what was found as text."""
     lines = [f"SoapySDR {version}, driver modules: {', '.join(modules) or 'none'}"]
     if not modules:
-        lines.append(f"Without a driver module no radio can be found: `{MODULES}` lists them, for example soapysdr-module-uhd for USRPs (B200).")
+        lines.append(
+            f"Without a driver module no radio can be found: `{MODULES}` lists them, for example "
+            "soapysdr-module-uhd for USRPs (B200)."
+        )
     elif not devices:
         lines.append(
-            f"No radio was found. Is it connected, and is the module of its driver among those above (`{MODULES}`)? Some drivers cannot search: name the device with --device."
+            "No radio was found. Is it connected, and is the module of its driver among those "
+            f"above (`{MODULES}`)? Some drivers cannot search: name the device with --device."
         )
     for device in devices:
         lines.append(f"\n{device['arguments']}")
@@ -80,8 +106,15 @@ def page(version: str, modules: list[str], devices: list[dict[str, Any]]) -> str
             continue
         for word in ("receive", "transmit"):
             for number, one in enumerate(device[word]):
-                gain = "no gain that can be set" if one["gain_db"] is None else f"gain {_text(one['gain_db'], 1)} dB"
-                lines.append(f"  {word} {number}: {_text(one['frequency_hz'], 1e6)} MHz; {_text(one['rate_hz'], 1e6)} MS/s; {gain}")
+                gain = (
+                    "no gain that can be set"
+                    if one["gain_db"] is None
+                    else f"gain {_text(one['gain_db'], 1)} dB"
+                )
+                lines.append(
+                    f"  {word} {number}: {_text(one['frequency_hz'], 1e6)} MHz; "
+                    f"{_text(one['rate_hz'], 1e6)} MS/s; {gain}"
+                )
             if not device[word]:
                 lines.append(f"  cannot {word}")
     return "\n".join(lines)
@@ -92,4 +125,7 @@ def _ranges(ranges: Any) -> list[list[float]]:
 
 
 def _text(ranges: list[list[float]], unit: float) -> str:
-    return ", ".join(f"{low / unit:g}" if low == high else f"{low / unit:g} to {high / unit:g}" for low, high in ranges)
+    return ", ".join(
+        f"{low / unit:g}" if low == high else f"{low / unit:g} to {high / unit:g}"
+        for low, high in ranges
+    )

@@ -12,14 +12,42 @@ RHO = 0.3
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the recording")
-    parser.add_argument("--name", default="testbed", help="name of the recording (default: testbed)")
-    parser.add_argument("--rounds", type=int, default=20, metavar="N", help="rounds, one packet each (default: 20)")
-    parser.add_argument("--policy", default="EpsilonGreedy(c=10)", metavar="POLICY", help="who chooses the channels (default: EpsilonGreedy(c=10))")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder for the recording"
+    )
+    parser.add_argument(
+        "--name", default="testbed", help="name of the recording (default: testbed)"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=20, metavar="N", help="rounds, one packet each (default: 20)"
+    )
+    parser.add_argument(
+        "--policy",
+        default="EpsilonGreedy(c=10)",
+        metavar="POLICY",
+        help="who chooses the channels (default: EpsilonGreedy(c=10))",
+    )
     radio_jammer.add(parser, rho=RHO)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed gives the same recording (default: 0)")
-    parser.add_argument("--milliseconds", type=float, default=4.0, metavar="MS", help="how much of each round is kept, the packet in the middle (default: 4)")
-    parser.add_argument("--format", choices=["ci16_le", "cf32_le"], default="ci16_le", help="type of the samples: 16-bit numbers or floats (default: ci16_le)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the same seed gives the same recording (default: 0)",
+    )
+    parser.add_argument(
+        "--milliseconds",
+        type=float,
+        default=4.0,
+        metavar="MS",
+        help="how much of each round is kept, the packet in the middle (default: 4)",
+    )
+    parser.add_argument(
+        "--format",
+        choices=["ci16_le", "cf32_le"],
+        default="ci16_le",
+        help="type of the samples: 16-bit numbers or floats (default: ci16_le)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -36,10 +64,33 @@ def run(options: argparse.Namespace) -> int:
     settings = Settings.of({"jammer": {"rho": RHO, **radio_jammer.changes(options)}})
     radio_jammer.check_rho(options, settings.jammer)
     bandit, strategy = RadioBandit(), strategy_of(settings)
-    policy, seed = policy_from_text(options.policy, **({"rho": settings.jammer.rho} if settings.jammer.has_rho else {})), whole("seed", options.seed)
-    heard = bursts(bandit, strategy, policy, rounds=options.rounds, seed=seed, milliseconds=options.milliseconds)
-    words = f"{options.rounds} rounds of {options.policy}, jammer {radio_jammer.words(settings.jammer)}, seed {seed}; simulated"
-    meta, annotations = record(heard, bandit, options.out / file_name("name", options.name), form=options.format, description=words)
+    policy, seed = (
+        policy_from_text(
+            options.policy, **({"rho": settings.jammer.rho} if settings.jammer.has_rho else {})
+        ),
+        whole("seed", options.seed),
+    )
+    heard = bursts(
+        bandit,
+        strategy,
+        policy,
+        rounds=options.rounds,
+        seed=seed,
+        milliseconds=options.milliseconds,
+    )
+    words = (
+        f"{options.rounds} rounds of {options.policy}, jammer "
+        f"{radio_jammer.words(settings.jammer)}, seed {seed}; simulated"
+    )
+    meta, annotations = record(
+        heard,
+        bandit,
+        options.out / file_name("name", options.name),
+        form=options.format,
+        description=words,
+    )
     size = meta.with_suffix(".sigmf-data").stat().st_size
-    print(f"wrote {meta} with {annotations} annotations, and {size / 1e6:.1f} MB of samples beside it")
+    print(
+        f"wrote {meta} with {annotations} annotations, and {size / 1e6:.1f} MB of samples beside it"
+    )
     return 0

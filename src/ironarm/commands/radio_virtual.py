@@ -1,4 +1,6 @@
-"""`ironarm radio virtual`: virtual radios for SoapySDR, on a simulated medium, as a process of their own."""
+"""`ironarm radio virtual`: virtual radios for SoapySDR, on a simulated medium, as a
+process of their own.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,44 @@ from ..errors import InvalidInput
 
 MOST_DB = 200.0
 
-HELP = "serve virtual radios to SoapySDR's Red Pitaya driver, on a simulated medium, until interrupted"
+HELP = (
+    "serve virtual radios to SoapySDR's Red Pitaya driver, on a simulated medium, until interrupted"
+)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser.add_argument("--devices", default="transmitter,jammer,receiver,noise", metavar="A,B", help="names of the devices (default: transmitter,jammer,receiver,noise)")
-    parser.add_argument("--ports", metavar="P,Q", help="a port for each device (default: free ones)")
-    parser.add_argument("--sinr", default="41,37,35,31,28", metavar="DB", help="SINR of each channel in dB, for a packet of unit power (default: 41,37,35,31,28)")
-    parser.add_argument("--wander", type=float, default=0.0, metavar="DB", help="standard deviation of the packets' level in dB (default: 0)")
+    parser.add_argument(
+        "--devices",
+        default="transmitter,jammer,receiver,noise",
+        metavar="A,B",
+        help="names of the devices (default: transmitter,jammer,receiver,noise)",
+    )
+    parser.add_argument(
+        "--ports", metavar="P,Q", help="a port for each device (default: free ones)"
+    )
+    parser.add_argument(
+        "--sinr",
+        default="41,37,35,31,28",
+        metavar="DB",
+        help="SINR of each channel in dB, for a packet of unit power (default: 41,37,35,31,28)",
+    )
+    parser.add_argument(
+        "--wander",
+        type=float,
+        default=0.0,
+        metavar="DB",
+        help="standard deviation of the packets' level in dB (default: 0)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="a whole number (default: 0)")
-    parser.add_argument("--realtime", action="store_true", help="keep to the wall clock and drop what is not read in time (default: wait for slow receivers)")
+    parser.add_argument(
+        "--realtime",
+        action="store_true",
+        help=(
+            "keep to the wall clock and drop what is not read in time (default: wait for slow "
+            "receivers)"
+        ),
+    )
     parser.add_argument("--json", action="store_true", help="print the devices as one line of JSON")
 
 
@@ -32,21 +61,50 @@ def run(options: argparse.Namespace) -> int:
     from ..radio.virtual import VirtualRadio
     from ..validation import number, whole
 
-    targets = [number("a channel's SINR (--sinr)", sinr, at_least=-MOST_DB, at_most=MOST_DB) for sinr in numbers_from_text(options.sinr)]
+    targets = [
+        number("a channel's SINR (--sinr)", sinr, at_least=-MOST_DB, at_most=MOST_DB)
+        for sinr in numbers_from_text(options.sinr)
+    ]
     if len(targets) != len(CENTRES_HZ):
-        raise InvalidInput(f"--sinr must have one number for each of the {len(CENTRES_HZ)} channels, got {len(targets)}.")
-    medium = Medium(noise=[10 ** (-sinr / 10) for sinr in targets], wander_db=options.wander, seed=options.seed)
+        raise InvalidInput(
+            f"--sinr must have one number for each of the {len(CENTRES_HZ)} channels, got "
+            f"{len(targets)}."
+        )
+    medium = Medium(
+        noise=[10 ** (-sinr / 10) for sinr in targets], wander_db=options.wander, seed=options.seed
+    )
     names = [name.strip() for name in options.devices.split(",")]
-    ports = None if options.ports is None else [whole("a port", port, below=65536) for port in numbers_from_text(options.ports)]
+    ports = (
+        None
+        if options.ports is None
+        else [whole("a port", port, below=65536) for port in numbers_from_text(options.ports)]
+    )
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     with VirtualRadio(medium, names, ports=ports, realtime=options.realtime) as virtual:
-        devices = {name: ",".join(f"{key}={value}" for key, value in virtual.arguments(name).items()) for name in names}
+        devices = {
+            name: ",".join(f"{key}={value}" for key, value in virtual.arguments(name).items())
+            for name in names
+        }
         if options.json:
-            print(json.dumps({"devices": devices, "frequency_translation_hz": virtual.translation_hz}), flush=True)
+            print(
+                json.dumps(
+                    {"devices": devices, "frequency_translation_hz": virtual.translation_hz}
+                ),
+                flush=True,
+            )
         else:
             lines = [f"{name:<12} {arguments}" for name, arguments in devices.items()]
-            print("\n".join([*lines, f"Tune them to the frequency on the air {virtual.translation_hz / 1e6:+g} MHz, at 1.25 MS/s. Ctrl-C ends."]), flush=True)
+            print(
+                "\n".join(
+                    [
+                        *lines,
+                        f"Tune them to the frequency on the air {virtual.translation_hz / 1e6:+g} "
+                        "MHz, at 1.25 MS/s. Ctrl-C ends.",
+                    ]
+                ),
+                flush=True,
+            )
         said = 0
         while virtual.serving and not ended.wait(0.2):
             for complaint in virtual.complaints[said:]:

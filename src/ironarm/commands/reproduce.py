@@ -29,17 +29,49 @@ def add(verbs: Any) -> None:
     reproduce = verbs.add_parser(
         "reproduce",
         help="the paper's study, its claims checked, in one report",
-        description="Run a study, check its claims, and write a report: report.html, report.json and the figures.",
+        description=(
+            "Run a study, check its claims, and write a report: report.html, report.json and the "
+            "figures."
+        ),
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     listed = "; ".join(f"{name}: {what}" for name, what in STUDIES.items())
-    reproduce.add_argument("--study", default="synthetic", metavar="NAME", help=f"the study, or a folder that holds one (default: synthetic). {listed}")
-    reproduce.add_argument("--trials", type=int, metavar="N", help="trials in every run, instead of the study's own number")
-    reproduce.add_argument("--quick", action="store_true", help="the study's quick sizes, to look at: in our studies fewer trials of as many rounds, in yours what its runs say")
-    reproduce.add_argument("--out", type=Path, metavar="DIR", help="folder for the report and the finished cells (default: results; for another of our studies results/NAME)")
-    reproduce.add_argument("--workers", type=int, metavar="N", help="threads (default: one for each processor)")
-    reproduce.add_argument("--force", action="store_true", help="run everything again, also what is there")
+    reproduce.add_argument(
+        "--study",
+        default="synthetic",
+        metavar="NAME",
+        help=f"the study, or a folder that holds one (default: synthetic). {listed}",
+    )
+    reproduce.add_argument(
+        "--trials",
+        type=int,
+        metavar="N",
+        help="trials in every run, instead of the study's own number",
+    )
+    reproduce.add_argument(
+        "--quick",
+        action="store_true",
+        help=(
+            "the study's quick sizes, to look at: in our studies fewer trials of as many rounds, "
+            "in yours what its runs say"
+        ),
+    )
+    reproduce.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help=(
+            "folder for the report and the finished cells (default: results; for another of our "
+            "studies results/NAME)"
+        ),
+    )
+    reproduce.add_argument(
+        "--workers", type=int, metavar="N", help="threads (default: one for each processor)"
+    )
+    reproduce.add_argument(
+        "--force", action="store_true", help="run everything again, also what is there"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,13 +85,23 @@ def run(options: argparse.Namespace) -> int:
     study = read_study(options.study, trials=options.trials, quick=options.quick)
     require_extras()  # now, not after the simulations
     if options.out is None:
-        options.out = Path("results", options.study) if options.study in STUDIES and options.study != "synthetic" else Path("results")
+        options.out = (
+            Path("results", options.study)
+            if options.study in STUDIES and options.study != "synthetic"
+            else Path("results")
+        )
     try:
         findings = Runner(study, options.out, workers=options.workers, force=options.force).run()
-        found, written = report(findings, options.out, shlex.join(["ironarm", *sys.argv[1:]]), options.force)
+        found, written = report(
+            findings, options.out, shlex.join(["ironarm", *sys.argv[1:]]), options.force
+        )
         link_reports(options.out, STUDIES)
     except KeyboardInterrupt:
-        print(f"what is finished is kept in {options.out / 'cells'}; the same command goes on from there", file=sys.stderr)
+        print(
+            f"what is finished is kept in {options.out / 'cells'}; the same command goes on from "
+            "there",
+            file=sys.stderr,
+        )
         raise
     print(study.title)
     last, several = None, len({claim["run"] for claim in found["claims"]}) > 1
@@ -68,15 +110,25 @@ def run(options: argparse.Namespace) -> int:
             print(f"\n{claim['sentence']}")
         last = claim["sentence"]
         print(f"  {claim['verdict']:<11}  {_on_what(claim, several)}")
-    print(f"\n{findings.computed} cells computed, {findings.kept} already there, {findings.seconds:.0f} s before drawing")
-    print(f"{'wrote' if written else 'already there:'} {options.out / 'report.html'} and what belongs to it")
+    print(
+        f"\n{findings.computed} cells computed, {findings.kept} already there, "
+        f"{findings.seconds:.0f} s before drawing"
+    )
+    print(
+        f"{'wrote' if written else 'already there:'} {options.out / 'report.html'} and what "
+        "belongs to it"
+    )
     return 0
 
 
 def _on_what(claim: dict[str, Any], several: bool) -> str:
-    """Return on what a claim was judged: the run if there are several, rho, and how many trials."""
+    """Return on what a claim was judged: the run if there are several, rho, and how
+    many trials.
+    """
     run = f"{claim['run']}, " if several else ""
     few, full = claim["on_paper_trials"], claim["on_all_trials"]
     if claim["rho"] is None:
         return f"{run}{full['rewards']:,} rewards of each kind"
-    return f"{run}rho = {claim['rho']:g}, {full['trials']:,} trials" + (f" (on {few['trials']}: {few['verdict']})" if few["trials"] < full["trials"] else "")
+    return f"{run}rho = {claim['rho']:g}, {full['trials']:,} trials" + (
+        f" (on {few['trials']}: {few['verdict']})" if few["trials"] < full["trials"] else ""
+    )

@@ -16,7 +16,17 @@ examples:
   ironarm simulate --save result.npz --plot result.svg
 """
 
-NINE = ["MedEUCB", "MedEpsilonGreedy", "UCB", "EpsilonGreedy", "RUCB", "EXP3(reward_range=(0, 22))", "CatoniUCB", "TrimmedUCB", "TrimmedEpsilonGreedy"]
+NINE = [
+    "MedEUCB",
+    "MedEpsilonGreedy",
+    "UCB",
+    "EpsilonGreedy",
+    "RUCB",
+    "EXP3(reward_range=(0, 22))",
+    "CatoniUCB",
+    "TrimmedUCB",
+    "TrimmedEpsilonGreedy",
+]
 
 
 def add(verbs: Any) -> None:
@@ -28,19 +38,57 @@ def add(verbs: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    simulate.add_argument("--policies", nargs="+", metavar="P", help="policies as Name or 'Name(parameter=1)' (default: the paper's nine, trimming with alpha = rho)")
-    simulate.add_argument("--means", default="2:20:2", help="the arms' means, 1,2,3 or first:last:step (default: the paper's, 2:20:2)")
-    simulate.add_argument("--sigma", default="1", help="standard deviation, one or one for each arm (default: 1)")
-    simulate.add_argument("--rho", type=float, help="probability of an attack in a round (default: 0.125)")
-    simulate.add_argument("--attack", default="OppositeUniform", help="attack as Name or 'Name(parameter=1)' (default: OppositeUniform, the paper's)")
-    simulate.add_argument("--horizon", type=float, default=100_000, help="rounds in a trial (default: 100000)")
-    simulate.add_argument("--trials", type=int, default=20, help="independent repetitions (default: 20)")
-    simulate.add_argument("--seed", type=int, help="a whole number (default: a fresh one, which is printed)")
+    simulate.add_argument(
+        "--policies",
+        nargs="+",
+        metavar="P",
+        help=(
+            "policies as Name or 'Name(parameter=1)' (default: the paper's nine, trimming with "
+            "alpha = rho)"
+        ),
+    )
+    simulate.add_argument(
+        "--means",
+        default="2:20:2",
+        help="the arms' means, 1,2,3 or first:last:step (default: the paper's, 2:20:2)",
+    )
+    simulate.add_argument(
+        "--sigma", default="1", help="standard deviation, one or one for each arm (default: 1)"
+    )
+    simulate.add_argument(
+        "--rho", type=float, help="probability of an attack in a round (default: 0.125)"
+    )
+    simulate.add_argument(
+        "--attack",
+        default="OppositeUniform",
+        help="attack as Name or 'Name(parameter=1)' (default: OppositeUniform, the paper's)",
+    )
+    simulate.add_argument(
+        "--horizon", type=float, default=100_000, help="rounds in a trial (default: 100000)"
+    )
+    simulate.add_argument(
+        "--trials", type=int, default=20, help="independent repetitions (default: 20)"
+    )
+    simulate.add_argument(
+        "--seed", type=int, help="a whole number (default: a fresh one, which is printed)"
+    )
     simulate.add_argument("--workers", type=int, help="threads (default: one for each processor)")
-    simulate.add_argument("--pairs", action="store_true", help="also print the paired differences between policies")
+    simulate.add_argument(
+        "--pairs", action="store_true", help="also print the paired differences between policies"
+    )
     simulate.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    simulate.add_argument("--save", type=Path, metavar="FILE", help="write the result to FILE (.npz); ironarm.Result.load reads it")
-    simulate.add_argument("--plot", type=Path, metavar="FILE", help="draw regret and share of optimal pulls to FILE (.png, .svg or .pdf)")
+    simulate.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="write the result to FILE (.npz); ironarm.Result.load reads it",
+    )
+    simulate.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw regret and share of optimal pulls to FILE (.png, .svg or .pdf)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -50,12 +98,23 @@ def run(options: argparse.Namespace) -> int:
     from ..simulation import simulate
 
     sigma = numbers_from_text(options.sigma)
-    bandit = GaussianBandit(numbers_from_text(options.means), sigma[0] if len(sigma) == 1 else sigma)
+    bandit = GaussianBandit(
+        numbers_from_text(options.means), sigma[0] if len(sigma) == 1 else sigma
+    )
     attack = attack_from_text(options.attack, options.rho)
-    names = options.policies or [f"{name}(alpha={attack.rho})" if name.startswith("Trimmed") else name for name in NINE]
+    names = options.policies or [
+        f"{name}(alpha={attack.rho})" if name.startswith("Trimmed") else name for name in NINE
+    ]
     policies = [policy_from_text(text) for text in names]
     result = simulate(
-        policies, bandit, attack, horizon=options.horizon, trials=options.trials, seed=options.seed, workers=options.workers, progress=None if sys.stderr.isatty() else True
+        policies,
+        bandit,
+        attack,
+        horizon=options.horizon,
+        trials=options.trials,
+        seed=options.seed,
+        workers=options.workers,
+        progress=None if sys.stderr.isatty() else True,
     )
     if options.save:
         result.save(options.save)
@@ -63,9 +122,21 @@ def run(options: argparse.Namespace) -> int:
         result.plot(options.plot)
     summary = result.summary()
     if options.json:
-        print(json.dumps({**summary.to_dict(), "specification": result.specification, "seconds": result.seconds}, indent=2))
+        print(
+            json.dumps(
+                {
+                    **summary.to_dict(),
+                    "specification": result.specification,
+                    "seconds": result.seconds,
+                },
+                indent=2,
+            )
+        )
         return 0
-    print(f"{options.trials} trials of {result.specification['horizon']} rounds under {attack}, seed {result.specification['seed']}, {result.seconds:.1f} s\n")
+    print(
+        f"{options.trials} trials of {result.specification['horizon']} rounds under {attack}, "
+        f"seed {result.specification['seed']}, {result.seconds:.1f} s\n"
+    )
     print(summary)
     if options.pairs and summary.pairs:
         print()

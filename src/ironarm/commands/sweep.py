@@ -32,31 +32,66 @@ def add(verbs: Any) -> None:
     sweep = verbs.add_parser(
         "sweep",
         help="policy × attack × rho × gap × parameters, from a file",
-        description="Simulate every combination that a TOML file lists, in parallel; write Parquet files. Finished cells are kept: the same command goes on where it stopped.",
+        description=(
+            "Simulate every combination that a TOML file lists, in parallel; write Parquet files. "
+            "Finished cells are kept: the same command goes on where it stopped."
+        ),
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     sweep.add_argument("file", type=Path, metavar="FILE", help="the sweep, as TOML; see below")
-    sweep.add_argument("--out", type=Path, metavar="DIR", help="folder for tables and finished cells (default: results/ and the file's name)")
-    sweep.add_argument("--workers", type=int, metavar="N", help="processes (default: one for each processor)")
-    sweep.add_argument("--dask", nargs="?", const="local", metavar="ADDRESS", help="use Dask: a cluster on this machine, or the scheduler at ADDRESS")
-    sweep.add_argument("--trials", type=int, metavar="N", help="independent repetitions, in place of the file's")
-    sweep.add_argument("--force", action="store_true", help="run all cells, also those that are there")
+    sweep.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="folder for tables and finished cells (default: results/ and the file's name)",
+    )
+    sweep.add_argument(
+        "--workers", type=int, metavar="N", help="processes (default: one for each processor)"
+    )
+    sweep.add_argument(
+        "--dask",
+        nargs="?",
+        const="local",
+        metavar="ADDRESS",
+        help="use Dask: a cluster on this machine, or the scheduler at ADDRESS",
+    )
+    sweep.add_argument(
+        "--trials", type=int, metavar="N", help="independent repetitions, in place of the file's"
+    )
+    sweep.add_argument(
+        "--force", action="store_true", help="run all cells, also those that are there"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the sweep, and print where its tables are and what they say at the horizon."""
+    """Run the sweep, and print where its tables are and what they say at the
+    horizon.
+    """
     from ..studies.sweep import run_sweep
     from ..studies.sweep_file import read_sweep
 
     cells = read_sweep(options.file, options.trials)
     out = options.out or Path("results") / options.file.stem
     progress = None if sys.stderr.isatty() else True
-    trials, checkpoints = run_sweep(cells, out, workers=options.workers, dask=options.dask, force=options.force, progress=progress)
+    trials, checkpoints = run_sweep(
+        cells,
+        out,
+        workers=options.workers,
+        dask=options.dask,
+        force=options.force,
+        progress=progress,
+    )
 
     from ..studies.sweep_tables import final_table
 
-    print(f"{len(cells)} cells: {cells[0].trials} trials of {cells[0].horizon} rounds each, seed {cells[0].seed}\n")
+    print(
+        f"{len(cells)} cells: {cells[0].trials} trials of {cells[0].horizon} rounds each, seed "
+        f"{cells[0].seed}\n"
+    )
     print(final_table(checkpoints))
-    print(f"\nwrote {out / trials.name} (a row for each trial) and {out / checkpoints.name} (a row for each checkpoint)")
+    print(
+        f"\nwrote {out / trials.name} (a row for each trial) and {out / checkpoints.name} (a row "
+        "for each checkpoint)"
+    )
     return 0

@@ -1,4 +1,6 @@
-"""`ironarm worst-case`: the attack that hurts a policy most, searched for within the model."""
+"""`ironarm worst-case`: the attack that hurts a policy most, searched for within the
+model.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +25,60 @@ def add(verbs: Any) -> None:
     parser = verbs.add_parser(
         "worst-case",
         help="search for the attack that hurts a policy most",
-        description="Try many attacks within the model, let the worst of them compete, and measure the last one on fresh seeds beside the named attacks. "
-        "Finished simulations are kept: the same command goes on where it stopped.",
+        description=(
+            "Try many attacks within the model, let the worst of them compete, and measure the "
+            "last one on fresh seeds beside the named attacks. Finished simulations are kept: the "
+            "same command goes on where it stopped."
+        ),
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--policy", default="MedEUCB", metavar="P", help="policy as Name or 'Name(parameter=1)' (default: MedEUCB)")
-    parser.add_argument("--means", default="2:20:2", help="the arms' means, 1,2,3 or first:last:step (default: the paper's, 2:20:2)")
-    parser.add_argument("--sigma", default="1", help="standard deviation, one or one for each arm (default: 1)")
-    parser.add_argument("--rho", type=float, default=0.125, help="probability of an attack in a round (default: 0.125)")
-    parser.add_argument("--horizon", type=float, default=10_000, help="rounds in a trial (default: 10000)")
-    parser.add_argument("--trials", type=int, default=200, help="fresh trials of the attack found and of each named one (default: 200)")
-    parser.add_argument("--budget", type=int, default=64, metavar="N", help="candidates to begin with (default: 64)")
-    parser.add_argument("--seed", type=int, default=2020, help="of the search; the fresh trials have the next number (default: 2020)")
+    parser.add_argument(
+        "--policy",
+        default="MedEUCB",
+        metavar="P",
+        help="policy as Name or 'Name(parameter=1)' (default: MedEUCB)",
+    )
+    parser.add_argument(
+        "--means",
+        default="2:20:2",
+        help="the arms' means, 1,2,3 or first:last:step (default: the paper's, 2:20:2)",
+    )
+    parser.add_argument(
+        "--sigma", default="1", help="standard deviation, one or one for each arm (default: 1)"
+    )
+    parser.add_argument(
+        "--rho",
+        type=float,
+        default=0.125,
+        help="probability of an attack in a round (default: 0.125)",
+    )
+    parser.add_argument(
+        "--horizon", type=float, default=10_000, help="rounds in a trial (default: 10000)"
+    )
+    parser.add_argument(
+        "--trials",
+        type=int,
+        default=200,
+        help="fresh trials of the attack found and of each named one (default: 200)",
+    )
+    parser.add_argument(
+        "--budget", type=int, default=64, metavar="N", help="candidates to begin with (default: 64)"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=2020,
+        help="of the search; the fresh trials have the next number (default: 2020)",
+    )
     parser.add_argument("--workers", type=int, help="threads (default: one for each processor)")
-    parser.add_argument("--out", type=Path, default=Path("results/worst-case"), metavar="DIR", help="folder for the answer and the finished cells (default: results/worst-case)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("results/worst-case"),
+        metavar="DIR",
+        help="folder for the answer and the finished cells (default: results/worst-case)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a page")
 
 
@@ -49,12 +90,31 @@ def run(options: argparse.Namespace) -> int:
     from ..studies.worst_case import worst_case
 
     sigma = numbers_from_text(options.sigma)
-    bandit = GaussianBandit(numbers_from_text(options.means), sigma[0] if len(sigma) == 1 else sigma)
-    settings = {name: getattr(options, name) for name in ("rho", "horizon", "trials", "budget", "seed", "workers")}
+    bandit = GaussianBandit(
+        numbers_from_text(options.means), sigma[0] if len(sigma) == 1 else sigma
+    )
+    settings = {
+        name: getattr(options, name)
+        for name in ("rho", "horizon", "trials", "budget", "seed", "workers")
+    }
     try:
-        found = worst_case(policy_from_text(options.policy), bandit, options.out, **settings, progress=None if sys.stderr.isatty() else True)
+        found = worst_case(
+            policy_from_text(options.policy),
+            bandit,
+            options.out,
+            **settings,
+            progress=None if sys.stderr.isatty() else True,
+        )
     except KeyboardInterrupt:
-        print(f"what is finished is kept in {options.out / 'cells'}; the same command goes on from there", file=sys.stderr)
+        print(
+            f"what is finished is kept in {options.out / 'cells'}; the same command goes on from "
+            "there",
+            file=sys.stderr,
+        )
         raise
-    print(json.dumps(finite(found.to_dict()), indent=2, allow_nan=False) if options.json else f"{found}\n\nwrote {options.out / 'worst_case.json'}")
+    print(
+        json.dumps(finite(found.to_dict()), indent=2, allow_nan=False)
+        if options.json
+        else f"{found}\n\nwrote {options.out / 'worst_case.json'}"
+    )
     return 0

@@ -1,4 +1,6 @@
-"""An attack as the loop calls it: a compiled function by address, or a Python function asked round by round."""
+"""An attack as the loop calls it: a compiled function by address, or a Python
+function asked round by round.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +24,33 @@ SCENE = ("t", "arms", "best", "runner_up", "means", "pulls", "estimate", "memory
 
 
 class Adversary:
-    """An attack at work on a bandit, shared by all trials; what changes in a trial is passed in."""
+    """An attack at work on a bandit, shared by all trials; what changes in a trial
+    is passed in.
+    """
 
     def __init__(self, attack: Attack, bandit: Bandit) -> None:
         constants = attack.constants()
         taken = constants.keys() & set(SCENE)
         if taken:
-            raise PolicyFault(f"the attack's number {sorted(taken)[0]!r} has a name that the scene already uses; rename it.")
+            raise PolicyFault(
+                f"the attack's number {sorted(taken)[0]!r} has a name that the scene already "
+                "uses; rename it."
+            )
         _check_arguments(attack.corrupt)
         self.rho = attack.rho
         self.burst = attack.burst
-        self.start = np.array(attack.start(bandit), dtype=float).ravel()  # one row of numbers, whatever shape a table has
+        # one row of numbers, whatever shape a table has
+        self.start = np.array(attack.start(bandit), dtype=float).ravel()
         self.settings = np.array([bandit.best, bandit.runner_up, *constants.values()], dtype=float)
         self.shows = np.array(attack.shows(bandit), dtype=np.int64)
-        if self.shows.shape != (bandit.arms,) or self.shows.min() < 0 or self.shows.max() >= bandit.law_count:
+        if (
+            self.shows.shape != (bandit.arms,)
+            or self.shows.min() < 0
+            or self.shows.max() >= bandit.law_count
+        ):
             raise PolicyFault(
-                f"{type(attack).__name__}.shows must return, for each of the {bandit.arms} arms, the number of a law below {bandit.law_count}, got {self.shows.tolist()[:10]}."
+                f"{type(attack).__name__}.shows must return, for each of the {bandit.arms} arms, "
+                f"the number of a law below {bandit.law_count}, got {self.shows.tolist()[:10]}."
             )
         self.means = np.ascontiguousarray(bandit.means, dtype=float).copy()
         self.attack = attack
@@ -51,18 +64,44 @@ class Adversary:
         """What the loop calls, compiled on first use."""
         return compiled_attack(NoAttack() if self.in_python else self.attack)
 
-    def handles(self, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray) -> tuple[Any, Any, Any]:
-        """Return what the loop calls, what it hands over (addresses, for compiled code), and what must be kept alive meanwhile."""
+    def handles(
+        self, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray
+    ) -> tuple[Any, Any, Any]:
+        """Return what the loop calls, what it hands over (addresses, for compiled
+        code), and what must be kept alive meanwhile.
+        """
         arrays = self.means, pulls, estimate, self.settings, memory
         if not hasattr(self.pointer, "address"):
             return self.pointer, arrays, None
-        table = np.array([*(array.ctypes.data for array in arrays), len(self.means), len(memory)], np.int64)
+        table = np.array(
+            [*(array.ctypes.data for array in arrays), len(self.means), len(memory)], np.int64
+        )
         return self.pointer.address, table.ctypes.data, (table, arrays)
 
-    def answer(self, t: int, a: int, x: float, u: float, v: float, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray) -> float:
+    def answer(
+        self,
+        t: int,
+        a: int,
+        x: float,
+        u: float,
+        v: float,
+        pulls: np.ndarray,
+        estimate: np.ndarray,
+        memory: np.ndarray,
+    ) -> float:
         """Ask a Python attack what the policy shall see."""
         best, runner_up = (int(i) for i in self.settings[:2])
-        scene = self._scene(t, len(self.means), best, runner_up, self.means, pulls, estimate, memory, *self._constants)
+        scene = self._scene(
+            t,
+            len(self.means),
+            best,
+            runner_up,
+            self.means,
+            pulls,
+            estimate,
+            memory,
+            *self._constants,
+        )
         value = self._function(scene, a, x, u, v)
         try:
             return float(value)
@@ -71,7 +110,9 @@ class Adversary:
 
 
 def compiled_attack(attack: Attack) -> Any:
-    """Return the attack behind the fixed signature that `jit.ATTACK` describes, compiled if need be."""
+    """Return the attack behind the fixed signature that `jit.ATTACK` describes,
+    compiled if need be.
+    """
     return _pointer(attack.corrupt, tuple(attack.constants()))
 
 
@@ -80,7 +121,9 @@ def _check_arguments(function: Callable[..., Any]) -> None:
     try:
         inspect.signature(function).bind(*"eaxuv")
     except TypeError:
-        raise PolicyFault(f"an attack's function must take (e, a, x, u, v), got {inspect.signature(function)}.") from None
+        raise PolicyFault(
+            f"an attack's function must take (e, a, x, u, v), got {inspect.signature(function)}."
+        ) from None
     except ValueError:
         pass  # a built-in that does not tell its arguments
 
@@ -114,8 +157,13 @@ def _pointer(function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
             *(f"    {name}: object" for name in fields),
             "",
             "def observed(a, x, t, u, v, scene):",
-            *(["    means, pulls, estimate, settings, memory = scene"] if jit.DISABLED else _unpacked(len(constants) + 2)),
-            f"    e = Scene(t, len(means), int(settings[0]), int(settings[1]), means, pulls, estimate, memory{numbers})",
+            *(
+                ["    means, pulls, estimate, settings, memory = scene"]
+                if jit.DISABLED
+                else _unpacked(len(constants) + 2)
+            ),
+            "    e = Scene(t, len(means), int(settings[0]), int(settings[1]), means, pulls, "
+            f"estimate, memory{numbers})",
             "    return float(corrupt(e, a, x, u, v))",
             "",
             "observed = attack_pointer(observed)",
@@ -123,11 +171,21 @@ def _pointer(function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
         ]
     )
     if jit.DISABLED:
-        namespace: dict[str, Any] = {"NamedTuple": __import__("typing").NamedTuple, "corrupt": function, "attack_pointer": jit.attack_pointer}
+        namespace: dict[str, Any] = {
+            "NamedTuple": __import__("typing").NamedTuple,
+            "corrupt": function,
+            "attack_pointer": jit.attack_pointer,
+        }
         exec(text, namespace)
         return namespace["observed"]
-    unit = units.write_unit(f"attack_{function.__module__.rpartition('.')[2]}_{function.__name__}", {"corrupt": function}, text)
+    unit = units.write_unit(
+        f"attack_{function.__module__.rpartition('.')[2]}_{function.__name__}",
+        {"corrupt": function},
+        text,
+    )
     try:
         return units.load_unit(unit).observed
     except (jit.NumbaError, ValueError, TypeError) as error:
-        raise PolicyFault(f"the attack {function.__qualname__} cannot be compiled: {reason(error)}") from error
+        raise PolicyFault(
+            f"the attack {function.__qualname__} cannot be compiled: {reason(error)}"
+        ) from error

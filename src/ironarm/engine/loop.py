@@ -1,9 +1,13 @@
 # ruff: noqa: F821
 # mypy: ignore-errors
-"""The compiled entry points of a policy. This text is completed by the policy's own functions and `bind`; see `machine.py`.
+"""The compiled entry points of a policy.
 
-`run` plays rounds of a simulation from a tape of random numbers, and comes back early whenever it needs something that only Python can give: a larger pool, a column of
-rewards, an attack's answer. Called again, it goes on where it was; the arm chosen is remembered, the rest of the round is computed again from the tape.
+This text is completed by the policy's own functions and `bind`; see `machine.py`.
+
+`run` plays rounds of a simulation from a tape of random numbers, and comes back early
+whenever it needs something that only Python can give: a larger pool, a column of
+rewards, an attack's answer. Called again, it goes on where it was; the arm chosen is
+remembered, the rest of the round is computed again from the tape.
 
     loop[0]  rounds played on this tape             loop[3]  1 + the arm chosen but not yet rewarded, or 0
     loop[1]  the next checkpoint's number           loop[4]  the arm whose column of rewards is wanted
@@ -29,7 +33,9 @@ def take(s, a, x):
 
 @cold
 def record(loop, gaps, n, pulls, t, regret, optimal):
-    """Write a checkpoint: the regret is computed from the counts, so that it does not depend on the order of the pulls."""
+    """Write a checkpoint: the regret is computed from the counts, so that it does
+    not depend on the order of the pulls.
+    """
     stay_out_of_line()
     total = 0.0
     best = 0
@@ -44,7 +50,29 @@ def record(loop, gaps, n, pulls, t, regret, optimal):
 
 
 @entry
-def run(ints, floats, pool, g, loop, noise, coin, draws, column, filled, location, scale, shows, attack, scene, reply, gaps, pulls, checkpoints, regret, optimal):
+def run(
+    ints,
+    floats,
+    pool,
+    g,
+    loop,
+    noise,
+    coin,
+    draws,
+    column,
+    filled,
+    location,
+    scale,
+    shows,
+    attack,
+    scene,
+    reply,
+    gaps,
+    pulls,
+    checkpoints,
+    regret,
+    optimal,
+):
     """Play the rounds on the tape."""
     s = bind(ints, floats, pool)
     columns = len(filled)  # 0: rewards are location + scale * noise
@@ -54,7 +82,9 @@ def run(ints, floats, pool, g, loop, noise, coin, draws, column, filled, locatio
     chosen = loop[3] - 1
     loop[3] = 0
     if i < 0 or loop[1] < 0:
-        return DONE  # never so; said here, it spares Numba the handling of negative indices in the loop
+        # never so; said here, it spares Numba the handling of negative indices in the
+        # loop
+        return DONE
     due = checkpoints[loop[1]]
     while i < rounds:
         t = before + i + 1
@@ -121,7 +151,9 @@ def count_decision(s, a):
 
 @entry
 def select(ints, floats, pool, g):
-    """Decide live: arms that joined late and are owed forced pulls first, lowest number first."""
+    """Decide live: arms that joined late and are owed forced pulls first, lowest
+    number first.
+    """
     s = bind(ints, floats, pool)
     t = ints[1] + 1
     a = -1
@@ -140,7 +172,10 @@ def select(ints, floats, pool, g):
 
 @entry
 def observe(ints, floats, pool, a, x, chance, opened):
-    """Learn live a reward of a decision made with that chance (opened = 1) or an extra observation (opened = 0). False: the pool must grow first, nothing has changed."""
+    """Learn live a reward of a decision made with that chance (opened = 1) or an
+    extra observation (opened = 0). False: the pool must grow first, nothing has
+    changed.
+    """
     s = bind(ints, floats, pool)
     if not room(s, a):
         return False
@@ -153,7 +188,9 @@ def observe(ints, floats, pool, a, x, chance, opened):
 
 @entry
 def reward(ints, floats, pool, a, x):
-    """`observe` for the plain case, a decision that is closed and whose chance does not matter: two arguments less to hand over."""
+    """`observe` for the plain case, a decision that is closed and whose chance does
+    not matter: two arguments less to hand over.
+    """
     s = bind(ints, floats, pool)
     if not room(s, a):
         return False
@@ -165,8 +202,10 @@ def reward(ints, floats, pool, a, x):
 def adjust(ints, floats, pool, what, a):
     """The rare live operations, by number.
 
-    0: an open decision of arm a was cancelled. 1: arm a has joined. 2: bring the estimates up to date. 3: all counts may be new. 4: arms have joined or left, so every arm
-    is owed the forced pulls that it lacks (once they are made, the schedule's present window is over too, because they take at least as many rounds).
+    0: an open decision of arm a was cancelled. 1: arm a has joined. 2: bring the
+    estimates up to date. 3: all counts may be new. 4: arms have joined or left, so
+    every arm is owed the forced pulls that it lacks (once they are made, the schedule's
+    present window is over too, because they take at least as many rounds).
     """
     s = bind(ints, floats, pool)
     if what == 0:
@@ -190,7 +229,10 @@ def adjust(ints, floats, pool, what, a):
 
 @entry
 def rebuild(ints, floats, pool, a, x, count):
-    """Give the estimator alone a reward that was saved, as the one that makes `count`. False: the pool must grow first."""
+    """Give the estimator alone a reward that was saved, as the one that makes `count`.
+
+    False: the pool must grow first.
+    """
     s = bind(ints, floats, pool)
     if not room(s, a):
         return False

@@ -1,6 +1,7 @@
 """A policy as a machine: its compiled entry points and the layout of its state.
 
-Without the JIT (NUMBA_DISABLE_JIT=1) the same entry points are plain Python around the policy's own functions, so that a debugger stops in the policy's own file.
+Without the JIT (NUMBA_DISABLE_JIT=1) the same entry points are plain Python around the
+policy's own functions, so that a debugger stops in the policy's own file.
 """
 
 from __future__ import annotations
@@ -40,7 +41,12 @@ ARGUMENTS = {
 }
 STEPS = ("choose", "update", "recount", "owed", "welcome", "settle")
 SCAN_UP_TO = 64  # arms; beyond, a kinetic tree finds the highest index
-MANY_ARMS = units.StandIns({highest_index.highest_line: kinetic_tree.highest_line, highest_index.line_moved: kinetic_tree.line_moved})
+MANY_ARMS = units.StandIns(
+    {
+        highest_index.highest_line: kinetic_tree.highest_line,
+        highest_index.line_moved: kinetic_tree.line_moved,
+    }
+)
 LOOP = Path(__file__).with_name("loop.py")
 
 
@@ -69,14 +75,25 @@ def move_all_slots(s, pool, larger):
 class Machine:
     """The compiled entry points for one kind of policy with one estimator."""
 
-    def __init__(self, policy: type[Policy], estimator: type[Estimator] | None, constants: tuple[str, ...], many: bool, plain: bool) -> None:
+    def __init__(
+        self,
+        policy: type[Policy],
+        estimator: type[Estimator] | None,
+        constants: tuple[str, ...],
+        many: bool,
+        plain: bool,
+    ) -> None:
         from . import jit
 
         self.policy, self.estimator, self.plain = policy, estimator, plain
-        self.layout = Layout({**(estimator.fields if estimator else {}), **policy.fields}, constants)
+        self.layout = Layout(
+            {**(estimator.fields if estimator else {}), **policy.fields}, constants
+        )
         functions = {name: _step(policy, name) for name in STEPS}
         functions["room"] = _step(estimator, "room") if estimator else always_room
-        functions["repack_slots"] = move_all_slots if estimator and estimator.holds_rewards else nothing_held
+        functions["repack_slots"] = (
+            move_all_slots if estimator and estimator.holds_rewards else nothing_held
+        )
         if estimator:
             functions["add"] = _step(estimator, "add")
         else:
@@ -96,21 +113,56 @@ class Machine:
             self._unit = name
         I, F, G = jit.INTS, jit.FLOATS, jit.WORDS
         B = jit.BYTES
-        run = (I, F, F, G, I, F, B, F, F, B, F, F, I, jit.types.int64, jit.types.int64, F, F, I, I, F, F)
+        run = (
+            I,
+            F,
+            F,
+            G,
+            I,
+            F,
+            B,
+            F,
+            F,
+            B,
+            F,
+            F,
+            I,
+            jit.types.int64,
+            jit.types.int64,
+            F,
+            F,
+            I,
+            I,
+            F,
+            F,
+        )
         signatures = {
             "run": run,
             "select": (I, F, F, G),
-            "observe": (I, F, F, jit.types.int64, jit.types.float64, jit.types.float64, jit.types.int64),
+            "observe": (
+                I,
+                F,
+                F,
+                jit.types.int64,
+                jit.types.float64,
+                jit.types.float64,
+                jit.types.int64,
+            ),
             "reward": (I, F, F, jit.types.int64, jit.types.float64),
             "adjust": (I, F, F, jit.types.int64, jit.types.int64),
             "rebuild": (I, F, F, jit.types.int64, jit.types.float64, jit.types.int64),
             "repack": (I, F, F, F),
         }
-        self._namespace, self._signatures, self._calls = namespace, signatures, dict[str, Callable[..., Any]]()
+        self._namespace, self._signatures, self._calls = (
+            namespace,
+            signatures,
+            dict[str, Callable[..., Any]](),
+        )
 
     def on_disk(self) -> bool:
         """Say whether the simulator's loop need not be compiled any more."""
-        return self.plain or "run" in self._calls or units.is_compiled(self._unit, "run")  # looking through the directory takes milliseconds
+        # looking through the directory takes milliseconds
+        return self.plain or "run" in self._calls or units.is_compiled(self._unit, "run")
 
     def call(self, name: str) -> Callable[..., Any]:
         """Return an entry point, compiled on first use."""
@@ -123,18 +175,29 @@ class Machine:
                 with interrupts_wait():
                     self._calls[name] = jit.bare_call(self._namespace[name], self._signatures[name])
             except jit.NumbaError as error:
-                raise PolicyFault(f"{self.policy.__name__} cannot be compiled: {reason(error)}") from error
+                raise PolicyFault(
+                    f"{self.policy.__name__} cannot be compiled: {reason(error)}"
+                ) from error
         return self._calls[name]
 
 
 @contextmanager
 def interrupts_wait() -> Iterator[None]:
-    """Let Ctrl-C, and what else raises an exception from outside, wait until the block is over: inside a compiler it can be swallowed, and leave something half compiled."""
+    """Let Ctrl-C, and what else raises an exception from outside, wait until the
+    block is over: inside a compiler it can be swallowed, and leave something half
+    compiled.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)]
-    before = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
+    numbers = [
+        getattr(signal, name)
+        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+        if hasattr(signal, name)
+    ]
+    before = {
+        number: handler for number in numbers if callable(handler := signal.getsignal(number))
+    }
     arrived: list[int] = []
     for number in before:
         signal.signal(number, lambda number, _: arrived.append(number))
@@ -159,15 +222,25 @@ def estimate_reward(s, a, x):
 def _step(owner: Any, name: str) -> Callable[..., Any]:
     function = getattr(owner, name)
     if function is Policy.choose:
-        raise PolicyFault(f"{owner.__name__} has no `choose`: write one, with @staticmethod and @hot above it.")
+        raise PolicyFault(
+            f"{owner.__name__} has no `choose`: write one, with @staticmethod and @hot above it."
+        )
     if len(inspect.signature(function).parameters) != ARGUMENTS[name].count(",") + 1:
-        raise PolicyFault(f"{owner.__name__}.{name} must take ({ARGUMENTS[name]}), as a @staticmethod; got {inspect.signature(function)}.")
+        raise PolicyFault(
+            f"{owner.__name__}.{name} must take ({ARGUMENTS[name]}), as a @staticmethod; got "
+            f"{inspect.signature(function)}."
+        )
     if not mark_of(function):
-        raise PolicyFault(f"{owner.__name__}.{name} is not marked: write @staticmethod and @hot above it, and let it take the state, not self.")
+        raise PolicyFault(
+            f"{owner.__name__}.{name} is not marked: write @staticmethod and @hot above it, and "
+            "let it take the state, not self."
+        )
     return function
 
 
-def _plain_namespace(functions: dict[str, Callable[..., Any]], layout: Layout, jit: Any) -> dict[str, Any]:
+def _plain_namespace(
+    functions: dict[str, Callable[..., Any]], layout: Layout, jit: Any
+) -> dict[str, Any]:
     """Return what loop.py needs to run uncompiled."""
 
     def bind(ints: np.ndarray, floats: np.ndarray, pool: np.ndarray) -> Any:
@@ -196,7 +269,9 @@ def _plain_namespace(functions: dict[str, Callable[..., Any]], layout: Layout, j
 
 
 def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let plain Python wrap round and divide by zero as compiled code does, without a warning."""
+    """Let plain Python wrap round and divide by zero as compiled code does, without
+    a warning.
+    """
 
     def call(*arguments: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -209,22 +284,32 @@ HINTS = {
     "of type the state": "declare it in `fields`, or return it from `constants`",
     "of type the scene": "give it to CustomAttack as a number, or return it from `constants`",
     "NRT required": "compiled steps cannot create lists, arrays or text",
-    "getitem": "`choose` must return a whole number on every path, and arrays are indexed by whole numbers",
+    "getitem": (
+        "`choose` must return a whole number on every path, and arrays are indexed by whole numbers"
+    ),
 }
 
 
 def reason(error: Exception) -> str:
     """Return the lines of a compiler's message that say what and where."""
     lines = [line.strip() for line in str(error).splitlines()]
-    lines = [re.sub(r"State\((?:[^()]|\([^()]*\))*\)", "the state", line) for line in lines if line.strip("^~ ") and not line.startswith("Failed in nopython")]
+    lines = [
+        re.sub(r"State\((?:[^()]|\([^()]*\))*\)", "the state", line)
+        for line in lines
+        if line.strip("^~ ") and not line.startswith("Failed in nopython")
+    ]
     lines = [re.sub(r"Scene\((?:[^()]|\([^()]*\))*\)", "the scene", line) for line in lines]
-    hint = next((f" ({hint})" for text, hint in HINTS.items() if any(text in line for line in lines)), "")
+    hint = next(
+        (f" ({hint})" for text, hint in HINTS.items() if any(text in line for line in lines)), ""
+    )
     told = [line for line in lines if not line.startswith(("File ", "During:", "raised from"))]
     return " / ".join(dict.fromkeys(told))[:400].rstrip(" /") + hint
 
 
 @cache
-def _machine(policy: Any, estimator: Any, constants: tuple[str, ...], many: bool, plain: bool) -> Machine:
+def _machine(
+    policy: Any, estimator: Any, constants: tuple[str, ...], many: bool, plain: bool
+) -> Machine:
     return Machine(policy, estimator, constants, many, plain)
 
 
@@ -241,13 +326,17 @@ def uncompiled() -> Iterator[None]:
         _plain_wanted.reset(token)
 
 
-def machine_for(policy: Policy, constants: dict[str, float], arms: int, estimator: type[Estimator] | None = None) -> Machine:
+def machine_for(
+    policy: Policy, constants: dict[str, float], arms: int, estimator: type[Estimator] | None = None
+) -> Machine:
     """Return the machine of a policy; machines are shared by all policies of a kind."""
     from . import jit
 
     kind: Any = type(policy)
     used: Any = estimator or policy.estimator
-    return _machine(kind, used, tuple(constants), arms > SCAN_UP_TO, jit.DISABLED or _plain_wanted.get())
+    return _machine(
+        kind, used, tuple(constants), arms > SCAN_UP_TO, jit.DISABLED or _plain_wanted.get()
+    )
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -272,4 +361,8 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 @cache
 def _unit(function: Callable[..., Any]) -> str:
     name = function.__name__
-    return units.write_unit(f"{function.__module__.rpartition('.')[2]}_{name}", {name: function}, f"call = entry({name}.py_func)\n")
+    return units.write_unit(
+        f"{function.__module__.rpartition('.')[2]}_{name}",
+        {name: function},
+        f"call = entry({name}.py_func)\n",
+    )

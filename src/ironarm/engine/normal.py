@@ -1,6 +1,8 @@
-"""The inverse of the standard normal distribution function: Wichura's algorithm AS 241 (PPND16), accurate to about 1e-16.
+"""The inverse of the standard normal distribution function: Wichura's algorithm AS 241
+(PPND16), accurate to about 1e-16.
 
-One uniform number becomes one normal number, so every law, normal or not, uses a round's noise in the same way: through its inverse distribution function.
+One uniform number becomes one normal number, so every law, normal or not, uses a
+round's noise in the same way: through its inverse distribution function.
 """
 
 from __future__ import annotations
@@ -94,8 +96,10 @@ def inverse_normal(p):
 def fill_normal(uniforms, out, scratch):
     """Fill `out` with the inverses of `uniforms`, three times as fast as one by one.
 
-    First all as if central, a loop that the compiler vectorises; then the 15 % in the tails, listed beforehand in `scratch` without a branch that would be guessed wrong, and
-    themselves in loops of which all but the one with the logarithm are vectorised. `scratch` is twice as long as `out`.
+    First all as if central, a loop that the compiler vectorises; then the 15 % in the
+    tails, listed beforehand in `scratch` without a branch that would be guessed wrong,
+    and themselves in loops of which all but the one with the logarithm are vectorised.
+    `scratch` is twice as long as `out`.
     """
     count = len(out)
     for i in range(count):

@@ -31,7 +31,8 @@ class State:
         self.ints, self.floats = self.machine.layout.allocate(arms, constants)
         self.pool = np.empty(0) if pool is None else pool
         self._view: Any = None
-        self._slack = 1.125 if live else 2.0  # a simulation's pool serves the next trial too; an agent's stays
+        # a simulation's pool serves the next trial too; an agent's stays
+        self._slack = 1.125 if live else 2.0
         self.ints[2] = live
         self.view.unrewarded[0] = arms
         if self.machine.estimator:
@@ -39,9 +40,17 @@ class State:
         self._fresh = None if live else (self.ints.copy(), self.floats.copy())
 
     def renew(self) -> None:
-        """Forget everything, for the next trial. The pool stays and its slots keep their places: nothing needs to be moved while they fill again."""
+        """Forget everything, for the next trial.
+
+        The pool stays and its slots keep their places: nothing needs to be moved while
+        they fill again.
+        """
         assert self._fresh is not None
-        places = ("slot_start", "slot_room", "pool_used") if self.machine.estimator and self.machine.estimator.holds_rewards else ()
+        places = (
+            ("slot_start", "slot_room", "pool_used")
+            if self.machine.estimator and self.machine.estimator.holds_rewards
+            else ()
+        )
         kept = [getattr(self.view, name).copy() for name in places]
         self.ints[:], self.floats[:] = self._fresh
         for name, values in zip(places, kept, strict=True):
@@ -68,8 +77,16 @@ class State:
         self.machine.call("adjust")(self.ints, self.floats, self.pool, what, arm)
 
     def resized(self, policy: Policy, keep: Sequence[int | None]) -> State:
-        """Return a state for other arms: each is one of the present arms, by number, or None for a newcomer. This state stays as it is."""
-        new = State(policy, len(keep), live=bool(self.ints[2]), estimator=self.machine.estimator, pool=self.pool)
+        """Return a state for other arms: each is one of the present arms, by number,
+        or None for a newcomer. This state stays as it is.
+        """
+        new = State(
+            policy,
+            len(keep),
+            live=bool(self.ints[2]),
+            estimator=self.machine.estimator,
+            pool=self.pool,
+        )
         new.ints[1] = self.ints[1]
         old_view, new_view = self.view, new.view
         for field in self.machine.layout.fields:
@@ -81,7 +98,9 @@ class State:
                 continue
             for to, arm in enumerate(keep):
                 if arm is not None:
-                    target[to * field.width : (to + 1) * field.width] = source[arm * field.width : (arm + 1) * field.width]
+                    target[to * field.width : (to + 1) * field.width] = source[
+                        arm * field.width : (arm + 1) * field.width
+                    ]
         new_view.unrewarded[0] = int((new_view.rewards == 0).sum())
         for to, arm in enumerate(keep):
             if arm is None:
@@ -91,45 +110,81 @@ class State:
         return new
 
     def dump(self) -> dict[str, Any]:
-        """Return everything that decides future choices as plain data: fields by name, and the rewards that the estimator holds."""
+        """Return everything that decides future choices as plain data: fields by
+        name, and the rewards that the estimator holds.
+        """
         view, estimator = self.view, self.machine.estimator
         skipped = self._rebuilt_fields()
         for field in self.machine.layout.fields:
-            if field.cache:  # forgotten here as they will be after a load, so that both go on alike to the last bit
+            # forgotten here as they will be after a load, so that both go on alike to
+            # the last bit
+            if field.cache:
                 getattr(view, field.name)[:] = 0
         self.adjust(RECOUNT)
         data: dict[str, Any] = {
             "rounds": int(self.ints[1]),
-            "fields": {f.name: getattr(view, f.name).tolist() for f in self.machine.layout.fields if not f.cache and f.name not in skipped},
+            "fields": {
+                f.name: getattr(view, f.name).tolist()
+                for f in self.machine.layout.fields
+                if not f.cache and f.name not in skipped
+            },
         }
         if skipped and estimator:
             data["rewards"] = [estimator.samples(view, a).tolist() for a in range(view.arms)]  # type: ignore[union-attr]
         return data
 
     def _rebuilt_fields(self) -> set[str]:
-        """Return the estimator's fields that are not saved but rebuilt from the rewards it holds."""
+        """Return the estimator's fields that are not saved but rebuilt from the
+        rewards it holds.
+        """
         estimator = self.machine.estimator
-        return set(estimator.fields) - set(estimator.saved) if estimator and estimator.samples(self.view, 0) is not None else set()
+        return (
+            set(estimator.fields) - set(estimator.saved)
+            if estimator and estimator.samples(self.view, 0) is not None
+            else set()
+        )
 
     def restore(self, data: dict[str, Any]) -> None:
-        """Take over what `dump` returned, into a fresh state. Raises KeyError, TypeError or ValueError if it does not fit.
+        """Take over what `dump` returned, into a fresh state.
 
-        Everything that compiled code will use as a count or an index is checked first: compiled code does not look whether an index is in bounds.
+        Raises KeyError, TypeError or ValueError if it does not fit.
+
+        Everything that compiled code will use as a count or an index is checked first:
+        compiled code does not look whether an index is in bounds.
         """
         estimator = self.machine.estimator
         rebuilt = self._rebuilt_fields()
-        fields = _checked_fields(data["fields"], {f.name: getattr(self.view, f.name) for f in self.machine.layout.fields if not f.cache and f.name not in rebuilt})
+        fields = _checked_fields(
+            data["fields"],
+            {
+                f.name: getattr(self.view, f.name)
+                for f in self.machine.layout.fields
+                if not f.cache and f.name not in rebuilt
+            },
+        )
         counts = fields["rewards"]
         if estimator and rebuilt:
             held = [[float(x) for x in rewards] for rewards in data["rewards"]]
-            forgotten = fields["below"] + fields["above"] if estimator.forgets else np.zeros_like(counts)
-            if [len(rewards) for rewards in held] != (counts - forgotten).tolist() or any(x != x for rewards in held for x in rewards):
+            forgotten = (
+                fields["below"] + fields["above"] if estimator.forgets else np.zeros_like(counts)
+            )
+            if [len(rewards) for rewards in held] != (counts - forgotten).tolist() or any(
+                x != x for rewards in held for x in rewards
+            ):
                 raise ValueError("its rewards do not fit their counts")
             rebuild = self.machine.call("rebuild")
             for arm, rewards in enumerate(held):
                 for i, x in enumerate(rewards):
-                    # an estimator that forgets is told the final count, one that holds everything counts along
-                    while not rebuild(self.ints, self.floats, self.pool, arm, x, int(counts[arm]) if estimator.forgets else i + 1):
+                    # an estimator that forgets is told the final count, one that holds
+                    # everything counts along
+                    while not rebuild(
+                        self.ints,
+                        self.floats,
+                        self.pool,
+                        arm,
+                        x,
+                        int(counts[arm]) if estimator.forgets else i + 1,
+                    ):
                         self.grow()
         view = self.view
         for name, values in fields.items():
@@ -141,7 +196,9 @@ class State:
 
 
 def _checked_fields(saved: dict[str, Any], targets: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the saved fields as arrays of the right kind and length; counts must be counts."""
+    """Return the saved fields as arrays of the right kind and length; counts must be
+    counts.
+    """
     if set(saved) != set(targets):
         raise ValueError("its fields are not those of the policy")
     fields = {}

@@ -1,6 +1,7 @@
 """Random streams: one seed, and from it three independent streams for each trial.
 
-A stream's state has 256 bits, taken from NumPy's `SeedSequence` with the trial's number as spawn key: the same whatever the number of workers, policies or trials.
+A stream's state has 256 bits, taken from NumPy's `SeedSequence` with the trial's number
+as spawn key: the same whatever the number of workers, policies or trials.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ import numpy as np
 
 
 def streams(seed: int, trial: int, count: int = 3) -> list[np.ndarray]:
-    """Return the states of `count` independent streams of a trial: noise, attack, policy."""
+    """Return the states of `count` independent streams of a trial: noise, attack,
+    policy.
+    """
     words = np.random.SeedSequence(seed, spawn_key=(trial,)).generate_state(4 * count, np.uint64)
     return [words[4 * i : 4 * i + 4].copy() for i in range(count)]
 

@@ -1,9 +1,13 @@
-"""The tape: the random numbers of a stretch of rounds, the same for every policy of a trial.
+"""The tape: the random numbers of a stretch of rounds, the same for every policy of a
+trial.
 
-Each round takes one number from the noise stream and three from the attack's: the coin and two for the attack's own use. A fixed number, so that the tape does not depend on
-what any policy does, nor on rho (with a larger rho the attacked rounds include those of a smaller one), nor on the lengths of the stretches it is drawn in.
+Each round takes one number from the noise stream and three from the attack's: the coin
+and two for the attack's own use. A fixed number, so that the tape does not depend on
+what any policy does, nor on rho (with a larger rho the attacked rounds include those of
+a smaller one), nor on the lengths of the stretches it is drawn in.
 
-A coin with bursts is a chain of two states: an attacked round is the last of its run with probability 1/burst, and a run begins so often that the long-run share is rho.
+A coin with bursts is a chain of two states: an attacked round is the last of its run
+with probability 1/burst, and a run begins so often that the long-run share is rho.
 """
 
 from __future__ import annotations
@@ -18,7 +22,10 @@ from .normal import fill_normal
 
 @hot
 def draw_tape(noise_stream, attack_stream, rho, normal, burst, last, noise, coin, draws):
-    """Fill the tape's arrays with the next rounds' numbers; `draws` takes the attack stream's three for each round, `last` holds the coin of the round before (-1: none)."""
+    """Fill the tape's arrays with the next rounds' numbers; `draws` takes the attack
+    stream's three for each round, `last` holds the coin of the round before (-1:
+    none).
+    """
     if normal:
         uniforms = draws[: len(noise)]  # free until the attack's own numbers are drawn
         fill_open_uniform(noise_stream, uniforms)
@@ -28,7 +35,8 @@ def draw_tape(noise_stream, attack_stream, rho, normal, burst, last, noise, coin
     if rho > 0.0:
         fill_open_uniform(attack_stream, draws)
         if burst > 0.0:
-            chance = rho, rho / ((1.0 - rho) * burst), 1.0 - 1.0 / burst  # in the first round, after a clean one, after an attacked one
+            # in the first round, after a clean one, after an attacked one
+            chance = rho, rho / ((1.0 - rho) * burst), 1.0 - 1.0 / burst
             for i in range(len(noise)):
                 last[0] = draws[3 * i] < chance[last[0] + 1]
                 coin[i] = last[0]
@@ -55,7 +63,9 @@ class Tape:
         self._last[0] = -1
 
     def next(self, rounds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return noise, coin, and the attack's draws of the next rounds (views that the following call overwrites)."""
+        """Return noise, coin, and the attack's draws of the next rounds (views that
+        the following call overwrites).
+        """
         parts = self._noise[:rounds], self._coin[:rounds], self._draws[: 3 * rounds]
         self._draw(*self._streams, self._rho, self._normal, self._burst, self._last, *parts)
         return parts

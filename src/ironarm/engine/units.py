@@ -1,10 +1,14 @@
 """From marked functions to compiled modules on disk.
 
-Numba can keep compiled code between processes only for functions in real files, and it notices an edit only in the file of the outermost function: code compiled from an
-edited helper would silently be the old one. So the engine writes its own files, "units": the marked functions of one module, word for word, under a name that carries a
-hash of everything they reach. An edit anywhere gives a new name; an old unit can be left over but never be used.
+Numba can keep compiled code between processes only for functions in real files, and it
+notices an edit only in the file of the outermost function: code compiled from an edited
+helper would silently be the old one. So the engine writes its own files, "units": the
+marked functions of one module, word for word, under a name that carries a hash of
+everything they reach. An edit anywhere gives a new name; an old unit can be left over
+but never be used.
 
-Units live in a directory that only its owner can write: `$IRONARM_CACHE_DIR`, or `ironarm` in the user's cache directory. If neither can be had, they go to a temporary
+Units live in a directory that only its owner can write: `$IRONARM_CACHE_DIR`, or
+`ironarm` in the user's cache directory. If neither can be had, they go to a temporary
 directory and are compiled anew by each process.
 """
 
@@ -44,7 +48,9 @@ class NotKept(RuntimeWarning):
 
 
 class StandIns:
-    """Functions that take the place of others in the units that are written with them; compared by identity."""
+    """Functions that take the place of others in the units that are written with
+    them; compared by identity.
+    """
 
     def __init__(self, pairs: dict[Callable[..., Any], Callable[..., Any]]) -> None:
         self._pairs = pairs
@@ -58,7 +64,9 @@ NO_STAND_INS = StandIns({})
 
 
 def cache_directory() -> Path:
-    """Return where compiled units are kept: `$IRONARM_CACHE_DIR`, or `ironarm` in the user's cache directory."""
+    """Return where compiled units are kept: `$IRONARM_CACHE_DIR`, or `ironarm` in
+    the user's cache directory.
+    """
     chosen = os.environ.get("IRONARM_CACHE_DIR")
     if chosen:
         directory = Path(chosen).expanduser()
@@ -95,12 +103,15 @@ def _package() -> Path:
     if problem:
         fallback = tempfile.TemporaryDirectory(prefix="ironarm-")
         warnings.warn(
-            f"compiled code cannot be kept in {directory}: {problem}. Each process compiles for itself; set IRONARM_CACHE_DIR to a directory of your own.",
+            f"compiled code cannot be kept in {directory}: {problem}. Each process compiles for "
+            "itself; set IRONARM_CACHE_DIR to a directory of your own.",
             NotKept,
             stacklevel=2,
         )
         directory = Path(fallback.name)
-        sys.modules.setdefault("_ironarm_temporary_units", types.ModuleType("_")).__dict__["keep"] = fallback
+        sys.modules.setdefault("_ironarm_temporary_units", types.ModuleType("_")).__dict__[
+            "keep"
+        ] = fallback
     package = types.ModuleType(PACKAGE)
     package.__path__ = [str(directory)]
     sys.modules[PACKAGE] = package
@@ -113,9 +124,11 @@ def _parsed(text: str) -> tuple[str, ast.stmt]:
 
 
 def _indented_block(function: Callable[..., Any]) -> str:
-    """Return a function's text, found by its indentation: a fraction of the time that `inspect.getsource` takes to read every token.
+    """Return a function's text, found by its indentation: a fraction of the time that
+    `inspect.getsource` takes to read every token.
 
-    A line of code that is not indented ends it. Inside brackets or a string that is too early, but then what is cut off is missing and the text is no Python.
+    A line of code that is not indented ends it. Inside brackets or a string that is too
+    early, but then what is cut off is missing and the text is no Python.
     """
     lines, start = inspect.findsource(inspect.unwrap(function))
     margin = len(lines[start]) - len(lines[start].lstrip())
@@ -133,7 +146,9 @@ def _indented_block(function: Callable[..., Any]) -> str:
 
 
 def source_of(function: Callable[..., Any]) -> list[str]:
-    """Return the lines of a marked function, without indentation; of its decorators only the mark is left, however it was imported."""
+    """Return the lines of a marked function, without indentation; of its decorators
+    only the mark is left, however it was imported.
+    """
     try:
         try:
             text, definition = _parsed(_indented_block(function))
@@ -143,8 +158,9 @@ def source_of(function: Callable[..., Any]) -> list[str]:
         definition = None
     if not isinstance(definition, ast.FunctionDef):
         raise PolicyFault(
-            f"the source of {function.__qualname__} cannot be read, so it cannot be compiled. Write it with def, in a file or a notebook cell; "
-            "code typed at the bare prompt has no source."
+            f"the source of {function.__qualname__} cannot be read, so it cannot be compiled. "
+            "Write it with def, in a file or a notebook cell; code typed at the bare prompt has "
+            "no source."
         )
     lines = text.splitlines()
     if mark_of(function) == "cold":
@@ -157,7 +173,8 @@ def _globals_used(code: types.CodeType) -> set[str]:
     """Return the global names that a function reads."""
     names = set()
     high = 0
-    for operation, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):  # `dis.get_instructions` would take 0.2 s for the nine policies of the paper
+    # `dis.get_instructions` would take 0.2 s for the nine policies of the paper
+    for operation, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
         argument = high | low
         high = argument << 8 if operation == EXTENDED_ARG else 0
         if operation == LOAD_GLOBAL:
@@ -169,9 +186,15 @@ def _globals_used(code: types.CodeType) -> set[str]:
 
 
 def _literal(value: object) -> str | None:
-    """Return the text of a number as a module-level constant, or None if it is not one."""
+    """Return the text of a number as a module-level constant, or None if it is not
+    one.
+    """
     if isinstance(value, (np.integer, np.floating)):
-        return f"np.{type(value).__name__}({value.item()!r})" if math.isfinite(value) else f"np.float64({str(value)!r})"
+        return (
+            f"np.{type(value).__name__}({value.item()!r})"
+            if math.isfinite(value)
+            else f"np.float64({str(value)!r})"
+        )
     if isinstance(value, (bool, int)):
         return repr(value)
     if isinstance(value, float):
@@ -180,7 +203,9 @@ def _literal(value: object) -> str | None:
 
 
 def _prelude(functions: dict[str, Callable[..., Any]], stand_ins: StandIns) -> list[str]:
-    """Return the lines that give the functions the global names they use: numbers, modules, functions from other units."""
+    """Return the lines that give the functions the global names they use: numbers,
+    modules, functions from other units.
+    """
     lines: dict[str, str] = {}
     for function in functions.values():
         enclosing = inspect.getclosurevars(function).nonlocals
@@ -192,7 +217,10 @@ def _prelude(functions: dict[str, Callable[..., Any]], stand_ins: StandIns) -> l
                     continue
                 line = _line_for(function, name, value, stand_ins)
                 if name in functions or lines.setdefault(name, line) != line:
-                    raise PolicyFault(f"{function.__qualname__} uses {name!r}, a name that means something else elsewhere in the same policy; rename it.")
+                    raise PolicyFault(
+                        f"{function.__qualname__} uses {name!r}, a name that means something else "
+                        "elsewhere in the same policy; rename it."
+                    )
             elif not hasattr(builtins, name):
                 raise PolicyFault(f"{function.__qualname__} uses {name!r}, which is not defined.")
     return list(lines.values())
@@ -206,22 +234,37 @@ def _line_for(function: Callable[..., Any], name: str, value: object, stand_ins:
         return f"import {value.__name__} as {name}"
     if mark_of(value):
         return f"from {PACKAGE}.{unit_of(value, stand_ins)} import {value.__name__} as {name}"  # type: ignore[attr-defined]
-    raise PolicyFault(f"{function.__qualname__} uses {name!r}, which cannot be compiled: if it is a function, mark it with @hot or @cold; otherwise make it a number.")
+    raise PolicyFault(
+        f"{function.__qualname__} uses {name!r}, which cannot be compiled: if it is a function, "
+        "mark it with @hot or @cold; otherwise make it a number."
+    )
 
 
 @cache
 def unit_of(function: Callable[..., Any], stand_ins: StandIns) -> str:
-    """Return the name of the unit that holds a marked module-level function, writing it if need be."""
+    """Return the name of the unit that holds a marked module-level function, writing
+    it if need be.
+    """
     module = sys.modules[function.__module__]
     functions = {
-        name: value for name, value in vars(module).items() if mark_of(value) and value.__module__ == module.__name__ and value.__name__ == name and stand_ins.of(value) is value
+        name: value
+        for name, value in vars(module).items()
+        if mark_of(value)
+        and value.__module__ == module.__name__
+        and value.__name__ == name
+        and stand_ins.of(value) is value
     }
     if functions.get(function.__name__) is not function:
         functions = {function.__name__: function}  # redefined or nested: a unit of its own
     return write_unit(module.__name__.rpartition(".")[2], functions, "", stand_ins)
 
 
-def write_unit(stem: str, functions: dict[str, Callable[..., Any]], text: str, stand_ins: StandIns | None = None) -> str:
+def write_unit(
+    stem: str,
+    functions: dict[str, Callable[..., Any]],
+    text: str,
+    stand_ins: StandIns | None = None,
+) -> str:
     """Write a unit of these functions followed by `text`, and return its name."""
     from . import jit
 
@@ -231,14 +274,17 @@ def write_unit(stem: str, functions: dict[str, Callable[..., Any]], text: str, s
             "import math",
             "import numpy as np",
             "from typing import NamedTuple",
-            "from ironarm.engine.jit import attack_pointer, call_attack, carray, cold, floats_at, ints_at, entry, hot, part, stay_out_of_line",
+            "from ironarm.engine.jit import attack_pointer, call_attack, carray, cold, floats_at, "
+            "ints_at, entry, hot, part, stay_out_of_line",
             *_prelude(functions, stand_ins or NO_STAND_INS),
             "",
             *(_definition(name, f) for name, f in functions.items()),
             text,
         ]
     )
-    key = hashlib.sha256("\n".join([body, *_engine_sources(), jit.fingerprint(), sys.version]).encode()).hexdigest()[:16]
+    key = hashlib.sha256(
+        "\n".join([body, *_engine_sources(), jit.fingerprint(), sys.version]).encode()
+    ).hexdigest()[:16]
     name = f"{stem.strip('_')}_{key}"
     path = _package() / f"{name}.py"
     if not path.exists():
@@ -250,7 +296,10 @@ def write_unit(stem: str, functions: dict[str, Callable[..., Any]], text: str, s
 @cache
 def _engine_sources() -> tuple[str, ...]:
     """Return the text of the files that decide how units are compiled."""
-    return tuple(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("jit.py", "compiler.py"))
+    return tuple(
+        Path(__file__).with_name(name).read_text(encoding="utf-8")
+        for name in ("jit.py", "compiler.py")
+    )
 
 
 def _definition(name: str, function: Callable[..., Any]) -> str:
@@ -268,5 +317,7 @@ def load_unit(name: str) -> types.ModuleType:
 
 
 def is_compiled(unit: str, function: str) -> bool:
-    """Say whether compiled code of an entry point is likely to be on disk; only how fast it is to be had depends on it."""
+    """Say whether compiled code of an entry point is likely to be on disk; only how
+    fast it is to be had depends on it.
+    """
     return any((_package() / "__pycache__").glob(f"{unit}.{function}-*.nbi"))

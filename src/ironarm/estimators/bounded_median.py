@@ -1,4 +1,6 @@
-"""The lower median in bounded memory: exact for as long as the median stays within a window of values around it."""
+"""The lower median in bounded memory: exact for as long as the median stays within a
+window of values around it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ SMALLEST_WINDOW = 64
 
 @cold
 def count_or_insert(values, slot_start, slot_size, below, above, lost, a, x, n):
-    """Add x to the sorted window of arm a, or only count it if it lies outside; return the lower median, or the window's nearest value if the median has left it."""
+    """Add x to the sorted window of arm a, or only count it if it lies outside;
+    return the lower median, or the window's nearest value if the median has left it.
+    """
     start = slot_start[a]
     m = slot_size[a]
     largest = max(SMALLEST_WINDOW, int(4.0 * math.sqrt(n)))
@@ -49,11 +53,14 @@ def count_or_insert(values, slot_start, slot_size, below, above, lost, a, x, n):
 
 
 class BoundedMedian(Estimator):
-    """The lower median from a window of max(64, 4 sqrt(n)) values around it; values outside are counted and forgotten.
+    """The lower median from a window of max(64, 4 sqrt(n)) values around it; values
+    outside are counted and forgotten.
 
-    As long as the median's rank lies in the window the answer is exact; with independent rewards its random walk rarely leaves. If the rewards drift it can, and `lost` then
-    counts the updates at which the nearest value of the window had to do. O(sqrt(n)) memory; a value inside the window costs O(sqrt(n)), which 4/sqrt(n) of them are: O(1) on
-    average.
+    As long as the median's rank lies in the window the answer is exact; with
+    independent rewards its random walk rarely leaves. If the rewards drift it can, and
+    `lost` then counts the updates at which the nearest value of the window had to do.
+    O(sqrt(n)) memory; a value inside the window costs O(sqrt(n)), which 4/sqrt(n) of
+    them are: O(1) on average.
     """
 
     fields = {**pool.fields(1), "below": "int[arms]", "above": "int[arms]", "lost": "int[arms]"}
@@ -64,12 +71,24 @@ class BoundedMedian(Estimator):
     @staticmethod
     @hot
     def add(s, a, x):
-        return count_or_insert(s.pool, s.slot_start, s.slot_size, s.below, s.above, s.lost, a, x, s.rewards[a])
+        return count_or_insert(
+            s.pool, s.slot_start, s.slot_size, s.below, s.above, s.lost, a, x, s.rewards[a]
+        )
 
     @staticmethod
     @hot
     def room(s, a):
-        return s.slot_size[a] + 1 < s.slot_room[a] or widen(s.pool, s.pool_used, s.pool_wanted, s.slot_start, s.slot_room, s.slot_size, a, s.slot_size[a] + 8, s.live)
+        return s.slot_size[a] + 1 < s.slot_room[a] or widen(
+            s.pool,
+            s.pool_used,
+            s.pool_wanted,
+            s.slot_start,
+            s.slot_room,
+            s.slot_size,
+            a,
+            s.slot_size[a] + 8,
+            s.live,
+        )
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:

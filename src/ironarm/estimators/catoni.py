@@ -1,15 +1,23 @@
-"""Catoni's M-estimator, kept as a certified local model so that one more reward costs O(1).
+"""Catoni's M-estimator, kept as a certified local model so that one more reward costs
+O(1).
 
-The estimate for scale `alpha` is the root m of sum psi(alpha (X_i - m)) = 0 with psi(x) = sign(x) log(1 + |x| + x^2/2).
-It has no streaming form, because alpha changes in every round.
+The estimate for scale `alpha` is the root m of sum psi(alpha (X_i - m)) = 0 with psi(x)
+= sign(x) log(1 + |x| + x^2/2). It has no streaming form, because alpha changes in every
+round.
 
-**The model.** At an anchor (theta, alpha0) with y_i = alpha0 (X_i - theta), every other (m, alpha) changes the arguments by d_i = h y_i - b, where alpha = alpha0 (1 + h) and
-b = alpha (m - theta). So the sum is, to third order, a cubic in (h, b) with ten coefficients sum psi^(k)(y_i) y_i^j, and a new reward adds one term to each.
+**The model.** At an anchor (theta, alpha0) with y_i = alpha0 (X_i - theta), every other
+(m, alpha) changes the arguments by d_i = h y_i - b, where alpha = alpha0 (1 + h) and b
+= alpha (m - theta). So the sum is, to third order, a cubic in (h, b) with ten
+coefficients sum psi^(k)(y_i) y_i^j, and a new reward adds one term to each.
 
-**The certificate.** psi has three continuous derivatives and |psi''''(y)| <= 3 / D(y)^2 with D(y) = 1 + |y| + y^2/2, because 2 D is the squared distance of |y| to the points
--1 +- i. That distance, sqrt(2 D), changes at most as fast as y does, and |d_i| <= e (1 + |y_i|) <= e sqrt(2 D(y_i)) with e = |h| + |b| / (1 + min |y_i|). Hence for e < 1 the
-error of the cubic is at most sum d_i^4 / D(y_i)^2 / (8 (1 - e)^4): a quartic in (h, b) with five more coefficients. It holds for any rewards, and reaches far where all of them are
-far from the anchor, as under an attack. When the bound is too large for the question asked, the model is anchored anew, in O(n).
+**The certificate.** psi has three continuous derivatives and |psi''''(y)| <= 3 / D(y)^2
+with D(y) = 1 + |y| + y^2/2, because 2 D is the squared distance of |y| to the points -1
++- i. That distance, sqrt(2 D), changes at most as fast as y does, and |d_i| <= e (1 +
+|y_i|) <= e sqrt(2 D(y_i)) with e = |h| + |b| / (1 + min |y_i|). Hence for e < 1 the
+error of the cubic is at most sum d_i^4 / D(y_i)^2 / (8 (1 - e)^4): a quartic in (h, b)
+with five more coefficients. It holds for any rewards, and reaches far where all of them
+are far from the anchor, as under an attack. When the bound is too large for the
+question asked, the model is anchored anew, in O(n).
 
 Rewards are clipped to +-1e12 first: the root with infinite arguments is undefined.
 """
@@ -48,7 +56,9 @@ def psi_slope(x):
 
 @hot
 def add_terms(model, at, y):
-    """Add one reward's terms, y = alpha0 (X - theta), to the coefficients at model[at:]."""
+    """Add one reward's terms, y = alpha0 (X - theta), to the coefficients at
+    model[at:].
+    """
     size = abs(y)
     d = 1.0 + size + 0.5 * size * size
     value = math.log(d)
@@ -85,29 +95,50 @@ def model_value(c, at, h, b):
         c[at]
         + (h * c[at + 2] - b * c[at + 1])
         + 0.5 * (h * h * c[at + 5] - 2.0 * h * b * c[at + 4] + b * b * c[at + 3])
-        + (h * h * h * c[at + 9] - 3.0 * h * h * b * c[at + 8] + 3.0 * h * b * b * c[at + 7] - b * b * b * c[at + 6]) / 6.0
+        + (
+            h * h * h * c[at + 9]
+            - 3.0 * h * h * b * c[at + 8]
+            + 3.0 * h * b * b * c[at + 7]
+            - b * b * b * c[at + 6]
+        )
+        / 6.0
     )
 
 
 @hot
 def model_slope(c, at, h, b):
     """Return the cubic's derivative in b (negative near the root)."""
-    return -c[at + 1] - h * c[at + 4] + b * c[at + 3] - 0.5 * (h * h * c[at + 8] - 2.0 * h * b * c[at + 7] + b * b * c[at + 6])
+    return (
+        -c[at + 1]
+        - h * c[at + 4]
+        + b * c[at + 3]
+        - 0.5 * (h * h * c[at + 8] - 2.0 * h * b * c[at + 7] + b * b * c[at + 6])
+    )
 
 
 @hot
 def distance(c, at, h, b):
-    """Return e, how far (h, b) is from the anchor: |d_i| <= e (1 + |y_i|) for every reward."""
+    """Return e, how far (h, b) is from the anchor: |d_i| <= e (1 + |y_i|) for every
+    reward.
+    """
     return abs(h) + abs(b) / (1.0 + c[at + 15])
 
 
 @hot
 def model_error(c, at, h, b):
-    """Return a bound on the cubic's error at (h, b); infinite where the certificate does not reach."""
+    """Return a bound on the cubic's error at (h, b); infinite where the certificate
+    does not reach.
+    """
     e = distance(c, at, h, b)
     if e >= 0.5:
         return math.inf
-    quartic = h * h * h * h * c[at + 14] - 4.0 * h * h * h * b * c[at + 13] + 6.0 * h * h * b * b * c[at + 12] - 4.0 * h * b * b * b * c[at + 11] + b * b * b * b * c[at + 10]
+    quartic = (
+        h * h * h * h * c[at + 14]
+        - 4.0 * h * h * h * b * c[at + 13]
+        + 6.0 * h * h * b * b * c[at + 12]
+        - 4.0 * h * b * b * b * c[at + 11]
+        + b * b * b * b * c[at + 10]
+    )
     left = (1.0 - e) * (1.0 - e)
     return abs(quartic) / (8.0 * left * left)
 
@@ -124,7 +155,9 @@ def anchor(values, start, n, model, at, theta, alpha):
 
 @cold
 def exact_root(values, start, n, alpha, guess):
-    """Solve sum psi(alpha (X - m)) = 0 by Newton's method inside a bracket, in O(n) per step."""
+    """Solve sum psi(alpha (X - m)) = 0 by Newton's method inside a bracket, in O(n)
+    per step.
+    """
     low = values[start]
     high = values[start]
     for i in range(start + 1, start + n):
@@ -155,13 +188,22 @@ def exact_root(values, start, n, alpha, guess):
 
 
 class Catoni(Estimator):
-    """Catoni's estimator. `add` is O(1) and returns the model's first-order root for the anchor's scale; `CatoniUCB` asks for as much accuracy as its choice needs.
+    """Catoni's estimator.
 
-    About 11 bytes per reward and 0.2 KB per arm. Anchoring anew costs O(n) and is needed when n has grown by a constant factor, so the amortised cost is O(1) for a question
-    of fixed accuracy.
+    `add` is O(1) and returns the model's first-order root for the anchor's scale;
+    `CatoniUCB` asks for as much accuracy as its choice needs.
+
+    About 11 bytes per reward and 0.2 KB per arm. Anchoring anew costs O(n) and is
+    needed when n has grown by a constant factor, so the amortised cost is O(1) for a
+    question of fixed accuracy.
     """
 
-    fields = {**pool.fields(1), "model": f"float[arms*{COEFFICIENTS}]", "anchor_at": "float[arms]", "anchor_scale": "float[arms]"}
+    fields = {
+        **pool.fields(1),
+        "model": f"float[arms*{COEFFICIENTS}]",
+        "anchor_at": "float[arms]",
+        "anchor_scale": "float[arms]",
+    }
     holds_rewards = True
 
     @staticmethod
@@ -182,7 +224,17 @@ class Catoni(Estimator):
     @staticmethod
     @hot
     def room(s, a):
-        return s.slot_size[a] < s.slot_room[a] or widen(s.pool, s.pool_used, s.pool_wanted, s.slot_start, s.slot_room, s.slot_size, a, s.slot_size[a] + 8, s.live)
+        return s.slot_size[a] < s.slot_room[a] or widen(
+            s.pool,
+            s.pool_used,
+            s.pool_wanted,
+            s.slot_start,
+            s.slot_room,
+            s.slot_size,
+            a,
+            s.slot_size[a] + 8,
+            s.live,
+        )
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:

@@ -1,13 +1,19 @@
-"""Huber's M-estimator: the root m of sum psi(X_i - m) = 0 with psi(x) = x between -beta and beta, and -beta or beta beyond.
+"""Huber's M-estimator: the root m of sum psi(X_i - m) = 0 with psi(x) = x between -beta
+and beta, and -beta or beta beyond.
 
-It has no streaming form, because every reward moves m, and then any other reward can enter or leave the part of psi that is not flat. The root is solved for at the looks of
-`sorted_looks.py`. In between the estimate is one Newton step from the last root m0, at which psi sums to zero over the older rewards:
+It has no streaming form, because every reward moves m, and then any other reward can
+enter or leave the part of psi that is not flat. The root is solved for at the looks of
+`sorted_looks.py`. In between the estimate is one Newton step from the last root m0, at
+which psi sums to zero over the older rewards:
 
-    m0 + sum over newer rewards of psi(X_i - m0) / #{all rewards with |X_i - m0| <= beta},
+    m0 + sum over newer rewards of psi(X_i - m0) / #{all rewards with |X_i - m0| <=
+    beta},
 
-or m0 if no reward is so near. Newer rewards are at most a sixteenth, so that is close to the root, and each costs O(1).
+or m0 if no reward is so near. Newer rewards are at most a sixteenth, so that is close
+to the root, and each costs O(1).
 
-The root is unique but for one case: n even, and a gap of more than 2 beta in the middle of the rewards. Then every point that is beta away from both sides is a root, and the
+The root is unique but for one case: n even, and a gap of more than 2 beta in the middle
+of the rewards. Then every point that is beta away from both sides is a root, and the
 smallest is taken. Rewards are clipped to +-1e12, so that the root is finite.
 """
 
@@ -35,7 +41,9 @@ def count_below(values, start, n, y):
 
 @cold
 def count_up_to(values, start, n, y):
-    """Return how many of the n sorted values at values[start:] are not greater than y."""
+    """Return how many of the n sorted values at values[start:] are not greater than
+    y.
+    """
     low = 0
     high = n
     while low < high:
@@ -51,8 +59,9 @@ def count_up_to(values, start, n, y):
 def huber_root(values, start, n, beta):
     """Return the smallest root for the n sorted values at values[start:].
 
-    Newton's method from the median, with bisection where it leaves the bracket or takes long. On a piece between two kinks the sum is a line, so a step that stays on its piece
-    is exact.
+    Newton's method from the median, with bisection where it leaves the bracket or takes
+    long. On a piece between two kinks the sum is a line, so a step that stays on its
+    piece is exact.
     """
     half = n // 2
     if n == 2 * half and values[start + half] - values[start + half - 1] >= 2.0 * beta:
@@ -89,9 +98,17 @@ def huber_root(values, start, n, beta):
 
 
 class Huber(SortedLooks):
-    """Huber's estimator with threshold `s.beta`, see the module's docstring. O(log n) amortised per reward, about 12 bytes per reward."""
+    """Huber's estimator with threshold `s.beta`, see the module's docstring.
 
-    fields = {**SortedLooks.fields, "root": "float[arms]", "near_root": "int[arms]", "newer_sum": "float[arms]"}
+    O(log n) amortised per reward, about 12 bytes per reward.
+    """
+
+    fields = {
+        **SortedLooks.fields,
+        "root": "float[arms]",
+        "near_root": "int[arms]",
+        "newer_sum": "float[arms]",
+    }
 
     @staticmethod
     @hot
@@ -101,7 +118,9 @@ class Huber(SortedLooks):
             start = s.slot_start[2 * a]
             n = s.slot_size[2 * a]
             s.root[a] = huber_root(s.pool, start, n, s.beta)
-            s.near_root[a] = count_up_to(s.pool, start, n, s.root[a] + s.beta) - count_below(s.pool, start, n, s.root[a] - s.beta)
+            s.near_root[a] = count_up_to(s.pool, start, n, s.root[a] + s.beta) - count_below(
+                s.pool, start, n, s.root[a] - s.beta
+            )
             s.newer_sum[a] = 0.0
             return s.root[a]
         root = s.root[a]

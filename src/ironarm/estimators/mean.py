@@ -9,7 +9,8 @@ from .base import Estimator
 class Mean(Estimator):
     """The arithmetic mean of all rewards. O(1) per update, 8 bytes per arm.
 
-    One infinite reward makes the mean infinite for ever; one of each sign makes it NaN, which the engine reads as -inf. A sum beyond 1.8e308 is infinite too.
+    One infinite reward makes the mean infinite for ever; one of each sign makes it NaN,
+    which the engine reads as -inf. A sum beyond 1.8e308 is infinite too.
     """
 
     fields = {"total": "float[arms]"}

@@ -12,9 +12,11 @@ from .rank import W, fields, held, make_room, put
 
 
 class LowerMedian(Estimator):
-    """The lower median of all rewards: the order statistic of rank ceil(n/2), the paper's inf{x : F(x) >= 1/2}. Exact for every order of values, +-inf included.
+    """The lower median of all rewards: the order statistic of rank ceil(n/2), the
+    paper's inf{x : F(x) >= 1/2}. Exact for every order of values, +-inf included.
 
-    O(1) per update on average for independent rewards, O(log n) amortised for any; about 11 bytes per reward.
+    O(1) per update on average for independent rewards, O(log n) amortised for any;
+    about 11 bytes per reward.
     """
 
     fields = fields()
@@ -32,7 +34,17 @@ class LowerMedian(Estimator):
         if s.spare[a] > 0:
             s.spare[a] -= 1
             return True
-        return s.rewards[a] < W or make_room(s.pool, s.pool_used, s.pool_wanted, s.spare, s.slot_start, s.slot_room, s.slot_size, a, s.live)
+        return s.rewards[a] < W or make_room(
+            s.pool,
+            s.pool_used,
+            s.pool_wanted,
+            s.spare,
+            s.slot_start,
+            s.slot_room,
+            s.slot_size,
+            a,
+            s.live,
+        )
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:
@@ -40,7 +52,10 @@ class LowerMedian(Estimator):
 
 
 class UpperMedian(LowerMedian):
-    """The upper median of all rewards: the order statistic of rank floor(n/2) + 1. Otherwise as `LowerMedian`."""
+    """The upper median of all rewards: the order statistic of rank floor(n/2) + 1.
+
+    Otherwise as `LowerMedian`.
+    """
 
     @staticmethod
     @hot

@@ -1,10 +1,15 @@
-"""The median of means: rewards in blocks of consecutive ones, the mean of each block, the lower median of these means.
+"""The median of means: rewards in blocks of consecutive ones, the mean of each block,
+the lower median of these means.
 
-The length of a block is a power of two, so that it changes only when the number of rewards has doubled (or the wanted number of blocks has). Then all blocks are formed anew
-from the rewards, in O(n); otherwise a reward joins the last block, and a block that becomes full is inserted among the sorted means. Each block is added up in the order of
-arrival, whenever it is formed, so the estimate depends on nothing but the rewards and the wanted number of blocks.
+The length of a block is a power of two, so that it changes only when the number of
+rewards has doubled (or the wanted number of blocks has). Then all blocks are formed
+anew from the rewards, in O(n); otherwise a reward joins the last block, and a block
+that becomes full is inserted among the sorted means. Each block is added up in the
+order of arrival, whenever it is formed, so the estimate depends on nothing but the
+rewards and the wanted number of blocks.
 
-Arm a has the pool's slots 2a, its rewards in the order of arrival, and 2a + 1, the sorted means of its full blocks.
+Arm a has the pool's slots 2a, its rewards in the order of arrival, and 2a + 1, the
+sorted means of its full blocks.
 """
 
 from __future__ import annotations
@@ -41,7 +46,9 @@ def insert_mean(pool, base, size, mean):
 
 @cold
 def block_length_for(n, blocks):
-    """Return the largest power of two up to max(2, n / blocks), or 1 for a single reward."""
+    """Return the largest power of two up to max(2, n / blocks), or 1 for a single
+    reward.
+    """
     if n < 2:
         return 1
     length = 2
@@ -52,7 +59,9 @@ def block_length_for(n, blocks):
 
 @cold
 def form_blocks(pool, slot_start, slot_size, block_length, block_sum, a, blocks):
-    """Form all blocks of arm a anew, at least `blocks` of them if there are twice as many rewards."""
+    """Form all blocks of arm a anew, at least `blocks` of them if there are twice as
+    many rewards.
+    """
     start = slot_start[2 * a]
     base = slot_start[2 * a + 1]
     n = slot_size[2 * a]
@@ -73,12 +82,17 @@ def form_blocks(pool, slot_start, slot_size, block_length, block_sum, a, blocks)
 
 
 class MedianOfMeans(Estimator):
-    """The lower median of the means of consecutive blocks of N rewards, N the largest power of two up to max(2, n/k), where `s.blocks` is k. A part of a block counts for nothing.
+    """The lower median of the means of consecutive blocks of N rewards, N the largest
+    power of two up to max(2, n/k), where `s.blocks` is k. A part of a block counts for
+    nothing.
 
-    So there are at least min(k, floor(n/2)) blocks and fewer than 2k + 1. O(1) per reward on average, and O(k) per block to insert its mean; about 11 bytes per reward and 16 KB
-    per arm at most for the means. As long as k is not known, it is 0, rewards are only stored, and the policy calls `form_blocks` when it is.
+    So there are at least min(k, floor(n/2)) blocks and fewer than 2k + 1. O(1) per
+    reward on average, and O(k) per block to insert its mean; about 11 bytes per reward
+    and 16 KB per arm at most for the means. As long as k is not known, it is 0, rewards
+    are only stored, and the policy calls `form_blocks` when it is.
 
-    A block with an infinite reward has an infinite mean; with both signs it counts as -inf.
+    A block with an infinite reward has an infinite mean; with both signs it counts as
+    -inf.
     """
 
     fields = {**pool.fields(2), "block_length": "int[arms]", "block_sum": "float[arms]"}
@@ -98,7 +112,12 @@ class MedianOfMeans(Estimator):
         else:
             s.block_sum[a] += x
             if n % s.block_length[a] == 0:
-                insert_mean(s.pool, s.slot_start[2 * a + 1], s.slot_size[2 * a + 1], block_mean(s.block_sum[a], s.block_length[a]))
+                insert_mean(
+                    s.pool,
+                    s.slot_start[2 * a + 1],
+                    s.slot_size[2 * a + 1],
+                    block_mean(s.block_sum[a], s.block_length[a]),
+                )
                 s.slot_size[2 * a + 1] += 1
                 s.block_sum[a] = 0.0
         return s.pool[s.slot_start[2 * a + 1] + (s.slot_size[2 * a + 1] - 1) // 2]
@@ -109,10 +128,35 @@ class MedianOfMeans(Estimator):
         rewards = 2 * a
         means = rewards + 1
         n = s.slot_size[rewards]
-        # room for as many blocks as may ever be formed from these rewards, because blocks are also formed anew where nothing can be refused
+        # room for as many blocks as may ever be formed from these rewards, because
+        # blocks are also formed anew where nothing can be refused
         wanted = min(n // 2 + 2, MOST_BLOCKS)
-        return (n < s.slot_room[rewards] or widen(s.pool, s.pool_used, s.pool_wanted, s.slot_start, s.slot_room, s.slot_size, rewards, n + 8, s.live)) and (
-            wanted <= s.slot_room[means] or widen(s.pool, s.pool_used, s.pool_wanted, s.slot_start, s.slot_room, s.slot_size, means, wanted, s.live)
+        return (
+            n < s.slot_room[rewards]
+            or widen(
+                s.pool,
+                s.pool_used,
+                s.pool_wanted,
+                s.slot_start,
+                s.slot_room,
+                s.slot_size,
+                rewards,
+                n + 8,
+                s.live,
+            )
+        ) and (
+            wanted <= s.slot_room[means]
+            or widen(
+                s.pool,
+                s.pool_used,
+                s.pool_wanted,
+                s.slot_start,
+                s.slot_room,
+                s.slot_size,
+                means,
+                wanted,
+                s.live,
+            )
         )
 
     @staticmethod

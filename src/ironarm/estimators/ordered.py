@@ -1,9 +1,14 @@
-"""All rewards of an arm in order, from the heaps and the window of its rank tracker, without memory of its own.
+"""All rewards of an arm in order, from the heaps and the window of its rank tracker,
+without memory of its own.
 
-An array that falls is a max-heap too. So both heaps of a tracker can be sorted where they lie, and then the heap below read backwards, the window, and the heap above read
-forwards are the rewards in rising order. A reward that comes later disturbs a heap a little and the tracker not at all; the heap is sorted again when the order is wanted next.
+An array that falls is a max-heap too. So both heaps of a tracker can be sorted where
+they lie, and then the heap below read backwards, the window, and the heap above read
+forwards are the rewards in rising order. A reward that comes later disturbs a heap a
+little and the tracker not at all; the heap is sorted again when the order is wanted
+next.
 
-Sorting costs O(n) when a few rewards have come since the last time, O(n log n) in any case; a rank then O(log n), a value O(1).
+Sorting costs O(n) when a few rewards have come since the last time, O(n log n) in any
+case; a rank then O(log n), a value O(1).
 """
 
 from __future__ import annotations
@@ -16,12 +21,17 @@ PATIENCE = 8  # moves per value, on average, after which insertion gives way to 
 
 
 class OrderedMedian(LowerMedian):
-    """The lower median for policies that also read all rewards in order (`sort_rewards`, `nth_reward`, `rewards_below`), so it cannot be had in bounded memory."""
+    """The lower median for policies that also read all rewards in order
+    (`sort_rewards`, `nth_reward`, `rewards_below`), so it cannot be had in bounded
+    memory.
+    """
 
 
 @cold
 def sort_falling(pool, base, size):
-    """Sort pool[base : base + size] so that it falls: by insertion if it nearly does, else by a heap."""
+    """Sort pool[base : base + size] so that it falls: by insertion if it nearly
+    does, else by a heap.
+    """
     patience = PATIENCE * size
     for i in range(1, size):
         x = pool[base + i]
@@ -81,7 +91,9 @@ def nth_reward(pool, window, inside, slot_start, slot_size, a, i):
 
 @cold
 def rewards_below(pool, window, inside, slot_start, slot_size, a, n, y):
-    """Return how many of the n rewards of arm a, which are in order, are less than y."""
+    """Return how many of the n rewards of arm a, which are in order, are less than
+    y.
+    """
     low = 0
     high = n
     while low < high:

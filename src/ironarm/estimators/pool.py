@@ -1,8 +1,10 @@
 """Memory that grows with what is held: many small stacks ("slots") in one pool.
 
-Slot j lives in `pool[slot_start[j] : slot_start[j] + slot_room[j]]` and holds `slot_size[j]` values. A slot that is full moves to a place a quarter larger;
-the place it leaves is reclaimed when the engine makes the pool anew. With growth by a quarter, and an eighth of slack in an agent's pool, a value costs at most
-8 * 1.25 * 1.125 = 11.25 bytes in the long run, and under 24 while the pool is being copied.
+Slot j lives in `pool[slot_start[j] : slot_start[j] + slot_room[j]]` and holds
+`slot_size[j]` values. A slot that is full moves to a place a quarter larger; the place
+it leaves is reclaimed when the engine makes the pool anew. With growth by a quarter,
+and an eighth of slack in an agent's pool, a value costs at most 8 * 1.25 * 1.125 =
+11.25 bytes in the long run, and under 24 while the pool is being copied.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ def fields(slots_per_arm: int) -> dict[str, str]:
 
 @cold
 def widen(pool, pool_used, pool_wanted, slot_start, slot_room, slot_size, j, need, live):
-    """Give slot j room for `need` values and a quarter more (twice as many in a simulation, whose pool serves many trials).
+    """Give slot j room for `need` values and a quarter more (twice as many in a
+    simulation, whose pool serves many trials).
 
     False: the pool is full, and the engine must make a larger one first.
     """
@@ -46,7 +49,9 @@ def widen(pool, pool_used, pool_wanted, slot_start, slot_room, slot_size, j, nee
 
 @cold
 def move_slots(old, new, slot_start, slot_room, slot_size):
-    """Copy all slots side by side into the new pool and return how much of it is used."""
+    """Copy all slots side by side into the new pool and return how much of it is
+    used.
+    """
     place = 0
     for j in range(len(slot_start)):
         start = slot_start[j]

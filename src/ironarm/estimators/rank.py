@@ -1,9 +1,13 @@
 """A growing multiset that answers for one order statistic whose rank moves slowly.
 
-A sorted window of at most 32 values lies between two heaps: a max-heap of all values below it and a min-heap of all above (stored negated, so both are max-heaps).
-A value outside the window is one heap push, O(1) on average; a value inside is a short insertion. When the wanted rank leaves the window, sixteen values are taken
-from that side's heap. With independent rewards the rank does a random walk, so that happens about once in 500 updates; in the worst case, an adversary who moves the
-rank in one direction, once in sixteen: O(log n) amortised whatever the order of the values. 8-ary heaps, because a node's children then share a cache line or two.
+A sorted window of at most 32 values lies between two heaps: a max-heap of all values
+below it and a min-heap of all above (stored negated, so both are max-heaps). A value
+outside the window is one heap push, O(1) on average; a value inside is a short
+insertion. When the wanted rank leaves the window, sixteen values are taken from that
+side's heap. With independent rewards the rank does a random walk, so that happens about
+once in 500 updates; in the worst case, an adversary who moves the rank in one
+direction, once in sixteen: O(log n) amortised whatever the order of the values. 8-ary
+heaps, because a node's children then share a cache line or two.
 
 A tracker is numbered j; its heaps are the pool's slots 2j (below) and 2j + 1 (above).
 """
@@ -22,7 +26,12 @@ HALF = 16
 
 def fields() -> dict[str, str]:
     """Return the arrays that trackers need, one for each arm."""
-    return {"window": f"float[arms*{W}]", "inside": "int[arms]", "spare": "int[arms]", **pool.fields(2)}
+    return {
+        "window": f"float[arms*{W}]",
+        "inside": "int[arms]",
+        "spare": "int[arms]",
+        **pool.fields(2),
+    }
 
 
 def held(s, j) -> np.ndarray:
@@ -74,7 +83,9 @@ def heap_pop(pool, base, size):
 
 @cold
 def insert(pool, window, inside, slot_start, slot_size, j, x, rank):
-    """Insert x into the window of tracker j; a full window first gives its end farther from the wanted rank to that side's heap."""
+    """Insert x into the window of tracker j; a full window first gives its end
+    farther from the wanted rank to that side's heap.
+    """
     base = j * W
     m = inside[j]
     if m == W:
@@ -99,7 +110,9 @@ def insert(pool, window, inside, slot_start, slot_size, j, x, rank):
 
 @cold
 def refill(pool, window, inside, slot_start, slot_size, j, rank):
-    """Move the window, sixteen values at a time, until it holds the rank; return the rank's place in it."""
+    """Move the window, sixteen values at a time, until it holds the rank; return the
+    rank's place in it.
+    """
     base = j * W
     while True:
         i = rank - slot_size[2 * j]
@@ -134,7 +147,9 @@ def refill(pool, window, inside, slot_start, slot_size, j, rank):
 
 @hot
 def put(pool, window, inside, slot_start, slot_size, j, x, rank, n):
-    """Add x to tracker j, which then holds n values, and return the order statistic of that rank (from 0)."""
+    """Add x to tracker j, which then holds n values, and return the order statistic
+    of that rank (from 0).
+    """
     base = j * W
     last = inside[j] - 1
     if n <= W or last < 0:  # up to W values all are in the window
@@ -143,7 +158,9 @@ def put(pool, window, inside, slot_start, slot_size, j, x, rank, n):
         lowest = window[base]
         highest = window[base + last]
         if min(max(x, lowest), highest) != x:
-            # one branch for both sides: which side it is cannot be predicted, that it is one of them nearly always can (`x < lowest or x > highest` would become two)
+            # one branch for both sides: which side it is cannot be predicted, that it
+            # is one of them nearly always can (`x < lowest or x > highest` would become
+            # two)
             slot = 2 * j + (x > highest)
             heap_push(pool, slot_start[slot], slot_size[slot], x if x < lowest else -x)
             slot_size[slot] += 1
@@ -152,19 +169,24 @@ def put(pool, window, inside, slot_start, slot_size, j, x, rank, n):
     i = rank - slot_size[2 * j]
     if i < 0 or i >= inside[j]:
         i = refill(pool, window, inside, slot_start, slot_size, j, rank)
-    return window[base + max(i, 0)]  # never negative; said here, it spares Numba the handling of negative indices
+    # never negative; said here, it spares Numba the handling of negative indices
+    return window[base + max(i, 0)]
 
 
 @cold
 def make_room(pool, pool_used, pool_wanted, spare, slot_start, slot_room, slot_size, a, live):
-    """Widen the heaps of arm a's tracker and write to `spare` for how many values they then have room. False: the pool must grow first.
+    """Widen the heaps of arm a's tracker and write to `spare` for how many values they
+    then have room. False: the pool must grow first.
 
-    Each value adds at most one to a heap, because the rank moves by at most one; what a refill moves comes from a window, hence W places that are never promised.
+    Each value adds at most one to a heap, because the rank moves by at most one; what a
+    refill moves comes from a window, hence W places that are never promised.
     """
     most = 1 << 62
     for slot in (2 * a, 2 * a + 1):
         size = slot_size[slot]
-        if size + W >= slot_room[slot] and not widen(pool, pool_used, pool_wanted, slot_start, slot_room, slot_size, slot, size + W + 1, live):
+        if size + W >= slot_room[slot] and not widen(
+            pool, pool_used, pool_wanted, slot_start, slot_room, slot_size, slot, size + W + 1, live
+        ):
             return False
         most = min(most, slot_room[slot] - size - W)
     spare[a] = most - 1

@@ -1,7 +1,10 @@
-"""For estimators without a cheap exact update: all rewards are looked at, in order, when their number has grown by a sixteenth since the last look.
+"""For estimators without a cheap exact update: all rewards are looked at, in order,
+when their number has grown by a sixteenth since the last look.
 
-Up to 31 rewards that is at every reward. Between looks new rewards wait unsorted. A look sorts them and merges them into the sorted rest from the largest down: O(log n) amortised
-per reward, beside what the estimator does with its n sorted rewards, of which each reward pays for about sixteen. Looks depend on the number of rewards alone.
+Up to 31 rewards that is at every reward. Between looks new rewards wait unsorted. A
+look sorts them and merges them into the sorted rest from the largest down: O(log n)
+amortised per reward, beside what the estimator does with its n sorted rewards, of which
+each reward pays for about sixteen. Looks depend on the number of rewards alone.
 
 Arm a has the pool's slots 2a, sorted, and 2a + 1, waiting. About 12 bytes per reward.
 """
@@ -43,7 +46,9 @@ def merge_waiting(pool, slot_start, slot_size, a):
 
 @hot
 def look_due(s, a, x):
-    """Let the reward x of arm a wait, and say whether it is time for a look; if so, all rewards are in order, s.slot_size[2a] of them."""
+    """Let the reward x of arm a wait, and say whether it is time for a look; if so,
+    all rewards are in order, s.slot_size[2a] of them.
+    """
     waiting = 2 * a + 1
     s.pool[s.slot_start[waiting] + s.slot_size[waiting]] = x
     s.slot_size[waiting] += 1
@@ -68,10 +73,36 @@ class SortedLooks(Estimator):
         waiting = ordered + 1
         wait = s.slot_size[waiting]
         n = s.slot_size[ordered] + wait
-        return (n < s.slot_room[ordered] or widen(s.pool, s.pool_used, s.pool_wanted, s.slot_start, s.slot_room, s.slot_size, ordered, n + 8, s.live)) and (
-            wait < s.slot_room[waiting] or widen(s.pool, s.pool_used, s.pool_wanted, s.slot_start, s.slot_room, s.slot_size, waiting, wait + 1, s.live)
+        return (
+            n < s.slot_room[ordered]
+            or widen(
+                s.pool,
+                s.pool_used,
+                s.pool_wanted,
+                s.slot_start,
+                s.slot_room,
+                s.slot_size,
+                ordered,
+                n + 8,
+                s.live,
+            )
+        ) and (
+            wait < s.slot_room[waiting]
+            or widen(
+                s.pool,
+                s.pool_used,
+                s.pool_wanted,
+                s.slot_start,
+                s.slot_room,
+                s.slot_size,
+                waiting,
+                wait + 1,
+                s.live,
+            )
         )
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:
-        return np.concatenate([pool.values(s.pool, s.slot_start, s.slot_size, slot) for slot in (2 * a, 2 * a + 1)])
+        return np.concatenate(
+            [pool.values(s.pool, s.slot_start, s.slot_size, slot) for slot in (2 * a, 2 * a + 1)]
+        )

@@ -1,4 +1,6 @@
-"""The exact alpha-trimmed mean: floor(alpha n) smallest and largest rewards dropped, the rest averaged."""
+"""The exact alpha-trimmed mean: floor(alpha n) smallest and largest rewards dropped,
+the rest averaged.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from .two_cuts import W, held, make_room, put
 
 @hot
 def keep(sums, counts, used, infinite, a, x, sign):
-    """Take x into the kept part (sign = 1) or out of it (sign = -1); infinities are counted, so that they can leave again."""
+    """Take x into the kept part (sign = 1) or out of it (sign = -1); infinities are
+    counted, so that they can leave again.
+    """
     if math.isinf(x):
         infinite[2 * a + (x > 0)] += sign
     else:
@@ -24,7 +28,23 @@ def keep(sums, counts, used, infinite, a, x, sign):
 
 
 @hot
-def advance(pool, window, inside, slot_start, slot_size, slot_sifted, sums, counts, used, infinite, cut, a, x, n, wanted):
+def advance(
+    pool,
+    window,
+    inside,
+    slot_start,
+    slot_size,
+    slot_sifted,
+    sums,
+    counts,
+    used,
+    infinite,
+    cut,
+    a,
+    x,
+    n,
+    wanted,
+):
     """Add x to the values and to the kept part, then drop what the larger cut drops."""
     k = cut[a]
     low, high = put(pool, window, inside, slot_start, slot_size, slot_sifted, a, x, k, n)
@@ -37,9 +57,27 @@ def advance(pool, window, inside, slot_start, slot_size, slot_sifted, sums, coun
 
 @hot
 def trimmed_with(s, a, x, wanted):
-    """Add x to the rewards of arm a and return their mean without the `wanted` smallest and largest, at most one more at each end than before."""
+    """Add x to the rewards of arm a and return their mean without the `wanted`
+    smallest and largest, at most one more at each end than before.
+    """
     n = s.rewards[a]
-    advance(s.pool, s.window, s.inside, s.slot_start, s.slot_size, s.slot_sifted, s.bin_sums, s.bin_counts, s.bin_range, s.infinite, s.cut, a, x, n, wanted)
+    advance(
+        s.pool,
+        s.window,
+        s.inside,
+        s.slot_start,
+        s.slot_size,
+        s.slot_sifted,
+        s.bin_sums,
+        s.bin_counts,
+        s.bin_range,
+        s.infinite,
+        s.cut,
+        a,
+        x,
+        n,
+        wanted,
+    )
     if s.infinite[2 * a] > 0:
         return math.nan if s.infinite[2 * a + 1] > 0 else -math.inf
     if s.infinite[2 * a + 1] > 0:
@@ -48,14 +86,22 @@ def trimmed_with(s, a, x, wanted):
 
 
 class TrimmedMean(Estimator):
-    """The mean of the rewards without the floor(alpha n) smallest and the floor(alpha n) largest; `s.alpha` is in [0, 1/2), so something is always left.
+    """The mean of the rewards without the floor(alpha n) smallest and the floor(alpha
+    n) largest; `s.alpha` is in [0, 1/2), so something is always left.
 
-    With e the sorted rewards and k the old count to drop, a new reward x adds clamp(x, e[k], e[n-1-k]) to the kept sum; when k grows, the two values at the cuts leave it.
-    `two_cuts` finds the values at the cuts and an exact sum holds the kept part, so that an unbounded reward which passes through leaves no rounding behind.
-    O(log n) amortised per update, about 11 bytes per reward.
+    With e the sorted rewards and k the old count to drop, a new reward x adds clamp(x,
+    e[k], e[n-1-k]) to the kept sum; when k grows, the two values at the cuts leave it.
+    `two_cuts` finds the values at the cuts and an exact sum holds the kept part, so
+    that an unbounded reward which passes through leaves no rounding behind. O(log n)
+    amortised per update, about 11 bytes per reward.
     """
 
-    fields = {**two_cuts.fields(), **exact_sum.fields(), "cut": "int[arms]", "infinite": "int[arms*2]"}
+    fields = {
+        **two_cuts.fields(),
+        **exact_sum.fields(),
+        "cut": "int[arms]",
+        "infinite": "int[arms*2]",
+    }
     holds_rewards = True
 
     @staticmethod
@@ -69,7 +115,17 @@ class TrimmedMean(Estimator):
         if s.spare[a] > 0:
             s.spare[a] -= 1
             return True
-        return s.rewards[a] < W or make_room(s.pool, s.pool_used, s.pool_wanted, s.spare, s.slot_start, s.slot_room, s.slot_size, a, s.live)
+        return s.rewards[a] < W or make_room(
+            s.pool,
+            s.pool_used,
+            s.pool_wanted,
+            s.spare,
+            s.slot_start,
+            s.slot_room,
+            s.slot_size,
+            a,
+            s.live,
+        )
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:
@@ -77,7 +133,9 @@ class TrimmedMean(Estimator):
 
 
 class AmplyTrimmedMean(TrimmedMean):
-    """The same with ceil(alpha n) dropped at each end, but always so few that the middle one or two rewards are left."""
+    """The same with ceil(alpha n) dropped at each end, but always so few that the
+    middle one or two rewards are left.
+    """
 
     @staticmethod
     @hot

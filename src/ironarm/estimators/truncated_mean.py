@@ -30,10 +30,14 @@ def truncated_sum(values, start, n, scale, order):
 
 
 class TruncatedMean(Estimator):
-    """The mean of X_i 1{|X_i| <= (u i / log(1/delta))^(1/(1 + e))}, divided by all n rewards. O(1) per reward while delta stays; O(n) when it changes, about 11 bytes per reward.
+    """The mean of X_i 1{|X_i| <= (u i / log(1/delta))^(1/(1 + e))}, divided by all n
+    rewards. O(1) per reward while delta stays; O(n) when it changes, about 11 bytes per
+    reward.
 
-    `s.truncation` is u / log(1/delta), or 0 as long as delta is not known: then rewards are only stored, and the policy calls `truncated_sum` when it is. Sums are always taken in
-    the order of arrival, so it does not matter when that is. Infinite rewards are truncated like any other that is too large.
+    `s.truncation` is u / log(1/delta), or 0 as long as delta is not known: then rewards
+    are only stored, and the policy calls `truncated_sum` when it is. Sums are always
+    taken in the order of arrival, so it does not matter when that is. Infinite rewards
+    are truncated like any other that is too large.
     """
 
     fields = {**pool.fields(1), "kept_sum": "float[arms]"}
@@ -51,7 +55,17 @@ class TruncatedMean(Estimator):
     @staticmethod
     @hot
     def room(s, a):
-        return s.slot_size[a] < s.slot_room[a] or widen(s.pool, s.pool_used, s.pool_wanted, s.slot_start, s.slot_room, s.slot_size, a, s.slot_size[a] + 8, s.live)
+        return s.slot_size[a] < s.slot_room[a] or widen(
+            s.pool,
+            s.pool_used,
+            s.pool_wanted,
+            s.slot_start,
+            s.slot_room,
+            s.slot_size,
+            a,
+            s.slot_size[a] + 8,
+            s.live,
+        )
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:

@@ -1,4 +1,7 @@
-"""All policies, one algorithm per file. A new policy is one file, its test, and one line in `POLICIES`."""
+"""All policies, one algorithm per file.
+
+A new policy is one file, its test, and one line in `POLICIES`.
+"""
 
 from __future__ import annotations
 
@@ -58,20 +61,28 @@ POLICIES: dict[str, type[Policy]] = {
 
 
 def make(name: str, parameters: dict[str, Any]) -> Policy:
-    """Return the policy of that name with these parameters, or say what may have been meant; `Name.for_rho` is the policy that suits a rho, where there is one.
+    """Return the policy of that name with these parameters, or say what may have been
+    meant; `Name.for_rho` is the policy that suits a rho, where there is one.
 
     >>> make("CountIMED.for_rho", {"rho": 0.125})
     CountIMED(epsilon=0.175, sigma=1.0, shift=True)
     """
     if name.endswith(".for_rho"):
-        suited = {f"{key}.for_rho": policy.for_rho for key, policy in POLICIES.items() if hasattr(policy, "for_rho")}
+        suited = {
+            f"{key}.for_rho": policy.for_rho
+            for key, policy in POLICIES.items()
+            if hasattr(policy, "for_rho")
+        }
         return make_by_name("policy", suited, name, parameters)
     return make_by_name("policy", POLICIES, name, parameters)
 
 
 def from_dict(data: dict[str, Any]) -> Policy:
     """Read back what `Policy.to_dict` wrote."""
-    parameters = {name: tuple(value) if isinstance(value, list) else value for name, value in data["parameters"].items()}
+    parameters = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in data["parameters"].items()
+    }
     return make(data["policy"], parameters)
 
 

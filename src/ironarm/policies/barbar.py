@@ -1,4 +1,6 @@
-"""BARBAR: epochs in which an arm is tried with a probability that only past epochs decide, so that an attacker with a budget gains little by timing."""
+"""BARBAR: epochs in which an arm is tried with a probability that only past epochs
+decide, so that an attacker with a budget gains little by timing.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from .reward_range import checked_range, mirrored_range, range_constants, share_
 
 @cold
 def end_epoch(gap, gathered, length, epoch):
-    """Estimate the gaps anew from what the epoch has gathered, and go to the next one."""
+    """Estimate the gaps anew from what the epoch has gathered, and go to the next
+    one.
+    """
     best = -math.inf
     for a in range(len(gap)):
         best = max(best, gathered[a] / length[0] - gap[a] / 16.0)
@@ -26,7 +30,9 @@ def end_epoch(gap, gathered, length, epoch):
 
 @cold
 def begin_epoch(gap, planned, gathered, length, epoch, until, planned_for, t, factor):
-    """Plan an epoch that begins at round t; an arm without a gap is new and gets the largest."""
+    """Plan an epoch that begins at round t; an arm without a gap is new and gets the
+    largest.
+    """
     epoch[0] = max(epoch[0], 1)
     length[0] = 0.0
     for a in range(len(gap)):
@@ -41,41 +47,52 @@ def begin_epoch(gap, planned, gathered, length, epoch, until, planned_for, t, fa
 
 @dataclass(frozen=True)
 class BARBAR(Policy):
-    """BARBAR: made for an attacker who may change rewards by C in sum; the regret grows by O(K C) only, and C need not be known.
+    """BARBAR: made for an attacker who may change rewards by C in sum; the regret grows
+    by O(K C) only, and C need not be known.
 
-    Gaps Delta_a are believed to be 1 at first. Epoch m = 1, 2, ... takes N = sum(n) rounds, n_a = lambda / Delta_a^2, and pulls arm a in each of them with probability n_a / N. It
-    ends with r_a = (sum of its rewards) / n_a and
+    Gaps Delta_a are believed to be 1 at first. Epoch m = 1, 2, ... takes N = sum(n)
+    rounds, n_a = lambda / Delta_a^2, and pulls arm a in each of them with probability
+    n_a / N. It ends with r_a = (sum of its rewards) / n_a and
 
         Delta_a = max(2^-m, r* - r_a),   r* = max(r_a - Delta_a / 16),   lambda = 1024 ln(8 K log2(T) / delta).
 
-    Rewards are mapped to [0, 1] by `reward_range` and clipped. As no arm is ever dropped and the probabilities are fixed for an epoch, the attacker can spoil an estimate only at
-    a cost in proportion to what it will harm.
+    Rewards are mapped to [0, 1] by `reward_range` and clipped. As no arm is ever
+    dropped and the probabilities are fixed for an epoch, the attacker can spoil an
+    estimate only at a cost in proportion to what it will harm.
 
-    **Useless at T = 100,000.** The first epoch, of uniform exploration, is about lambda K rounds, and lambda is more than 10,000: with ten arms it does not end. `scale` can
-    shorten it, at the price of the guarantee. **Nor for a share rho of corrupt rewards**: there C grows with T, and so does the regret.
+    **Useless at T = 100,000.** The first epoch, of uniform exploration, is about lambda
+    K rounds, and lambda is more than 10,000: with ten arms it does not end. `scale` can
+    shorten it, at the price of the guarantee. **Nor for a share rho of corrupt
+    rewards**: there C grows with T, and so does the regret.
 
     Parameters
     ----------
-    horizon : rounds T that lambda is made for. None: a simulation supplies its own; an agent needs it.
-    delta : the probability with which the regret may be larger than guaranteed, 0 < delta < 1.
+    horizon : rounds T that lambda is made for. None: a simulation supplies its own; an
+        agent needs it.
+    delta : the probability with which the regret may be larger than guaranteed, 0 <
+        delta < 1.
     reward_range : (low, high), the rewards that map to 0 and 1; others are clipped.
     scale : the factor 1024 in lambda, > 0.
 
-    Behind an agent, `estimates` are the means of the clipped rewards, in units of reward. A reward counts in the epoch in which it arrives, weighted by the probability of its
-    decision. When an arm joins or leaves, the epoch begins again.
+    Behind an agent, `estimates` are the means of the clipped rewards, in units of
+    reward. A reward counts in the epoch in which it arrives, weighted by the
+    probability of its decision. When an arm joins or leaves, the epoch begins again.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> bandit = ia.BernoulliBandit([0.2, 0.8])
     >>> policies = [ia.BARBAR(), ia.BARBAR(scale=4)]
-    >>> result = ia.simulate(policies, bandit, horizon=5000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     policies, bandit, horizon=5000, trials=20, seed=1, progress=False
+    ... )
     >>> result.optimal[:, :, -1].mean(axis=1).round(1).tolist()
     [0.5, 0.9]
 
     References
     ----------
-    Gupta, Koren, Talwar, Better algorithms for stochastic bandits with adversarial corruptions, COLT 2019.
+    Gupta, Koren, Talwar, Better algorithms for stochastic bandits with adversarial
+    corruptions, COLT 2019.
     """
 
     horizon: int | None = None
@@ -83,7 +100,8 @@ class BARBAR(Policy):
     reward_range: tuple[float, float] = (0.0, 1.0)
     scale: float = 1024.0
 
-    # `gathered` sums y N / n_a = y / chance, so r_a is gathered / N. The epoch is planned for so many arms: another number asks for a new plan
+    # `gathered` sums y N / n_a = y / chance, so r_a is gathered / N. The epoch is
+    # planned for so many arms: another number asks for a new plan
     weighs_by_chance = True
     fields = {
         "gap": "float[arms]",
@@ -98,7 +116,11 @@ class BARBAR(Policy):
     def __post_init__(self) -> None:
         if self.horizon is not None:
             self._set(horizon=whole("horizon", self.horizon, at_least=1))
-        self._set(delta=number("delta", self.delta, above=0, below=1), reward_range=checked_range(self.reward_range), scale=number("scale", self.scale, above=0))
+        self._set(
+            delta=number("delta", self.delta, above=0, below=1),
+            reward_range=checked_range(self.reward_range),
+            scale=number("scale", self.scale, above=0),
+        )
 
     @property
     def estimator(self) -> None:
@@ -107,9 +129,16 @@ class BARBAR(Policy):
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         rounds = self.horizon or horizon
         if rounds is None:
-            raise InvalidInput("BARBAR must know how long it will run: give BARBAR(horizon=...), the number of decisions.")
+            raise InvalidInput(
+                "BARBAR must know how long it will run: give BARBAR(horizon=...), the number of "
+                "decisions."
+            )
         factor = self.scale * math.log(8 * arms * math.log2(max(rounds, 2)) / self.delta)
-        return {"factor": factor, "high": self.reward_range[1], **range_constants(self.reward_range)}
+        return {
+            "factor": factor,
+            "high": self.reward_range[1],
+            **range_constants(self.reward_range),
+        }
 
     def mirrored(self) -> BARBAR:
         return replace(self, reward_range=mirrored_range(self.reward_range))
@@ -120,7 +149,9 @@ class BARBAR(Policy):
         if t > s.until[0] or s.planned_for[0] != s.arms:
             if s.planned_for[0] == s.arms:
                 end_epoch(s.gap, s.gathered, s.length, s.epoch)
-            begin_epoch(s.gap, s.planned, s.gathered, s.length, s.epoch, s.until, s.planned_for, t, s.factor)
+            begin_epoch(
+                s.gap, s.planned, s.gathered, s.length, s.epoch, s.until, s.planned_for, t, s.factor
+            )
         target = uniform(g) * s.length[0]
         arm = 0
         reached = 0.0

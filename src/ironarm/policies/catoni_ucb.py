@@ -6,22 +6,37 @@ import math
 from dataclasses import dataclass
 
 from ..estimators import Catoni, Estimator
-from ..estimators.catoni import COEFFICIENTS, ROUNDING, anchor, distance, exact_root, model_error, model_slope, model_value
+from ..estimators.catoni import (
+    COEFFICIENTS,
+    ROUNDING,
+    anchor,
+    distance,
+    exact_root,
+    model_error,
+    model_slope,
+    model_value,
+)
 from ..marks import cold, hot
 from ..validation import number
 from .base import Policy
 from .enough_rewards import too_few
 
-TIE = 1e-9  # indices this close, relative to 1 + their size, are equal and the lowest arm wins: far above rounding, far below anything that matters
+# indices this close, relative to 1 + their size, are equal and the lowest arm wins: far
+# above rounding, far below anything that matters
+TIE = 1e-9
 REACH = 0.3  # how far from its anchor a model is asked
-FIRST = 1e-5  # how well estimates are solved for, relative to 1 + their size: coarsely, finely, and as finely as ties demand
+# how well estimates are solved for, relative to 1 + their size: coarsely, finely, and
+# as finely as ties demand
+FIRST = 1e-5
 SECOND = 1e-8
 LAST = 1e-11
 
 
 @hot
 def catoni_scale(n, t, variance):
-    """Return alpha for n rewards at round t: sqrt(2 L / (n (v + 2 v L / (n - 2 L)))) with L = 2 log t."""
+    """Return alpha for n rewards at round t: sqrt(2 L / (n (v + 2 v L / (n - 2 L))))
+    with L = 2 log t.
+    """
     level = 2.0 * math.log(t)
     return math.sqrt(2.0 * level * (n - 2.0 * level) / variance) / n
 
@@ -34,17 +49,22 @@ def catoni_bonus(n, t, variance):
 
 @hot
 def surely_above(model, anchor_at, anchor_scale, n, a, alpha, theta):
-    """Say whether the estimate of arm a is certainly above theta; False may also mean that the model cannot tell."""
+    """Say whether the estimate of arm a is certainly above theta; False may also
+    mean that the model cannot tell.
+    """
     at = a * COEFFICIENTS
     h = alpha / anchor_scale[a] - 1.0
-    # the sum falls as theta grows: if it is positive at a higher point within reach, it is at theta too
+    # the sum falls as theta grows: if it is positive at a higher point within reach, it
+    # is at theta too
     b = max(alpha * (theta - anchor_at[a]), -0.1 * (1.0 + model[at + 15]))
     return model_value(model, at, h, b) > model_error(model, at, h, b) + ROUNDING * n
 
 
 @cold
 def certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha, width):
-    """Return the estimate of arm a for scale alpha, certainly within `width` as far as rounding allows; the model is anchored anew if it cannot promise that."""
+    """Return the estimate of arm a for scale alpha, certainly within `width` as far
+    as rounding allows; the model is anchored anew if it cannot promise that.
+    """
     at = a * COEFFICIENTS
     guess = anchor_at[a]
     for attempt in range(3):
@@ -62,8 +82,12 @@ def certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha
             guess = anchor_at[a] + b / alpha
             eta = alpha * width
             error = max(model_error(model, at, h, b - eta), model_error(model, at, h, b + eta))
-            # a model whose error is already below that of adding the terms up gets no better by anchoring anew
-            if error <= ROUNDING * n or (model_value(model, at, h, b - eta) > error and -model_value(model, at, h, b + eta) > error):
+            # a model whose error is already below that of adding the terms up gets no
+            # better by anchoring anew
+            if error <= ROUNDING * n or (
+                model_value(model, at, h, b - eta) > error
+                and -model_value(model, at, h, b + eta) > error
+            ):
                 return guess
         else:
             guess = exact_root(pool, slot_start[a], n, alpha, guess)
@@ -76,10 +100,13 @@ def certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha
 
 @cold
 def upper_until_later(pool, slot_start, n, model, anchor_at, anchor_scale, a, t, until, variance):
-    """Return a number that the estimate of arm a cannot exceed in rounds t..until unless it gets a reward."""
+    """Return a number that the estimate of arm a cannot exceed in rounds t..until
+    unless it gets a reward.
+    """
     alpha = catoni_scale(n, t, variance)
     later = catoni_scale(n, until, variance)
-    # for fixed m the sum's second derivative in log alpha is at most 4 n, so between the two scales it exceeds the larger of its ends by at most this
+    # for fixed m the sum's second derivative in log alpha is at most 4 n, so between
+    # the two scales it exceeds the larger of its ends by at most this
     drift = math.log(later / alpha)
     slack = 0.5 * n * drift * drift + ROUNDING * n
     m = certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha, 1e-2 / alpha)
@@ -87,11 +114,19 @@ def upper_until_later(pool, slot_start, n, model, anchor_at, anchor_scale, a, t,
     h = alpha / anchor_scale[a] - 1.0
     h_later = later / anchor_scale[a] - 1.0
     slope = -model_slope(model, at, h, alpha * (m - anchor_at[a]))
-    step = (1.5 * (max(0.0, model_value(model, at, h_later, later * (m - anchor_at[a]))) + slack) / slope + 1e-3) / alpha
+    step = (
+        1.5
+        * (max(0.0, model_value(model, at, h_later, later * (m - anchor_at[a]))) + slack)
+        / slope
+        + 1e-3
+    ) / alpha
     for _ in range(6):
         b = alpha * (m + step - anchor_at[a])
         b_later = later * (m + step - anchor_at[a])
-        highest = max(model_value(model, at, h, b) + model_error(model, at, h, b), model_value(model, at, h_later, b_later) + model_error(model, at, h_later, b_later))
+        highest = max(
+            model_value(model, at, h, b) + model_error(model, at, h, b),
+            model_value(model, at, h_later, b_later) + model_error(model, at, h_later, b_later),
+        )
         if highest < -slack:
             return m + step
         step *= 2.0
@@ -99,21 +134,53 @@ def upper_until_later(pool, slot_start, n, model, anchor_at, anchor_scale, a, t,
 
 
 @cold
-def contest(estimate, n, rewards, pool, slot_start, model, anchor_at, anchor_scale, upper, upper_until, middle, leader, threat, threat_until, t, variance):
-    """Return the arm with the highest index at round t, solving for as few arms and as few digits as the answer needs."""
+def contest(
+    estimate,
+    n,
+    rewards,
+    pool,
+    slot_start,
+    model,
+    anchor_at,
+    anchor_scale,
+    upper,
+    upper_until,
+    middle,
+    leader,
+    threat,
+    threat_until,
+    t,
+    variance,
+):
+    """Return the arm with the highest index at round t, solving for as few arms and
+    as few digits as the answer needs.
+    """
     arms = len(n)
     until = t + t // 32
     for a in range(arms):
         if upper_until[a] < t:
-            upper[a] = upper_until_later(pool, slot_start, rewards[a], model, anchor_at, anchor_scale, a, t, until, variance)
+            upper[a] = upper_until_later(
+                pool, slot_start, rewards[a], model, anchor_at, anchor_scale, a, t, until, variance
+            )
             upper_until[a] = until
         middle[a] = upper[a]
     best = leader[0]
     size = 1.0 + abs(anchor_at[best])
     width = FIRST * size
-    middle[best] = certified_root(pool, slot_start, rewards[best], model, anchor_at, anchor_scale, best, catoni_scale(rewards[best], t, variance), width)
+    middle[best] = certified_root(
+        pool,
+        slot_start,
+        rewards[best],
+        model,
+        anchor_at,
+        anchor_scale,
+        best,
+        catoni_scale(rewards[best], t, variance),
+        width,
+    )
     estimate[best] = middle[best]
-    floor = middle[best] - width + catoni_bonus(n[best], t, variance)  # the highest index is certainly no lower
+    # the highest index is certainly no lower
+    floor = middle[best] - width + catoni_bonus(n[best], t, variance)
     size = 1.0 + abs(floor)
     known = 0.0  # how well the middles are known; before the first level they are upper bounds
     for level in range(3):
@@ -124,7 +191,17 @@ def contest(estimate, n, rewards, pool, slot_start, model, anchor_at, anchor_sca
             bonus = catoni_bonus(n[a], t, variance)
             if (level == 0 and a == leader[0]) or middle[a] + known + bonus < floor - TIE * size:
                 continue
-            middle[a] = certified_root(pool, slot_start, rewards[a], model, anchor_at, anchor_scale, a, catoni_scale(rewards[a], t, variance), width)
+            middle[a] = certified_root(
+                pool,
+                slot_start,
+                rewards[a],
+                model,
+                anchor_at,
+                anchor_scale,
+                a,
+                catoni_scale(rewards[a], t, variance),
+                width,
+            )
             estimate[a] = middle[a]
             floor = max(floor, middle[a] - width + bonus)
         known = width
@@ -132,7 +209,9 @@ def contest(estimate, n, rewards, pool, slot_start, model, anchor_at, anchor_sca
             index = middle[a] + catoni_bonus(n[a], t, variance)
             if index + known >= floor - TIE * size:
                 contenders += 1
-            if index > best_so_far + (TIE * (1.0 + abs(best_so_far)) if level == 2 and best_so_far > -math.inf else 0.0):
+            if index > best_so_far + (
+                TIE * (1.0 + abs(best_so_far)) if level == 2 and best_so_far > -math.inf else 0.0
+            ):
                 best_so_far = index
                 best = a
         if contenders == 1:
@@ -153,36 +232,53 @@ def contest(estimate, n, rewards, pool, slot_start, model, anchor_at, anchor_sca
 
 @dataclass(frozen=True)
 class CatoniUCB(Policy):
-    """Robust UCB with Catoni's M-estimator: made for heavy-tailed rewards with a known bound on the variance.
+    """Robust UCB with Catoni's M-estimator: made for heavy-tailed rewards with a known
+    bound on the variance.
 
-    With L = 2 log t, the estimate m_a of arm a is the root of sum psi(alpha (X_i - m)) = 0, psi(x) = sign(x) log(1 + |x| + x^2/2), alpha = sqrt(2L / (n (v + 2vL/(n - 2L)))).
-    Round t pulls an arm with fewer than 8 log t rewards (lowest number first) or else the arm with the largest
+    With L = 2 log t, the estimate m_a of arm a is the root of sum psi(alpha (X_i - m))
+    = 0, psi(x) = sign(x) log(1 + |x| + x^2/2), alpha = sqrt(2L / (n (v + 2vL/(n -
+    2L)))). Round t pulls an arm with fewer than 8 log t rewards (lowest number first)
+    or else the arm with the largest
 
         m_a + sqrt(8 v log t / n_a).
 
-    A huge reward weighs only as its logarithm; that is enough for heavy tails, whose huge values are rare, **and not for an attacker** who sends a constant share of them:
-    under the paper's attack this policy fails in every trial. Its forced exploration is twice that of `MedEUCB`.
+    A huge reward weighs only as its logarithm; that is enough for heavy tails, whose
+    huge values are rare, **and not for an attacker** who sends a constant share of
+    them: under the paper's attack this policy fails in every trial. Its forced
+    exploration is twice that of `MedEUCB`.
 
-    The estimate changes in every round for every arm. Choices are made from certified bounds (see `ironarm.estimators.catoni`), so a round costs a microsecond or so, and they are
-    the choices of the exact solution; indices within 1e-9 of each other, relative to 1 + their size, count as equal. With a `variance` far below the true one (by a factor of a
-    million, say) the bounds fail, and each round costs time in proportion to the rewards held.
+    The estimate changes in every round for every arm. Choices are made from certified
+    bounds (see `ironarm.estimators.catoni`), so a round costs a microsecond or so, and
+    they are the choices of the exact solution; indices within 1e-9 of each other,
+    relative to 1 + their size, count as equal. With a `variance` far below the true one
+    (by a factor of a million, say) the bounds fail, and each round costs time in
+    proportion to the rewards held.
 
     Parameters
     ----------
-    variance : an upper bound v on the rewards' variance, in squared units of reward, > 0.
+    variance : an upper bound v on the rewards' variance, in squared units of reward, >
+        0.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> from scipy.stats import t as student
     >>> bandit = ia.ScipyBandit([student(df=3, loc=0), student(df=3, loc=1)])
-    >>> result = ia.simulate(ia.CatoniUCB(variance=3), bandit, horizon=2000, trials=10, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.CatoniUCB(variance=3),
+    ...     bandit,
+    ...     horizon=2000,
+    ...     trials=10,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> bool(result.optimal[0, :, -1].mean() > 0.8)
     True
 
     References
     ----------
-    Bubeck, Cesa-Bianchi, Lugosi, Bandits with heavy tail, IEEE Transactions on Information Theory 59, 2013.
+    Bubeck, Cesa-Bianchi, Lugosi, Bandits with heavy tail, IEEE Transactions on
+    Information Theory 59, 2013.
     """
 
     variance: float = 1.0
@@ -214,7 +310,9 @@ class CatoniUCB(Policy):
     @staticmethod
     @hot
     def choose(s, t, g):
-        t = max(t, 2)  # an agent that was fed before its first decision has estimates at t = 1, where log t is 0
+        # an agent that was fed before its first decision has estimates at t = 1, where
+        # log t is 0
+        t = max(t, 2)
         if t > s.enough_until[0]:
             forced = too_few(s.n, s.rewards, s.enough_until, t, 8.0)
             if forced >= 0:
@@ -222,8 +320,20 @@ class CatoniUCB(Policy):
         leader = s.leader[0]
         if t <= s.threat_until[0]:
             rewards = s.rewards[leader]
-            theta = s.threat[0] + TIE * (1.0 + abs(s.threat[0])) - catoni_bonus(s.n[leader], t, s.variance)
-            if surely_above(s.model, s.anchor_at, s.anchor_scale, rewards, leader, catoni_scale(rewards, t, s.variance), theta):
+            theta = (
+                s.threat[0]
+                + TIE * (1.0 + abs(s.threat[0]))
+                - catoni_bonus(s.n[leader], t, s.variance)
+            )
+            if surely_above(
+                s.model,
+                s.anchor_at,
+                s.anchor_scale,
+                rewards,
+                leader,
+                catoni_scale(rewards, t, s.variance),
+                theta,
+            ):
                 return leader
         return contest(
             s.estimate,
@@ -263,7 +373,19 @@ class CatoniUCB(Policy):
         for a in range(s.arms):
             n = s.rewards[a]
             if n > 0 and n < 8.0 * math.log(max(t, 2)):
-                s.estimate[a] = exact_root(s.pool, s.slot_start[a], n, 1.0 / math.sqrt(s.variance), s.anchor_at[a])
+                s.estimate[a] = exact_root(
+                    s.pool, s.slot_start[a], n, 1.0 / math.sqrt(s.variance), s.anchor_at[a]
+                )
             elif n > 0:
                 alpha = catoni_scale(n, max(t, 2), s.variance)
-                s.estimate[a] = certified_root(s.pool, s.slot_start, n, s.model, s.anchor_at, s.anchor_scale, a, alpha, LAST * (1.0 + abs(s.anchor_at[a])))
+                s.estimate[a] = certified_root(
+                    s.pool,
+                    s.slot_start,
+                    n,
+                    s.model,
+                    s.anchor_at,
+                    s.anchor_scale,
+                    a,
+                    alpha,
+                    LAST * (1.0 + abs(s.anchor_at[a])),
+                )

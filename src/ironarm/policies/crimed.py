@@ -17,13 +17,21 @@ from .highest_index import first_unrewarded
 from .imed import gap
 from .leader import highest_estimate, others_moved, rewards_until, still_leads
 
-TIE = 1e-9  # indices this close, relative to 1 + their size, are equal and the lowest arm wins: beyond some gap kl_eps is constant but for rounding
-REACH = 0.02  # standard deviations that the leader's median may fall before all indices are computed again
+# indices this close, relative to 1 + their size, are equal and the lowest arm wins:
+# beyond some gap kl_eps is constant but for rounding
+TIE = 1e-9
+# standard deviations that the leader's median may fall before all indices are computed
+# again
+REACH = 0.02
 
 
 @cold
-def smallest_index(estimate, n, divergences, leader, until, rival, floor, sigma, epsilon, least, first_pulls):
-    """Return an arm that lacks first pulls, or the one with the smallest index; and write down how long the leader will certainly be it."""
+def smallest_index(
+    estimate, n, divergences, leader, until, rival, floor, sigma, epsilon, least, first_pulls
+):
+    """Return an arm that lacks first pulls, or the one with the smallest index; and
+    write down how long the leader will certainly be it.
+    """
     for a in range(len(n)):
         if n[a] < first_pulls:
             return a
@@ -35,14 +43,22 @@ def smallest_index(estimate, n, divergences, leader, until, rival, floor, sigma,
     others = math.inf
     second = -math.inf
     for a in range(len(estimate)):
-        divergence = 0.0 if a == lead else tabulated_kl(divergences, gap(top, estimate[a], sigma), epsilon, least)
+        divergence = (
+            0.0
+            if a == lead
+            else tabulated_kl(divergences, gap(top, estimate[a], sigma), epsilon, least)
+        )
         index = n[a] * divergence + math.log(n[a])
         if a == 0 or index < smallest - TIE * (1.0 + smallest):
             smallest = index
             best = a
         if a == lead:
             continue
-        others = min(others, n[a] * tabulated_kl(divergences, gap(low, estimate[a], sigma), epsilon, least) + math.log(n[a]))
+        others = min(
+            others,
+            n[a] * tabulated_kl(divergences, gap(low, estimate[a], sigma), epsilon, least)
+            + math.log(n[a]),
+        )
         second = max(second, estimate[a])
     leader[0] = lead
     rival[0] = second
@@ -53,20 +69,27 @@ def smallest_index(estimate, n, divergences, leader, until, rival, floor, sigma,
 
 @dataclass(frozen=True)
 class CRIMEDStar(Policy):
-    """CRIMED*: IMED with medians in place of means, and the divergence that is left when a share epsilon of the rewards is corrupt.
+    """CRIMED*: IMED with medians in place of means, and the divergence that is left
+    when a share epsilon of the rewards is corrupt.
 
-    Every arm is pulled once. Then, with Med* the highest lower median so far, round t pulls the arm with the smallest
+    Every arm is pulled once. Then, with Med* the highest lower median so far, round t
+    pulls the arm with the smallest
 
         n_a kl_eps((Med* - Med_a) / sigma + Dmin) + log n_a.
 
-    kl_eps(D) (`ironarm.policies.corrupted_kl`) is the divergence of Huber's least favourable pair, the smallest that corruption can make it; Dmin, twice the largest bias of a
-    median, makes up for the bias of both. The attacker gains nothing from the size of a reward. Two equal infinite medians have the difference 0. kl_eps is read from a table with
-    a point every 0.01 standard deviations, up to 16 beyond Dmin where it is constant to 13 digits. Indices within 1e-9 of each other, relative to 1 + their size, count as
-    equal, and the lowest arm wins.
+    kl_eps(D) (`ironarm.policies.corrupted_kl`) is the divergence of Huber's least
+    favourable pair, the smallest that corruption can make it; Dmin, twice the largest
+    bias of a median, makes up for the bias of both. The attacker gains nothing from the
+    size of a reward. Two equal infinite medians have the difference 0. kl_eps is read
+    from a table with a point every 0.01 standard deviations, up to 16 beyond Dmin where
+    it is constant to 13 digits. Indices within 1e-9 of each other, relative to 1 +
+    their size, count as equal, and the lowest arm wins.
 
-    **Not where a trial must not fail.** The index trusts a median that rests on one or two rewards: under the paper's attack 8 of 800 trials at rho = 0.125 and 22 of 800 at 0.3
-    stay on a wrong arm, because a median errs at the rate kl(1/2, eps), which is smaller than kl_eps(infinity). `CRIMED` begins with more pulls; `CountIMED` does not use medians
-    as evidence.
+    **Not where a trial must not fail.** The index trusts a median that rests on one or
+    two rewards: under the paper's attack 8 of 800 trials at rho = 0.125 and 22 of 800
+    at 0.3 stay on a wrong arm, because a median errs at the rate kl(1/2, eps), which is
+    smaller than kl_eps(infinity). `CRIMED` begins with more pulls; `CountIMED` does not
+    use medians as evidence.
 
     Parameters
     ----------
@@ -78,13 +101,22 @@ class CRIMEDStar(Policy):
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
     >>> attack = ia.OppositeUniform(rho=0.125, scale=1800)
-    >>> result = ia.simulate(ia.CRIMEDStar(epsilon=0.125), bandit, attack, horizon=10_000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.CRIMEDStar(epsilon=0.125),
+    ...     bandit,
+    ...     attack,
+    ...     horizon=10_000,
+    ...     trials=20,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> float(result.regret[0, :, -1].min())
     544.0
 
     References
     ----------
-    Agrawal, Mathieu, Basu, Maillard, CRIMED: Lower and upper bounds on regret for bandits with unbounded stochastic corruption, ALT 2024.
+    Agrawal, Mathieu, Basu, Maillard, CRIMED: Lower and upper bounds on regret for
+    bandits with unbounded stochastic corruption, ALT 2024.
     """
 
     epsilon: float
@@ -93,14 +125,22 @@ class CRIMEDStar(Policy):
     fields = {**leader.FIELDS, **corrupted_kl.FIELDS}
 
     def __post_init__(self) -> None:
-        self._set(epsilon=number("epsilon", self.epsilon, above=0, below=0.5), sigma=number("sigma", self.sigma, above=0))
+        self._set(
+            epsilon=number("epsilon", self.epsilon, above=0, below=0.5),
+            sigma=number("sigma", self.sigma, above=0),
+        )
 
     @property
     def estimator(self) -> type[Estimator]:
         return LowerMedian
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"epsilon": self.epsilon, "sigma": self.sigma, "least": smallest_gap(self.epsilon), "first_pulls": 1.0}
+        return {
+            "epsilon": self.epsilon,
+            "sigma": self.sigma,
+            "least": smallest_gap(self.epsilon),
+            "first_pulls": 1.0,
+        }
 
     @property
     def expected_spread(self) -> float:
@@ -113,7 +153,19 @@ class CRIMEDStar(Policy):
             return s.leader[0]
         if s.unrewarded[0] > 0:
             return first_unrewarded(s.n, s.rewards, s.fresh)
-        return smallest_index(s.estimate, s.n, s.divergences, s.leader, s.until, s.rival, s.floor, s.sigma, s.epsilon, s.least, s.first_pulls)
+        return smallest_index(
+            s.estimate,
+            s.n,
+            s.divergences,
+            s.leader,
+            s.until,
+            s.rival,
+            s.floor,
+            s.sigma,
+            s.epsilon,
+            s.least,
+            s.first_pulls,
+        )
 
     @staticmethod
     @hot
@@ -133,22 +185,27 @@ class CRIMEDStar(Policy):
 
 @dataclass(frozen=True)
 class CRIMED(CRIMEDStar):
-    """CRIMED: `CRIMEDStar` after a start of Nmin pulls of each arm, for a known horizon T.
+    """CRIMED: `CRIMEDStar` after a start of Nmin pulls of each arm, for a known horizon
+    T.
 
         Nmin = ceil(2 log T log(1 + log(1 + log T))^2 s^2 / log(1 + (log T)^0.99))
         s    = (sqrt((eps/2) / log(1/(1 - 2 eps))) + sqrt((1 - 2 eps) / (4 log((1 - eps)/eps)))) / ((1 - eps) phi(Dmin/2 + 1))
 
-    That is 291 pulls of each arm for T = 100,000 and epsilon = 0.125, and 1,218 for 0.3. After the start the rule is that of `CRIMEDStar`. Each arm is first pulled once; then an
-    arm with fewer than Nmin pulls comes first, lowest number first.
+    That is 291 pulls of each arm for T = 100,000 and epsilon = 0.125, and 1,218 for
+    0.3. After the start the rule is that of `CRIMEDStar`. Each arm is first pulled
+    once; then an arm with fewer than Nmin pulls comes first, lowest number first.
 
-    **Not for short horizons**: under the paper's attack the start alone costs six times the regret of `MedEUCB` at rho = 0.125, and twenty times at 0.3. Its regret bound is
-    published for this start; the proof of one lemma needs a longer one, so take the bound as unproven.
+    **Not for short horizons**: under the paper's attack the start alone costs six times
+    the regret of `MedEUCB` at rho = 0.125, and twenty times at 0.3. Its regret bound is
+    published for this start; the proof of one lemma needs a longer one, so take the
+    bound as unproven.
 
     Parameters
     ----------
     epsilon : an upper bound on the share of corrupt rewards, 0 < epsilon < 0.5.
     sigma : the clean rewards' standard deviation, in units of reward, > 0.
-    horizon : rounds T that the start is made for. None: a simulation supplies its own; an agent needs it.
+    horizon : rounds T that the start is made for. None: a simulation supplies its own;
+        an agent needs it.
 
     Examples
     --------
@@ -158,7 +215,8 @@ class CRIMED(CRIMEDStar):
 
     References
     ----------
-    Agrawal, Mathieu, Basu, Maillard, CRIMED: Lower and upper bounds on regret for bandits with unbounded stochastic corruption, ALT 2024.
+    Agrawal, Mathieu, Basu, Maillard, CRIMED: Lower and upper bounds on regret for
+    bandits with unbounded stochastic corruption, ALT 2024.
     """
 
     horizon: int | None = None
@@ -171,12 +229,23 @@ class CRIMED(CRIMEDStar):
     def first_pulls(self, horizon: int) -> int:
         """Return Nmin for so many rounds."""
         eps, log_t = self.epsilon, math.log(max(horizon, 2))
-        scale = math.sqrt(eps / 2 / math.log(1 / (1 - 2 * eps))) + math.sqrt((1 - 2 * eps) / (4 * math.log((1 - eps) / eps)))
+        scale = math.sqrt(eps / 2 / math.log(1 / (1 - 2 * eps))) + math.sqrt(
+            (1 - 2 * eps) / (4 * math.log((1 - eps) / eps))
+        )
         scale /= (1 - eps) * NormalDist().pdf(smallest_gap(eps) / 2 + 1)
-        return math.ceil(2 * log_t * math.log(1 + math.log(1 + log_t)) ** 2 * scale**2 / math.log(1 + log_t**0.99))
+        return math.ceil(
+            2
+            * log_t
+            * math.log(1 + math.log(1 + log_t)) ** 2
+            * scale**2
+            / math.log(1 + log_t**0.99)
+        )
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         rounds = self.horizon or horizon
         if rounds is None:
-            raise InvalidInput("CRIMED must know how long it will run: give CRIMED(horizon=...), the number of decisions, or use CRIMEDStar.")
+            raise InvalidInput(
+                "CRIMED must know how long it will run: give CRIMED(horizon=...), the number of "
+                "decisions, or use CRIMEDStar."
+            )
         return {**super().constants(arms, horizon), "first_pulls": float(self.first_pulls(rounds))}

@@ -13,7 +13,8 @@ from .highest_index import FIELDS, highest_index, index_moved
 
 @dataclass(frozen=True)
 class CRUCB(Policy):
-    """crUCB: UCB around a robust mean, for an adversary who corrupts at most a share alpha of each arm's rewards at any time.
+    """crUCB: UCB around a robust mean, for an adversary who corrupts at most a share
+    alpha of each arm's rewards at any time.
 
     Every arm is pulled once; then round t pulls the arm with the largest
 
@@ -21,33 +22,51 @@ class CRUCB(Policy):
 
     The robust mean is
 
-    * "trimmed": the mean without the ceil(alpha n) smallest and largest rewards (tUCB); the middle one or two rewards are always kept;
-    * "shorth": the mean of the shortest interval that holds floor((1 - alpha) n) rewards, the lowest one among equals (sUCB). It is computed when the number of the arm's rewards
-      has grown by a sixteenth since the last time (up to sixteen: at every reward) and stays in between.
+    * "trimmed": the mean without the ceil(alpha n) smallest and largest rewards (tUCB);
+      the middle one or two rewards are always kept;
+    * "shorth": the mean of the shortest interval that holds floor((1 - alpha) n)
+      rewards, the lowest one among equals (sUCB). It is computed when the number of the
+      arm's rewards has grown by a sixteenth since the last time (up to sixteen: at
+      every reward) and stays in between.
 
-    Infinite rewards are the farthest outliers; one that is kept nevertheless makes the mean infinite, both signs make it -inf.
+    Infinite rewards are the farthest outliers; one that is kept nevertheless makes the
+    mean infinite, both signs make it -inf.
 
-    **Not for an attack by chance** with rho near alpha: the adversary here may choose which rewards to corrupt, but never more than alpha n of the first n of an arm, for any n. A
-    coin with rho = alpha breaks that about half of the time, and most often at the start, when it does most harm: there is no forced exploration, so an arm whose first rewards
-    are attacked is given up, as with `RUCB`. The theorem also wants alpha <= gap / (4 (gap + 4 sigma sqrt(6 log T))), which is small: 0.014 for a gap of 2 sigma and T = 100,000.
+    **Not for an attack by chance** with rho near alpha: the adversary here may choose
+    which rewards to corrupt, but never more than alpha n of the first n of an arm, for
+    any n. A coin with rho = alpha breaks that about half of the time, and most often at
+    the start, when it does most harm: there is no forced exploration, so an arm whose
+    first rewards are attacked is given up, as with `RUCB`. The theorem also wants alpha
+    <= gap / (4 (gap + 4 sigma sqrt(6 log T))), which is small: 0.014 for a gap of 2
+    sigma and T = 100,000.
 
     Parameters
     ----------
     alpha : the largest share of corrupt rewards, 0 <= alpha < 1/2.
-    sigma : the standard deviation (sub-Gaussian scale) of clean rewards, in units of reward, > 0.
+    sigma : the standard deviation (sub-Gaussian scale) of clean rewards, in units of
+        reward, > 0.
     mean : "trimmed" or "shorth".
 
     Examples
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=[0, 0, 2])
-    >>> result = ia.simulate([ia.CRUCB(alpha=0.1), ia.UCB()], bandit, ia.OppositeUniform(rho=0.05, scale=100), horizon=5000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     [ia.CRUCB(alpha=0.1), ia.UCB()],
+    ...     bandit,
+    ...     ia.OppositeUniform(rho=0.05, scale=100),
+    ...     horizon=5000,
+    ...     trials=20,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> [round(float(share), 1) for share in result.optimal[:, :, -1].mean(axis=1)]
     [0.9, 0.0]
 
     References
     ----------
-    Niss and Tewari, What you see may not be what you get: UCB bandit algorithms robust to epsilon-contamination, UAI 2020.
+    Niss and Tewari, What you see may not be what you get: UCB bandit algorithms robust
+    to epsilon-contamination, UAI 2020.
     """
 
     alpha: float

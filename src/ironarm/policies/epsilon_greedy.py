@@ -1,4 +1,6 @@
-"""epsilon_n-greedy: the best mean so far, and a uniformly random arm with a probability that decays as 1/t."""
+"""epsilon_n-greedy: the best mean so far, and a uniformly random arm with a
+probability that decays as 1/t.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,16 @@ from .highest_index import FIELDS, index_moved
 
 @dataclass(frozen=True)
 class EpsilonGreedy(Policy):
-    """epsilon_n-greedy of Auer, Cesa-Bianchi and Fischer: explore with probability min(1, c K / t), else pull the arm with the largest mean.
+    """epsilon_n-greedy of Auer, Cesa-Bianchi and Fischer: explore with probability
+    min(1, c K / t), else pull the arm with the largest mean.
 
-    The original writes c K / (d^2 t) with a lower bound d on the gaps; here `c` stands for c / d^2, as in the paper's med-epsilon-greedy. There is no start:
-    the first c K rounds explore anyway. An arm never pulled counts as -inf (a live agent tries it first instead).
+    The original writes c K / (d^2 t) with a lower bound d on the gaps; here `c` stands
+    for c / d^2, as in the paper's med-epsilon-greedy. There is no start: the first c K
+    rounds explore anyway. An arm never pulled counts as -inf (a live agent tries it
+    first instead).
 
-    **Not for corrupted rewards.** One unbounded reward moves a mean anywhere; use `MedEpsilonGreedy`.
+    **Not for corrupted rewards.** One unbounded reward moves a mean anywhere; use
+    `MedEpsilonGreedy`.
 
     Parameters
     ----------
@@ -28,13 +34,21 @@ class EpsilonGreedy(Policy):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=[0, 1, 2])
-    >>> result = ia.simulate(ia.EpsilonGreedy(c=5), bandit, horizon=1000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.EpsilonGreedy(c=5),
+    ...     bandit,
+    ...     horizon=1000,
+    ...     trials=20,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> bool(60 < result.regret[0, :, -1].mean() < 100)
     True
 
     References
     ----------
-    Auer, Cesa-Bianchi, Fischer, Finite-time analysis of the multiarmed bandit problem, Machine Learning 47, 2002.
+    Auer, Cesa-Bianchi, Fischer, Finite-time analysis of the multiarmed bandit problem,
+    Machine Learning 47, 2002.
     """
 
     c: float = 10.0

@@ -30,7 +30,9 @@ def rebase(estimate, weight, reached, base, total):
 
 @cold
 def add_up(weight, reached, total, target):
-    """Compute the sums of the weights before each arm and of all; return the arm at which their running sum passes the target."""
+    """Compute the sums of the weights before each arm and of all; return the arm at
+    which their running sum passes the target.
+    """
     arm = -1
     sum_before = 0.0
     for a in range(len(weight)):
@@ -46,11 +48,14 @@ def add_up(weight, reached, total, target):
 
 @hot
 def arm_at(s, share):
-    """Return the arm at which the running sum of the weights passes this share of their sum.
+    """Return the arm at which the running sum of the weights passes this share of their
+    sum.
 
-    The sums in `reached` are those of some rounds ago. Weights only grow, so each sum has grown since by something between 0 and what the sum of all has. Where that leaves a
-    doubt about the arm, about once in ten rounds, the sums are computed anew. So the arm is nearly always known before the last round's weight is, and the processor, which
-    guesses the outcome of the comparison below, does not wait for it.
+    The sums in `reached` are those of some rounds ago. Weights only grow, so each sum
+    has grown since by something between 0 and what the sum of all has. Where that
+    leaves a doubt about the arm, about once in ten rounds, the sums are computed anew.
+    So the arm is nearly always known before the last round's weight is, and the
+    processor, which guesses the outcome of the comparison below, does not wait for it.
     """
     arm = 0
     for a in range(1, s.arms):  # counting, not searching: there is no branch to guess wrong
@@ -69,7 +74,9 @@ def chance_of(s, a):
 
 @cold
 def exact_growth(estimate, weight, reached, base, total, a):
-    """Return what is to be added to the weight of arm a after its log-weight has changed; from nearly nothing a weight cannot grow by multiplication."""
+    """Return what is to be added to the weight of arm a after its log-weight has
+    changed; from nearly nothing a weight cannot grow by multiplication.
+    """
     if estimate[a] - base[0] > REBASE_AT:
         rebase(estimate, weight, reached, base, total)
     return math.exp(estimate[a] - base[0]) - weight[a]
@@ -77,7 +84,9 @@ def exact_growth(estimate, weight, reached, base, total, a):
 
 @hot
 def growth(weight, z):
-    """Return weight * (exp(z) - 1) for 0 <= z <= 1/8: ten terms of the series, so that 1e-16 of it is left out, in an order that takes few steps one after another."""
+    """Return weight * (exp(z) - 1) for 0 <= z <= 1/8: ten terms of the series, so
+    that 1e-16 of it is left out, in an order that takes few steps one after another.
+    """
     z2 = z * z
     z4 = z2 * z2
     first = (1.0 + z * (1 / 2)) + z2 * (1 / 6 + z * (1 / 24))
@@ -88,16 +97,22 @@ def growth(weight, z):
 
 @dataclass(frozen=True)
 class EXP3(Policy):
-    """EXP3: weights that grow exponentially with importance-weighted rewards; made for rewards chosen by an adversary, but inside a known range.
+    """EXP3: weights that grow exponentially with importance-weighted rewards; made for
+    rewards chosen by an adversary, but inside a known range.
 
-    Round t pulls arm a with probability p_a = (1 - gamma) w_a / sum(w) + gamma / K, then multiplies w_a by exp(gamma y / (p_a K)), where y is the reward mapped to [0, 1] by
-    `reward_range` and clipped. gamma = min(1, sqrt(K ln K / ((e - 1) T))) for a horizon T. The weights are kept as logarithms, so no reward overflows them.
+    Round t pulls arm a with probability p_a = (1 - gamma) w_a / sum(w) + gamma / K,
+    then multiplies w_a by exp(gamma y / (p_a K)), where y is the reward mapped to [0,
+    1] by `reward_range` and clipped. gamma = min(1, sqrt(K ln K / ((e - 1) T))) for a
+    horizon T. The weights are kept as logarithms, so no reward overflows them.
 
-    **Not for unbounded attacks.** Its guarantee compares with the best arm *as corrupted*, and clipping lets an attacker show the best arm as 0 and the others as 1.
+    **Not for unbounded attacks.** Its guarantee compares with the best arm *as
+    corrupted*, and clipping lets an attacker show the best arm as 0 and the others as
+    1.
 
     Parameters
     ----------
-    horizon : rounds T that gamma is made for. None: a simulation supplies its own; an agent needs `horizon` or `gamma`.
+    horizon : rounds T that gamma is made for. None: a simulation supplies its own; an
+        agent needs `horizon` or `gamma`.
     gamma : the share of uniform exploration, 0 < gamma <= 1. None: from the horizon.
     reward_range : (low, high), the rewards that map to 0 and 1; others are clipped.
 
@@ -105,22 +120,31 @@ class EXP3(Policy):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.BernoulliBandit([0.2, 0.8])
-    >>> result = ia.simulate(ia.EXP3(), bandit, horizon=5000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.EXP3(), bandit, horizon=5000, trials=20, seed=1, progress=False
+    ... )
     >>> bool(0.9 < result.optimal[0, :, -1].mean() < 1)
     True
 
     References
     ----------
-    Auer, Cesa-Bianchi, Freund, Schapire, The nonstochastic multiarmed bandit problem, SIAM Journal on Computing 32, 2002, Corollary 3.2.
+    Auer, Cesa-Bianchi, Freund, Schapire, The nonstochastic multiarmed bandit problem,
+    SIAM Journal on Computing 32, 2002, Corollary 3.2.
     """
 
     horizon: int | None = None
     gamma: float | None = None
     reward_range: tuple[float, float] = (0.0, 1.0)
 
-    # s.estimate holds the log-weights; `weight` their exponentials relative to `base`; `total` their sum now and when `reached` was computed; 0: not computed yet
+    # s.estimate holds the log-weights; `weight` their exponentials relative to `base`;
+    # `total` their sum now and when `reached` was computed; 0: not computed yet
     weighs_by_chance = True
-    fields = {"weight": "cache float[arms]", "reached": "cache float[arms*2]", "base": "cache float[1]", "total": "cache float[2]"}
+    fields = {
+        "weight": "cache float[arms]",
+        "reached": "cache float[arms*2]",
+        "base": "cache float[1]",
+        "total": "cache float[2]",
+    }
 
     def __post_init__(self) -> None:
         if self.horizon is not None:
@@ -138,7 +162,10 @@ class EXP3(Policy):
         if gamma is None:
             rounds = self.horizon or horizon
             if rounds is None:
-                raise InvalidInput("EXP3 must know how long it will run: give EXP3(horizon=...), the number of decisions, or EXP3(gamma=...).")
+                raise InvalidInput(
+                    "EXP3 must know how long it will run: give EXP3(horizon=...), the number of "
+                    "decisions, or EXP3(gamma=...)."
+                )
             gamma = min(1.0, math.sqrt(arms * math.log(arms) / ((math.e - 1) * rounds)))
         return {
             "gamma": gamma,
@@ -169,8 +196,11 @@ class EXP3(Policy):
     @hot
     def update(s, a, x):
         y = share_of_range(s, x)
-        if s.live == 0 or s.chance[0] == chance_of(s, a):  # a simulation's reward follows its decision at once, so the chance is still that of the weights
-            step = y * s.total[0] / (s.total[0] + s.odds * s.weight[a])  # the same number as below, with one division instead of two to wait for
+        # a simulation's reward follows its decision at once, so the chance is still
+        # that of the weights
+        if s.live == 0 or s.chance[0] == chance_of(s, a):
+            # the same number as below, with one division instead of two to wait for
+            step = y * s.total[0] / (s.total[0] + s.odds * s.weight[a])
         else:
             if s.total[0] == 0.0:
                 rebase(s.estimate, s.weight, s.reached, s.base, s.total)

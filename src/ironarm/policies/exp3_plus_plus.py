@@ -16,13 +16,17 @@ CONFIDENCE = 3.0  # alpha of the paper
 
 @hot
 def scale_of_round(arms, t):
-    """Return sqrt(ln K / (t K)), of which both the learning rate and the exploration are multiples."""
+    """Return sqrt(ln K / (t K)), of which both the learning rate and the exploration
+    are multiples.
+    """
     return math.sqrt(math.log(arms) / (t * arms))
 
 
 @hot
 def weigh(s, t):
-    """Compute the weights and the arms' shares of exploration at round t; return the sums of both."""
+    """Compute the weights and the arms' shares of exploration at round t; return the
+    sums of both.
+    """
     scale = scale_of_round(s.arms, t)
     eta = s.rate * scale
     log_t = math.log(t)
@@ -46,7 +50,9 @@ def weigh(s, t):
 
 @hot
 def mean_moved(s, a):
-    """Take note that arm a may have another mean loss and number of rewards; an arm without rewards has an infinite radius."""
+    """Take note that arm a may have another mean loss and number of rewards; an arm
+    without rewards has an infinite radius.
+    """
     n = s.rewards[a]
     s.mean_loss[a] = s.loss[a] / n if n > 0 else 0.0
     s.spread[a] = 1.0 / math.sqrt(n) if n > 0 else math.inf
@@ -54,24 +60,31 @@ def mean_moved(s, a):
 
 @dataclass(frozen=True)
 class EXP3PlusPlus(Policy):
-    """EXP3++: exponential weights as EXP3's, with exploration that each arm is spared once its mean loss is clearly worse. It needs no horizon.
+    """EXP3++: exponential weights as EXP3's, with exploration that each arm is spared
+    once its mean loss is clearly worse. It needs no horizon.
 
-    A reward is mapped to y in [0, 1] by `reward_range` and clipped; its loss is 1 - y. L_a is the sum of the losses of arm a, each divided by the probability of its decision, and
-    l_a their plain mean over the N_a rewards. With c_t = sqrt(ln K / (t K)) and eta_t = rate c_t, round t pulls arm a with probability
+    A reward is mapped to y in [0, 1] by `reward_range` and clipped; its loss is 1 - y.
+    L_a is the sum of the losses of arm a, each divided by the probability of its
+    decision, and l_a their plain mean over the N_a rewards. With c_t = sqrt(ln K / (t
+    K)) and eta_t = rate c_t, round t pulls arm a with probability
 
         p_a = (1 - sum(eps)) exp(-eta_t L_a) / sum(exp(-eta_t L)) + eps_a,   eps_a = min(1/(2K), c_t / 2, beta ln t / (t D_a^2)),
 
-    where D_a = max(0, l_a - r_a - min(l + r)), r_a = sqrt(3 ln(t K^(1/3)) / (2 N_a)), is an estimate of the gap from below; while it is 0, the last term does not count. The
-    regret is O(sqrt(T K ln K)) whatever the rewards, and O(log^2 T) for random ones. With beta = 256, for which that is proved, the last term is the smallest only from about 1e8
-    rounds on.
+    where D_a = max(0, l_a - r_a - min(l + r)), r_a = sqrt(3 ln(t K^(1/3)) / (2 N_a)),
+    is an estimate of the gap from below; while it is 0, the last term does not count.
+    The regret is O(sqrt(T K ln K)) whatever the rewards, and O(log^2 T) for random
+    ones. With beta = 256, for which that is proved, the last term is the smallest only
+    from about 1e8 rounds on.
 
-    **Not for unbounded attacks**, for the reason given at `TsallisINF`, which has the better guarantees.
+    **Not for unbounded attacks**, for the reason given at `TsallisINF`, which has the
+    better guarantees.
 
     Parameters
     ----------
     reward_range : (low, high), the rewards that map to 0 and 1; others are clipped.
     beta : exploration of arms that are known to be worse, > 0.
-    rate : the learning rate as a multiple of c_t, > 0. The bound for any rewards is for 1/2; that for random ones holds for 1/2 and more, and more learns faster.
+    rate : the learning rate as a multiple of c_t, > 0. The bound for any rewards is for
+        1/2; that for random ones holds for 1/2 and more, and more learns faster.
 
     Behind an agent, `estimates` are -L_a.
 
@@ -79,21 +92,31 @@ class EXP3PlusPlus(Policy):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.BernoulliBandit([0.2, 0.8])
-    >>> result = ia.simulate(ia.EXP3PlusPlus(), bandit, horizon=5000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.EXP3PlusPlus(),
+    ...     bandit,
+    ...     horizon=5000,
+    ...     trials=20,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> bool(0.95 < result.optimal[0, :, -1].mean() < 1)
     True
 
     References
     ----------
-    Seldin and Lugosi, An improved parametrization and analysis of the EXP3++ algorithm for stochastic and adversarial bandits, COLT 2017.
-    Seldin and Slivkins, One practical algorithm for both stochastic and adversarial bandits, ICML 2014, for larger learning rates.
+    Seldin and Lugosi, An improved parametrization and analysis of the EXP3++ algorithm
+    for stochastic and adversarial bandits, COLT 2017. Seldin and Slivkins, One
+    practical algorithm for both stochastic and adversarial bandits, ICML 2014, for
+    larger learning rates.
     """
 
     reward_range: tuple[float, float] = (0.0, 1.0)
     beta: float = 256.0
     rate: float = 0.5
 
-    # s.estimate holds -L; `loss` the sum of the plain losses; `weight` and `explore` are this round's; `last_round` serves newcomers only
+    # s.estimate holds -L; `loss` the sum of the plain losses; `weight` and `explore`
+    # are this round's; `last_round` serves newcomers only
     weighs_by_chance = True
     fields = {
         "loss": "float[arms]",
@@ -105,7 +128,11 @@ class EXP3PlusPlus(Policy):
     }
 
     def __post_init__(self) -> None:
-        self._set(reward_range=checked_range(self.reward_range), beta=number("beta", self.beta, above=0), rate=number("rate", self.rate, above=0))
+        self._set(
+            reward_range=checked_range(self.reward_range),
+            beta=number("beta", self.beta, above=0),
+            rate=number("rate", self.rate, above=0),
+        )
 
     @property
     def estimator(self) -> None:
@@ -151,7 +178,8 @@ class EXP3PlusPlus(Policy):
     @staticmethod
     @hot
     def welcome(s, a):
-        # a newcomer enters with the mean weight of the others, hence with about 1/K of the choices
+        # a newcomer enters with the mean weight of the others, hence with about 1/K of
+        # the choices
         eta = s.rate * scale_of_round(s.arms, max(s.last_round[0], 1))
         top = -math.inf
         for i in range(s.arms):

@@ -1,14 +1,18 @@
 """Robust UCB with a confidence level that changes only when t doubles.
 
-Robust UCB takes each arm's estimate, which depends on the confidence delta, with delta = t^-2: every estimate would change in every round. Here round t uses delta = tau^-2, where
-tau is the smallest power of two that is at least t and at least 2. As tau >= t, every confidence bound holds with a probability of at least 1 - t^-2; the price is log(2 t) in
-place of log t.
+Robust UCB takes each arm's estimate, which depends on the confidence delta, with delta
+= t^-2: every estimate would change in every round. Here round t uses delta = tau^-2,
+where tau is the smallest power of two that is at least t and at least 2. As tau >= t,
+every confidence bound holds with a probability of at least 1 - t^-2; the price is log(2
+t) in place of log t.
 
-Within an epoch an estimate changes only with its own arm's rewards, and so does the index
+Within an epoch an estimate changes only with its own arm's rewards, and so does the
+index
 
     estimate_a + width / n_a^exponent,    exponent = e / (1 + e),
 
-where `width` is the estimator's radius for one reward. At the start of an epoch all estimates are computed anew, in O(n): since n <= t, that is O(1) per round on average.
+where `width` is the estimator's radius for one reward. At the start of an epoch all
+estimates are computed anew, in O(n): since n <= t, that is O(1) per round on average.
 """
 
 from __future__ import annotations
@@ -19,12 +23,19 @@ from ..marks import cold, hot
 from .highest_index import FIELDS as INDEX_FIELDS
 from .highest_index import highest_index, line_moved
 
-FIELDS = {**INDEX_FIELDS, "tau": "cache int[1]", "level": "cache float[1]", "coefficient": "cache float[1]"}
+FIELDS = {
+    **INDEX_FIELDS,
+    "tau": "cache int[1]",
+    "level": "cache float[1]",
+    "coefficient": "cache float[1]",
+}
 
 
 @cold
 def start_epoch(tau, level, threat_until, tree_ready, t):
-    """Set tau and log(1/delta) = 2 log tau for round t, and forget what is known of indices."""
+    """Set tau and log(1/delta) = 2 log tau for round t, and forget what is known of
+    indices.
+    """
     tau[0] = 2
     while tau[0] < t:
         tau[0] *= 2
@@ -35,7 +46,9 @@ def start_epoch(tau, level, threat_until, tree_ready, t):
 
 @cold
 def coefficient_for(width, tau):
-    """Return the coefficient with which `highest_index`, which adds sqrt(coefficient log t) times the spread, adds the width times the spread at round tau."""
+    """Return the coefficient with which `highest_index`, which adds sqrt(coefficient
+    log t) times the spread, adds the width times the spread at round tau.
+    """
     return width * width / math.log(tau)
 
 

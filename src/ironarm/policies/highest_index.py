@@ -1,10 +1,15 @@
-"""The arm with the highest index estimate_a + sqrt(coefficient * log t) / sqrt(n_a), lowest number first among equals. With coefficient 0: the highest estimate.
+"""The arm with the highest index estimate_a + sqrt(coefficient * log t) / sqrt(n_a),
+lowest number first among equals. With coefficient 0: the highest estimate.
 
-Between two pulls of an arm its index is a line in c = sqrt(coefficient log t), and c creeps. Two consequences, both exact:
+Between two pulls of an arm its index is a line in c = sqrt(coefficient log t), and c
+creeps. Two consequences, both exact:
 
-* **Lazy leader**, here. `threat` is the largest index the other arms can reach until round `threat_until`; while the leader's index exceeds it, the leader is the answer. The
-  c of an earlier round, `leader_scale`, is enough to know that, because c only grows: one comparison, no logarithm. Otherwise all indices are computed.
-* **Kinetic tree**, in `kinetic_tree.py`. From 65 arms on the engine puts it in the place of `highest_line` and `line_moved`.
+* **Lazy leader**, here. `threat` is the largest index the other arms can reach until
+  round `threat_until`; while the leader's index exceeds it, the leader is the answer.
+  The c of an earlier round, `leader_scale`, is enough to know that, because c only
+  grows: one comparison, no logarithm. Otherwise all indices are computed.
+* **Kinetic tree**, in `kinetic_tree.py`. From 65 arms on the engine puts it in the
+  place of `highest_line` and `line_moved`.
 """
 
 from __future__ import annotations
@@ -29,7 +34,10 @@ FIELDS = {
 
 @hot
 def highest_index(s, t, coefficient):
-    """Return the arm with the highest index at round t; an arm without any reward comes first, fewest open decisions first. The coefficient must not shrink from round to round."""
+    """Return the arm with the highest index at round t; an arm without any reward
+    comes first, fewest open decisions first. The coefficient must not shrink from
+    round to round.
+    """
     if s.unrewarded[0] > 0:
         return first_unrewarded(s.n, s.rewards, s.fresh)
     return highest_line(s, t, coefficient)
@@ -39,10 +47,28 @@ def highest_index(s, t, coefficient):
 def highest_line(s, t, coefficient):
     """Return the arm with the highest index at round t, arms without a reward last."""
     leader = s.leader[0]
-    # the bare estimate first: where it is enough, nothing waits for the square root in the spread
-    if leader >= 0 and t <= s.threat_until[0] and (s.estimate[leader] > s.threat[0] or s.estimate[leader] + s.leader_scale[0] * s.spread[leader] > s.threat[0]):
+    # the bare estimate first: where it is enough, nothing waits for the square root in
+    # the spread
+    if (
+        leader >= 0
+        and t <= s.threat_until[0]
+        and (
+            s.estimate[leader] > s.threat[0]
+            or s.estimate[leader] + s.leader_scale[0] * s.spread[leader] > s.threat[0]
+        )
+    ):
         return leader
-    return scan(s.estimate, s.spread, s.leader, s.leader_scale, s.threat, s.threat_scale, s.threat_until, t, coefficient)
+    return scan(
+        s.estimate,
+        s.spread,
+        s.leader,
+        s.leader_scale,
+        s.threat,
+        s.threat_scale,
+        s.threat_until,
+        t,
+        coefficient,
+    )
 
 
 @hot
@@ -54,13 +80,17 @@ def index_moved(s, a):
 
 @hot
 def line_moved(s, a):
-    """Take note that the estimate or the spread of arm a has changed, for policies whose spread is not 1 / sqrt(n)."""
+    """Take note that the estimate or the spread of arm a has changed, for policies
+    whose spread is not 1 / sqrt(n).
+    """
     if a != s.leader[0]:
         s.threat[0] = max(s.threat[0], s.estimate[a] + s.threat_scale[0] * s.spread[a])
 
 
 @cold
-def scan(estimate, spread, leader, leader_scale, threat, threat_scale, threat_until, t, coefficient):
+def scan(
+    estimate, spread, leader, leader_scale, threat, threat_scale, threat_until, t, coefficient
+):
     """Compute all indices, and what the others can reach until about t * 17/16."""
     c = math.sqrt(coefficient * math.log(t))
     leader_scale[0] = c
@@ -91,7 +121,9 @@ def scan(estimate, spread, leader, leader_scale, threat, threat_scale, threat_un
 
 @cold
 def first_unrewarded(n, rewards, fresh):
-    """Return the arm without a reward that has the fewest open decisions; `fresh` walks once over the arms never chosen."""
+    """Return the arm without a reward that has the fewest open decisions; `fresh`
+    walks once over the arms never chosen.
+    """
     while fresh[0] < len(n):
         if n[fresh[0]] == 0:
             return fresh[0]

@@ -27,18 +27,37 @@ FIELDS = {
 
 @hot
 def huber_radius(q, steep, beta, offset, inner):
-    """Return the radius for q = sqrt(log(1/delta) / n), or inf where it has none; it grows with q."""
+    """Return the radius for q = sqrt(log(1/delta) / n), or inf where it has none; it
+    grows with q.
+    """
     under = inner - HALF_ROOT * q
     return (steep * q + beta / 3.0 * (q * q) + offset) / under if under > 0.0 else math.inf
 
 
 @cold
-def scan(estimate, spread, leader, leader_scale, threat, threat_scale, threat_until, t, steep, beta, offset, inner):
+def scan(
+    estimate,
+    spread,
+    leader,
+    leader_scale,
+    threat,
+    threat_scale,
+    threat_until,
+    t,
+    steep,
+    beta,
+    offset,
+    inner,
+):
     """Compute all indices, and what the others can reach until about t * 17/16."""
     scale = math.sqrt(2.0 * math.log(t))
     best = leader[0]
     leader_scale[0] = scale
-    if t <= threat_until[0] and estimate[best] + huber_radius(scale * spread[best], steep, beta, offset, inner) > threat[0]:
+    if (
+        t <= threat_until[0]
+        and estimate[best] + huber_radius(scale * spread[best], steep, beta, offset, inner)
+        > threat[0]
+    ):
         return best
     until = t + t // 16 + 8
     later = math.sqrt(2.0 * math.log(until))
@@ -68,50 +87,74 @@ def huber_moved(s, a):
     """Take note that the estimate or the count of arm a has changed."""
     s.spread[a] = 1.0 / math.sqrt(s.n[a]) if s.n[a] > 0 else 0.0
     if a != s.leader[0] and s.threat_until[0] > 0:
-        s.threat[0] = max(s.threat[0], s.estimate[a] + huber_radius(s.threat_scale[0] * s.spread[a], s.steep, s.beta, s.offset, s.inner))
+        s.threat[0] = max(
+            s.threat[0],
+            s.estimate[a]
+            + huber_radius(s.threat_scale[0] * s.spread[a], s.steep, s.beta, s.offset, s.inner),
+        )
 
 
 @dataclass(frozen=True)
 class HuberUCB(Policy):
-    """HuberUCB: UCB with Huber's M-estimator, for rewards with a finite variance of which a share epsilon is replaced by anything, by chance.
+    """HuberUCB: UCB with Huber's M-estimator, for rewards with a finite variance of
+    which a share epsilon is replaced by anything, by chance.
 
-    The estimate of arm a is the root m of sum psi(X_i - m) = 0, psi(x) = min(max(x, -beta), beta). With L = 2 log t, so delta = t^-2, round t pulls an arm with fewer than
+    The estimate of arm a is the root m of sum psi(X_i - m) = 0, psi(x) = min(max(x,
+    -beta), beta). With L = 2 log t, so delta = t^-2, round t pulls an arm with fewer
+    than
 
         log t * 98/128 (1 + 2 sqrt(2) max(e, 9 / (14 sqrt(2))))^2 / (p - 5 epsilon)^2
 
     rewards (lowest number first) or else the arm with the largest
 
-        m_a + (sigma sqrt(2 L / n_a) + beta L / (3 n_a) + 2 beta e sqrt(L / n_a) + 2 beta epsilon) / (p - sqrt(L / (2 n_a)) - epsilon),
+        m_a + (sigma sqrt(2 L / n_a) + beta L / (3 n_a) + 2 beta e sqrt(L / n_a) + 2
+        beta epsilon) / (p - sqrt(L / (2 n_a)) - epsilon),
 
-    where p is the probability that a clean reward is within beta/2 of its mean and e = sqrt((1 - 2 epsilon) / log((1 - epsilon) / epsilon)), 0 for epsilon = 0. The authors add a
-    bound on the estimator's bias for clean rewards, the same for all arms with common parameters, which changes no choice.
+    where p is the probability that a clean reward is within beta/2 of its mean and e =
+    sqrt((1 - 2 epsilon) / log((1 - epsilon) / epsilon)), 0 for epsilon = 0. The authors
+    add a bound on the estimator's bias for clean rewards, the same for all arms with
+    common parameters, which changes no choice.
 
-    **These formulas are quoted from memory of the paper, not checked against it;** neither are its experiments. Between exact solutions, which are made when the number of an arm's
-    rewards has grown by a sixteenth, the estimate is one Newton step from the last one (`ironarm.estimators.huber`); the authors' sequential version takes such steps, too.
-    Rewards are clipped to +-1e12.
+    **These formulas are quoted from memory of the paper, not checked against it;**
+    neither are its experiments. Between exact solutions, which are made when the number
+    of an arm's rewards has grown by a sixteenth, the estimate is one Newton step from
+    the last one (`ironarm.estimators.huber`); the authors' sequential version takes
+    such steps, too. Rewards are clipped to +-1e12.
 
-    **Not for heavy corruption:** epsilon must be below p/5, and near it the forced exploration explodes. With the defaults and T = 100,000 every arm is pulled 51 times at
-    epsilon = 0, 117 times at 0.05 and 617 times at 0.125; `MedEUCB` pulls 47 times.
+    **Not for heavy corruption:** epsilon must be below p/5, and near it the forced
+    exploration explodes. With the defaults and T = 100,000 every arm is pulled 51 times
+    at epsilon = 0, 117 times at 0.05 and 617 times at 0.125; `MedEUCB` pulls 47 times.
 
     Parameters
     ----------
     epsilon : the largest share of corrupt rewards, 0 <= epsilon < p/5.
-    sigma : an upper bound on the standard deviation of clean rewards, in units of reward, > 0.
+    sigma : an upper bound on the standard deviation of clean rewards, in units of
+        reward, > 0.
     beta : the threshold, in units of reward, > 0. None: 4 sigma.
-    p : the probability that a clean reward is within beta/2 of its mean, or a lower bound on it, 0 < p <= 1. None: that of normal rewards.
+    p : the probability that a clean reward is within beta/2 of its mean, or a lower
+        bound on it, 0 < p <= 1. None: that of normal rewards.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=[0, 0, 2])
     >>> attack = ia.OppositeUniform(rho=0.05, scale=100)
-    >>> result = ia.simulate([ia.HuberUCB(epsilon=0.05), ia.UCB()], bandit, attack, horizon=20_000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     [ia.HuberUCB(epsilon=0.05), ia.UCB()],
+    ...     bandit,
+    ...     attack,
+    ...     horizon=20_000,
+    ...     trials=20,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> [round(float(share), 2) for share in result.optimal[:, :, -1].mean(axis=1)]
     [0.96, 0.0]
 
     References
     ----------
-    Basu, Maillard, Mathieu, Bandits corrupted by nature: lower bounds on regret and robust optimistic algorithms, TMLR 2024 (arXiv 2203.03186).
+    Basu, Maillard, Mathieu, Bandits corrupted by nature: lower bounds on regret and
+    robust optimistic algorithms, TMLR 2024 (arXiv 2203.03186).
     """
 
     epsilon: float
@@ -122,15 +165,20 @@ class HuberUCB(Policy):
     fields = FIELDS
 
     def __post_init__(self) -> None:
-        self._set(epsilon=number("epsilon", self.epsilon, at_least=0, below=0.5), sigma=number("sigma", self.sigma, above=0))
+        self._set(
+            epsilon=number("epsilon", self.epsilon, at_least=0, below=0.5),
+            sigma=number("sigma", self.sigma, above=0),
+        )
         if self.beta is not None:
             self._set(beta=number("beta", self.beta, above=0, at_most=1e9))
         if self.p is not None:
             self._set(p=number("p", self.p, above=0, at_most=1))
         if self.epsilon >= self._inside / 5:
             raise InvalidInput(
-                f"epsilon={self.epsilon:g} is too large for HuberUCB: it must be below p/5 = {self._inside / 5:.3g}, where p is the probability that a clean reward is within "
-                "beta/2 of its mean. Use a larger beta, or MedEUCB or CountIMED, which withstand more."
+                f"epsilon={self.epsilon:g} is too large for HuberUCB: it must be below p/5 = "
+                f"{self._inside / 5:.3g}, where p is the probability that a clean reward is "
+                "within beta/2 of its mean. Use a larger beta, or MedEUCB or CountIMED, which "
+                "withstand more."
             )
 
     @property
@@ -141,7 +189,9 @@ class HuberUCB(Policy):
     @property
     def _inside(self) -> float:
         """The p that is used."""
-        return 2 * NormalDist().cdf(self._threshold / 2 / self.sigma) - 1 if self.p is None else self.p
+        return (
+            2 * NormalDist().cdf(self._threshold / 2 / self.sigma) - 1 if self.p is None else self.p
+        )
 
     @property
     def estimator(self) -> type[Estimator]:
@@ -152,7 +202,10 @@ class HuberUCB(Policy):
         e = math.sqrt((1 - 2 * epsilon) / math.log((1 - epsilon) / epsilon)) if epsilon > 0 else 0.0
         return {
             "beta": beta,
-            "each": 98 / 128 * (1 + 2 * math.sqrt(2) * max(e, 9 / (14 * math.sqrt(2)))) ** 2 / (p - 5 * epsilon) ** 2,
+            "each": 98
+            / 128
+            * (1 + 2 * math.sqrt(2) * max(e, 9 / (14 * math.sqrt(2)))) ** 2
+            / (p - 5 * epsilon) ** 2,
             "steep": math.sqrt(2) * self.sigma + 2 * beta * e,
             "offset": 2 * beta * epsilon,
             "inner": p - epsilon,
@@ -165,18 +218,37 @@ class HuberUCB(Policy):
     @staticmethod
     @hot
     def choose(s, t, g):
-        t = max(t, 2)  # an agent that was fed before its first decision has estimates at t = 1, where log t is 0
+        # an agent that was fed before its first decision has estimates at t = 1, where
+        # log t is 0
+        t = max(t, 2)
         if t > s.enough_until[0]:
             forced = too_few(s.n, s.rewards, s.enough_until, t, s.each)
             if forced >= 0:
                 return forced
         leader = s.leader[0]
-        # the bare estimate first, then the radius with log t of an earlier round, which is no larger: both spare the logarithm
+        # the bare estimate first, then the radius with log t of an earlier round, which
+        # is no larger: both spare the logarithm
         if t <= s.threat_until[0] and (
-            s.estimate[leader] > s.threat[0] or s.estimate[leader] + huber_radius(s.leader_scale[0] * s.spread[leader], s.steep, s.beta, s.offset, s.inner) > s.threat[0]
+            s.estimate[leader] > s.threat[0]
+            or s.estimate[leader]
+            + huber_radius(s.leader_scale[0] * s.spread[leader], s.steep, s.beta, s.offset, s.inner)
+            > s.threat[0]
         ):
             return leader
-        return scan(s.estimate, s.spread, s.leader, s.leader_scale, s.threat, s.threat_scale, s.threat_until, t, s.steep, s.beta, s.offset, s.inner)
+        return scan(
+            s.estimate,
+            s.spread,
+            s.leader,
+            s.leader_scale,
+            s.threat,
+            s.threat_scale,
+            s.threat_until,
+            t,
+            s.steep,
+            s.beta,
+            s.offset,
+            s.inner,
+        )
 
     @staticmethod
     @hot

@@ -1,4 +1,6 @@
-"""IMED for normal rewards with a known variance: pull the arm with the least evidence against it."""
+"""IMED for normal rewards with a known variance: pull the arm with the least
+evidence against it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from .base import Policy
 from .highest_index import first_unrewarded
 from .leader import FIELDS, highest_estimate, others_moved, rewards_until, still_leads
 
-REACH = 0.02  # standard deviations that the leader's mean may fall before all indices are computed again
+# standard deviations that the leader's mean may fall before all indices are computed
+# again
+REACH = 0.02
 
 
 @hot
@@ -22,7 +26,9 @@ def gap(best, estimate, sigma):
 
 @cold
 def smallest_index(estimate, n, leader, until, rival, floor, sigma):
-    """Return the arm with the smallest index, and write down how long the leader will certainly be it."""
+    """Return the arm with the smallest index, and write down how long the leader
+    will certainly be it.
+    """
     lead = highest_estimate(estimate)
     top = estimate[lead]
     low = top - REACH * sigma
@@ -50,16 +56,23 @@ def smallest_index(estimate, n, leader, until, rival, floor, sigma):
 
 @dataclass(frozen=True)
 class IMED(Policy):
-    """IMED (indexed minimum empirical divergence) for normal rewards of known variance: asymptotically optimal when nobody corrupts the feedback.
+    """IMED (indexed minimum empirical divergence) for normal rewards of known variance:
+    asymptotically optimal when nobody corrupts the feedback.
 
-    Every arm is pulled once. Then, with mu* the highest mean so far, round t pulls the arm with the smallest
+    Every arm is pulled once. Then, with mu* the highest mean so far, round t pulls the
+    arm with the smallest
 
         n_a (mu* - mean_a)^2 / (2 sigma^2) + log n_a.
 
-    The first term is the log-likelihood ratio against "arm a is as good as the best", the second is what a hypothesis must pay for having been tried often. The best arm's own
-    index is log n, so another arm gets its next pull when the log of the leader's count has outgrown the evidence: about 2 sigma^2 log T / gap^2 pulls in all, the least possible.
+    The first term is the log-likelihood ratio against "arm a is as good as the best",
+    the second is what a hypothesis must pay for having been tried often. The best arm's
+    own index is log n, so another arm gets its next pull when the log of the leader's
+    count has outgrown the evidence: about 2 sigma^2 log T / gap^2 pulls in all, the
+    least possible.
 
-    **Not for corrupted rewards**: it compares means, and one unbounded reward moves a mean anywhere. `CountIMED` is the same idea with evidence that an attacker cannot forge.
+    **Not for corrupted rewards**: it compares means, and one unbounded reward moves a
+    mean anywhere. `CountIMED` is the same idea with evidence that an attacker cannot
+    forge.
 
     Parameters
     ----------
@@ -69,13 +82,16 @@ class IMED(Policy):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=[0, 1, 2])
-    >>> result = ia.simulate(ia.IMED(), bandit, horizon=1000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.IMED(), bandit, horizon=1000, trials=20, seed=1, progress=False
+    ... )
     >>> bool(result.regret[0, :, -1].mean() < 25)
     True
 
     References
     ----------
-    Honda and Takemura, Non-asymptotic analysis of a new bandit algorithm for semi-bounded rewards, Journal of Machine Learning Research 16, 2015.
+    Honda and Takemura, Non-asymptotic analysis of a new bandit algorithm for
+    semi-bounded rewards, Journal of Machine Learning Research 16, 2015.
     """
 
     sigma: float = 1.0

@@ -1,10 +1,15 @@
-"""A tournament over lines estimate_a + c * spread_a that stays valid while c grows: the highest line among thousands for the price of a few comparisons.
+"""A tournament over lines estimate_a + c * spread_a that stays valid while c grows: the
+highest line among thousands for the price of a few comparisons.
 
-Every node stores the winner of its subtree and the largest c up to which no winner in that subtree changes. A query at c visits only nodes whose time has come;
-a changed line re-plays the log2(K) matches on its way up. Both compare the lines themselves, with the same arithmetic as a plain scan; the stored times are taken a hair early,
-so that rounding in them costs a comparison at most; only of lines that differ by less than their own rounding may either win. Node 1 is the root, nodes `size`.. are the leaves.
+Every node stores the winner of its subtree and the largest c up to which no winner in
+that subtree changes. A query at c visits only nodes whose time has come; a changed line
+re-plays the log2(K) matches on its way up. Both compare the lines themselves, with the
+same arithmetic as a plain scan; the stored times are taken a hair early, so that
+rounding in them costs a comparison at most; only of lines that differ by less than
+their own rounding may either win. Node 1 is the root, nodes `size`.. are the leaves.
 
-The two functions at the end stand in for those of `highest_index.py` where there are many arms: same names, same choices.
+The two functions at the end stand in for those of `highest_index.py` where there are
+many arms: same names, same choices.
 """
 
 from __future__ import annotations
@@ -43,7 +48,9 @@ def play(estimate, spread, winner, until, c, node):
         other = right
     winner[node] = best
     if spread[other] > spread[best]:
-        crossing = A_HAIR_EARLY * (estimate[best] - estimate[other]) / (spread[other] - spread[best])
+        crossing = (
+            A_HAIR_EARLY * (estimate[best] - estimate[other]) / (spread[other] - spread[best])
+        )
         if crossing == crossing:  # two infinite estimates of one sign stay equal for ever
             valid = min(valid, max(c, crossing))
     until[node] = valid
@@ -69,7 +76,9 @@ def tree_build(estimate, spread, winner, until, c):
 
 @cold
 def tree_top(estimate, spread, winner, until, at, ready, c):
-    """Return the arm with the highest line at c, which is at least the c of the last query."""
+    """Return the arm with the highest line at c, which is at least the c of the last
+    query.
+    """
     if ready[0] == 0 or c < at[0]:
         tree_build(estimate, spread, winner, until, c)
         ready[0] = 1
@@ -106,7 +115,15 @@ def tree_touch(estimate, spread, winner, until, at, a):
 @hot
 def highest_line(s, t, coefficient):
     """Return the arm with the highest index at round t, arms without a reward last."""
-    return tree_top(s.estimate, s.spread, s.tree_winner, s.tree_until, s.tree_at, s.tree_ready, math.sqrt(coefficient * math.log(t)))
+    return tree_top(
+        s.estimate,
+        s.spread,
+        s.tree_winner,
+        s.tree_until,
+        s.tree_at,
+        s.tree_ready,
+        math.sqrt(coefficient * math.log(t)),
+    )
 
 
 @hot

@@ -1,8 +1,13 @@
-"""A leader that certainly stays the choice: what lets a policy of the IMED kind pass most rounds after a few comparisons.
+"""A leader that certainly stays the choice: what lets a policy of the IMED kind pass
+most rounds after a few comparisons.
 
-Such a policy pulls the arm with the smallest index. The leader, the arm with the highest estimate, has the index log n; the index of any other arm grows with its evidence of
-being worse, which grows with the leader's estimate. So a scan over all arms can say how long its answer will hold without another one: until the leader has `until` rewards, as
-long as its estimate stays above `rival`, the highest of the others, and above `floor`, for which the other indices were computed. Zero in `until` means that nothing is known.
+Such a policy pulls the arm with the smallest index. The leader, the arm with the
+highest estimate, has the index log n; the index of any other arm grows with its
+evidence of being worse, which grows with the leader's estimate. So a scan over all arms
+can say how long its answer will hold without another one: until the leader has `until`
+rewards, as long as its estimate stays above `rival`, the highest of the others, and
+above `floor`, for which the other indices were computed. Zero in `until` means that
+nothing is known.
 """
 
 from __future__ import annotations
@@ -11,14 +16,21 @@ import math
 
 from ..marks import cold, hot
 
-FIELDS = {"leader": "cache int[1]", "until": "cache int[1]", "rival": "cache float[1]", "floor": "cache float[1]"}
+FIELDS = {
+    "leader": "cache int[1]",
+    "until": "cache int[1]",
+    "rival": "cache float[1]",
+    "floor": "cache float[1]",
+}
 
 
 @hot
 def still_leads(s):
     """Say whether the leader is certainly the choice."""
     lead = s.leader[0]
-    return s.n[lead] < s.until[0] and s.estimate[lead] > s.rival[0] and s.estimate[lead] >= s.floor[0]
+    return (
+        s.n[lead] < s.until[0] and s.estimate[lead] > s.rival[0] and s.estimate[lead] >= s.floor[0]
+    )
 
 
 @hot
@@ -30,7 +42,9 @@ def others_moved(s, a):
 
 @hot
 def rewards_until(index):
-    """Return a count below which log n is certainly less than the index, by more than rounding or a tie."""
+    """Return a count below which log n is certainly less than the index, by more
+    than rounding or a tie.
+    """
     return int(math.exp(min(index, 40.0)) * (1.0 - 1e-6))
 
 

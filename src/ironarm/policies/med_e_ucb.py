@@ -1,4 +1,6 @@
-"""med-E-UCB: the median, an upper confidence bonus, and a little forced exploration in blocks."""
+"""med-E-UCB: the median, an upper confidence bonus, and a little forced exploration
+in blocks.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,17 @@ ENOUGH = 0.5  # the least b of `for_rho`
 
 @hot
 def forced_total(b, block, k):
-    """Return how many forced pulls each arm has had after block k (from 0): ceil(b log((k+1) G))."""
+    """Return how many forced pulls each arm has had after block k (from 0): ceil(b
+    log((k+1) G)).
+    """
     return math.ceil(b * math.log((k + 1) * block))
 
 
 @cold
 def plan_block(plan, arms, b, block, t):
-    """Write the schedule around round t: the window's start, pulls of each arm in it, its last round, and the round at which to plan again."""
+    """Write the schedule around round t: the window's start, pulls of each arm in
+    it, its last round, and the round at which to plan again.
+    """
     first = forced_total(b, block, 0)
     if t <= arms * first:
         plan[0] = 1
@@ -56,48 +62,67 @@ def smallest_block(arms: int, b: float, at_least: int) -> int:
     """Return the smallest block G >= at_least with G >= K ceil(b log G)."""
     block = at_least
     while block < arms * math.ceil(b * math.log(block)):
-        # jumping to the right-hand side is safe: it grows with the block, so no smaller block fits
+        # jumping to the right-hand side is safe: it grows with the block, so no smaller
+        # block fits
         block = arms * math.ceil(b * math.log(block))
     return block
 
 
 @dataclass(frozen=True)
 class MedEUCB(Policy):
-    """med-E-UCB, the paper's first policy: survives rewards that an attacker replaces by anything, with probability rho in each round.
+    """med-E-UCB, the paper's first policy: survives rewards that an attacker replaces
+    by anything, with probability rho in each round.
 
-    Time is cut into blocks of `block` rounds (the paper's G). A start of ceil(b log G) pulls of each arm, and at the head of block k
+    Time is cut into blocks of `block` rounds (the paper's G). A start of ceil(b log G)
+    pulls of each arm, and at the head of block k
 
         ceil(b log((k+1) G)) - ceil(b log(k G))
 
-    more of each, make sure that every arm has at least b log t rewards at every other round t. Those rounds pull the arm with the largest
+    more of each, make sure that every arm has at least b log t rewards at every other
+    round t. Those rounds pull the arm with the largest
 
         median_a + sqrt(omega log t / n_a)
 
-    with the lower median (Algorithm 1). A median is wrong only if about half of its rewards are; b log t rewards make that rare enough, for b of at least 1/kl(1/2, rho) when the
-    outliers are far away: 2.4 for rho = 0.125, 11.5 for rho = 0.3 (`MedEUCB.for_rho`). The default b = 4 is the paper's; at rho = 0.3 a few trials in a thousand stay stuck
-    with it.
+    with the lower median (Algorithm 1). A median is wrong only if about half of its
+    rewards are; b log t rewards make that rare enough, for b of at least 1/kl(1/2, rho)
+    when the outliers are far away: 2.4 for rho = 0.125, 11.5 for rho = 0.3
+    (`MedEUCB.for_rho`). The default b = 4 is the paper's; at rho = 0.3 a few trials in
+    a thousand stay stuck with it.
 
-    **Not for 0/1 rewards** or rewards with heavy ties: all medians are then equal. **Not for skewed rewards** whose best mean is not the best median. And without any corruption
-    the forced exploration is a waste: on the paper's arms `UCB` has a thirtieth of the regret.
+    **Not for 0/1 rewards** or rewards with heavy ties: all medians are then equal.
+    **Not for skewed rewards** whose best mean is not the best median. And without any
+    corruption the forced exploration is a waste: on the paper's arms `UCB` has a
+    thirtieth of the regret.
 
     Parameters
     ----------
     b : forced pulls of each arm per unit of log t, > 0.
-    omega : exploration, in squared units of reward, > 0. 4 suits rewards with a standard deviation of 1; scale it with the variance.
-    block : rounds in a block. None: 1000, or the smallest valid block where more arms need more. A block smaller than K ceil(b log block) is refused.
+    omega : exploration, in squared units of reward, > 0. 4 suits rewards with a
+        standard deviation of 1; scale it with the variance.
+    block : rounds in a block. None: 1000, or the smallest valid block where more arms
+        need more. A block smaller than K ceil(b log block) is refused.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
     >>> attack = ia.OppositeUniform(rho=0.125, scale=1800)
-    >>> result = ia.simulate(ia.MedEUCB(), bandit, attack, horizon=10_000, trials=3, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.MedEUCB(),
+    ...     bandit,
+    ...     attack,
+    ...     horizon=10_000,
+    ...     trials=3,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> result.regret[0, :, -1].tolist()
     [3330.0, 3330.0, 3330.0]
 
     References
     ----------
-    Guan, Ji, Bucci, Hu, Palombo, Liston, Liang, Robust stochastic bandit algorithms under probabilistic unbounded adversarial attack, AAAI 2020, Algorithm 1.
+    Guan, Ji, Bucci, Hu, Palombo, Liston, Liang, Robust stochastic bandit algorithms
+    under probabilistic unbounded adversarial attack, AAAI 2020, Algorithm 1.
     """
 
     b: float = 4.0
@@ -113,11 +138,16 @@ class MedEUCB(Policy):
 
     @classmethod
     def for_rho(cls, rho: float, omega: float = 4.0, block: int | None = None) -> MedEUCB:
-        """Return the policy with the forced pulls that a share rho of corrupt rewards asks for: b = 1.05 / kl(1/2, rho), but at least 0.5.
+        """Return the policy with the forced pulls that a share rho of corrupt rewards
+        asks for: b = 1.05 / kl(1/2, rho), but at least 0.5.
 
-        The median of n rewards is wrong with a probability of about exp(-n kl(1/2, rho)), where kl(1/2, rho) = log(1 / (4 rho (1 - rho))) / 2, if the corrupt ones are far away.
-        With n = b log t that sums to a bounded number of wrong rounds for b > 1/kl(1/2, rho), and to a power of T for a smaller b: the condition is sharp, and a twentieth is
-        added to it. Near rho = 0 the condition asks for nothing; b = 0.5, four pulls of each arm at the start, leaves the rest to the exploration bonus.
+        The median of n rewards is wrong with a probability of about exp(-n kl(1/2,
+        rho)), where kl(1/2, rho) = log(1 / (4 rho (1 - rho))) / 2, if the corrupt ones
+        are far away. With n = b log t that sums to a bounded number of wrong rounds for
+        b > 1/kl(1/2, rho), and to a power of T for a smaller b: the condition is sharp,
+        and a twentieth is added to it. Near rho = 0 the condition asks for nothing; b =
+        0.5, four pulls of each arm at the start, leaves the rest to the exploration
+        bonus.
 
         Parameters
         ----------
@@ -137,14 +167,17 @@ class MedEUCB(Policy):
         return LowerMedian
 
     def block_for(self, arms: int) -> int:
-        """Return the block length for so many arms, or say why the given one is too small."""
+        """Return the block length for so many arms, or say why the given one is too
+        small.
+        """
         if self.block is None:
             return smallest_block(arms, self.b, 1000)
         needed = arms * math.ceil(self.b * math.log(self.block))
         if self.block < needed:
             raise InvalidInput(
-                f"block={self.block} is too small for {arms} arms with b={self.b:g}: it must hold ceil(b log block) pulls of each arm, {needed} rounds. "
-                f"Use block={smallest_block(arms, self.b, self.block)} or more, or block=None."
+                f"block={self.block} is too small for {arms} arms with b={self.b:g}: it must hold "
+                f"ceil(b log block) pulls of each arm, {needed} rounds. Use "
+                f"block={smallest_block(arms, self.b, self.block)} or more, or block=None."
             )
         return self.block
 

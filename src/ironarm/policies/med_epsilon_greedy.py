@@ -1,4 +1,6 @@
-"""med-epsilon-greedy: the best median so far, and a uniformly random arm with a probability that decays as 1/t."""
+"""med-epsilon-greedy: the best median so far, and a uniformly random arm with a
+probability that decays as 1/t.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,19 @@ from .highest_index import FIELDS, index_moved
 
 @dataclass(frozen=True)
 class MedEpsilonGreedy(Policy):
-    """med-epsilon-greedy, the paper's second policy: survives rewards that an attacker replaces by anything, with probability rho in each round.
+    """med-epsilon-greedy, the paper's second policy: survives rewards that an attacker
+    replaces by anything, with probability rho in each round.
 
-    Each arm is pulled ceil(c) times; then, at round t, a uniformly random arm with probability c K / t, else the arm with the largest lower median (Algorithm 2).
-    Far-away outliers ask for c above 1/(sqrt(1-rho) - sqrt(rho))^2: 2.95 for rho = 0.125, 12 for rho = 0.3. The default 10 is the paper's.
+    Each arm is pulled ceil(c) times; then, at round t, a uniformly random arm with
+    probability c K / t, else the arm with the largest lower median (Algorithm 2).
+    Far-away outliers ask for c above 1/(sqrt(1-rho) - sqrt(rho))^2: 2.95 for rho =
+    0.125, 12 for rho = 0.3. The default 10 is the paper's.
 
-    Compared with `MedEUCB` it needs no scale of the rewards, and with the default it explores about 1.7 times as much.
+    Compared with `MedEUCB` it needs no scale of the rewards, and with the default it
+    explores about 1.7 times as much.
 
-    **Not for 0/1 rewards** or heavy ties, nor for skewed rewards whose best mean is not the best median.
+    **Not for 0/1 rewards** or heavy ties, nor for skewed rewards whose best mean is not
+    the best median.
 
     Parameters
     ----------
@@ -33,13 +40,22 @@ class MedEpsilonGreedy(Policy):
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
     >>> attack = ia.OppositeUniform(rho=0.125, scale=1800)
-    >>> result = ia.simulate(ia.MedEpsilonGreedy(), bandit, attack, horizon=10_000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.MedEpsilonGreedy(),
+    ...     bandit,
+    ...     attack,
+    ...     horizon=10_000,
+    ...     trials=20,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> bool(4800 < result.regret[0, :, -1].mean() < 5400)
     True
 
     References
     ----------
-    Guan, Ji, Bucci, Hu, Palombo, Liston, Liang, Robust stochastic bandit algorithms under probabilistic unbounded adversarial attack, AAAI 2020, Algorithm 2.
+    Guan, Ji, Bucci, Hu, Palombo, Liston, Liang, Robust stochastic bandit algorithms
+    under probabilistic unbounded adversarial attack, AAAI 2020, Algorithm 2.
     """
 
     c: float = 10.0

@@ -26,34 +26,49 @@ def block_for(s, t):
     """Bring everything that depends on the confidence up to round t."""
     if t > s.tau[0]:
         start_epoch(s.tau, s.level, s.threat_until, s.tree_ready, t)
-        s.coefficient[0] = coefficient_for(s.radius * (16.0 * (s.level[0] + 0.125)) ** s.exponent, s.tau[0])
+        s.coefficient[0] = coefficient_for(
+            s.radius * (16.0 * (s.level[0] + 0.125)) ** s.exponent, s.tau[0]
+        )
         s.blocks[0] = int(8.0 * (s.level[0] + 0.125))
-        block_anew(s.pool, s.slot_start, s.slot_size, s.block_length, s.block_sum, s.estimate, s.blocks[0])
+        block_anew(
+            s.pool, s.slot_start, s.slot_size, s.block_length, s.block_sum, s.estimate, s.blocks[0]
+        )
 
 
 @dataclass(frozen=True)
 class MedianOfMeansUCB(Policy):
-    """Robust UCB with the median of means: for heavy-tailed rewards with a known bound v on E|X - mean|^(1 + epsilon).
+    """Robust UCB with the median of means: for heavy-tailed rewards with a known bound
+    v on E|X - mean|^(1 + epsilon).
 
-    The rewards of an arm are cut into k = floor(8 log(e^(1/8)/delta)) or more blocks of consecutive ones; the estimate is the lower median of the blocks' means.
-    Every arm is pulled once; then round t pulls the arm with the largest
+    The rewards of an arm are cut into k = floor(8 log(e^(1/8)/delta)) or more blocks of
+    consecutive ones; the estimate is the lower median of the blocks' means. Every arm
+    is pulled once; then round t pulls the arm with the largest
 
-        median_of_means_a + (12 v)^(1/(1 + epsilon)) (16 log(e^(1/8)/delta) / n_a)^(epsilon/(1 + epsilon)).
+        median_of_means_a + (12 v)^(1/(1 + epsilon)) (16 log(e^(1/8)/delta) /
+        n_a)^(epsilon/(1 + epsilon)).
 
-    The paper has delta = t^-2, and k = floor(min(8 log(e^(1/8)/delta), n/2)) blocks of floor(n/k) rewards. Both would move all blocks all the time. Here
+    The paper has delta = t^-2, and k = floor(min(8 log(e^(1/8)/delta), n/2)) blocks of
+    floor(n/k) rewards. Both would move all blocks all the time. Here
 
-    * delta = tau^-2 with tau the smallest power of two that is at least t (and at least 2), never larger than t^-2;
-    * a block has N rewards, N the largest power of two up to max(2, n/k); what does not fill a block waits.
+    * delta = tau^-2 with tau the smallest power of two that is at least t (and at least
+      2), never larger than t^-2;
+    * a block has N rewards, N the largest power of two up to max(2, n/k); what does not
+      fill a block waits.
 
-    There are at least min(k, n/2) blocks, and N > n/(2k): that is all that the paper's proof uses, so its radius holds unchanged. (Constants quoted from the paper's Lemma 2
-    without the text at hand.) A block with an infinite reward has an infinite mean; with both signs it counts as -inf.
+    There are at least min(k, n/2) blocks, and N > n/(2k): that is all that the paper's
+    proof uses, so its radius holds unchanged. (Constants quoted from the paper's Lemma
+    2 without the text at hand.) A block with an infinite reward has an infinite mean;
+    with both signs it counts as -inf.
 
-    **Not for an attacker** who sends a constant share rho of outliers: the number of blocks grows as log t only, so soon every block of a leading arm has an outlier. The radius is
-    wide, too: about ten times that of `UCB` in the default setting, and pulls of bad arms grow with its square.
+    **Not for an attacker** who sends a constant share rho of outliers: the number of
+    blocks grows as log t only, so soon every block of a leading arm has an outlier. The
+    radius is wide, too: about ten times that of `UCB` in the default setting, and pulls
+    of bad arms grow with its square.
 
     Parameters
     ----------
-    v : an upper bound on E|X - mean|^(1 + epsilon) of every arm, > 0; with epsilon = 1 the variance, in squared units of reward.
+    v : an upper bound on E|X - mean|^(1 + epsilon) of every arm, > 0; with epsilon = 1
+        the variance, in squared units of reward.
     epsilon : rewards have a finite moment of order 1 + epsilon, 0 < epsilon <= 1.
 
     Examples
@@ -61,13 +76,21 @@ class MedianOfMeansUCB(Policy):
     >>> import ironarm as ia
     >>> from scipy.stats import t as student
     >>> bandit = ia.ScipyBandit([student(df=3, loc=0), student(df=3, loc=10)])
-    >>> result = ia.simulate(ia.MedianOfMeansUCB(v=3), bandit, horizon=20_000, trials=10, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.MedianOfMeansUCB(v=3),
+    ...     bandit,
+    ...     horizon=20_000,
+    ...     trials=10,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> bool(result.optimal[0, :, -1].mean() > 0.9)
     True
 
     References
     ----------
-    Bubeck, Cesa-Bianchi, Lugosi, Bandits with heavy tail, IEEE Transactions on Information Theory 59, 2013.
+    Bubeck, Cesa-Bianchi, Lugosi, Bandits with heavy tail, IEEE Transactions on
+    Information Theory 59, 2013.
     """
 
     v: float = 1.0
@@ -76,7 +99,10 @@ class MedianOfMeansUCB(Policy):
     fields = {**FIELDS, "blocks": "cache int[1]"}
 
     def __post_init__(self) -> None:
-        self._set(v=number("v", self.v, above=0, at_most=1e100), epsilon=number("epsilon", self.epsilon, above=0, at_most=1))
+        self._set(
+            v=number("v", self.v, above=0, at_most=1e100),
+            epsilon=number("epsilon", self.epsilon, above=0, at_most=1),
+        )
 
     @property
     def estimator(self) -> type[Estimator]:

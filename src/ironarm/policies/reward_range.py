@@ -1,4 +1,6 @@
-"""What policies for rewards in a known range share: the check of the range, and the map to [0, 1]."""
+"""What policies for rewards in a known range share: the check of the range, and the
+map to [0, 1].
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ def checked_range(value: tuple[float, float]) -> tuple[float, float]:
     low = number("reward_range's low end", low)
     high = number("reward_range's high end", high, above=low)
     if not (math.isfinite(high - low) and math.isfinite(1 / (high - low))):
-        raise InvalidInput(f"reward_range is too {'narrow' if high - low < 1 else 'wide'} to compute with, got {value!r}; scale the rewards.")
+        raise InvalidInput(
+            f"reward_range is too {'narrow' if high - low < 1 else 'wide'} to compute with, got "
+            f"{value!r}; scale the rewards."
+        )
     return low, high
 
 

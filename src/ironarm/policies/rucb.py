@@ -19,16 +19,22 @@ class RUCB(Policy):
 
         median_a + sqrt(omega log t / n_a).
 
-    (Its authors add sqrt(omega) times an assumed corruption rate, the same for every arm, which changes no choice.)
+    (Its authors add sqrt(omega) times an assumed corruption rate, the same for every
+    arm, which changes no choice.)
 
-    **Not for heavy corruption.** A median withstands attacks only once it rests on several rewards. If the best arm's first rewards are attacked, its median is wrong and the
-    arm is never tried often enough to mend it: under the paper's attack about a quarter of the trials at rho = 0.125, and 62 % at rho = 0.3, stay on a wrong arm for good,
-    while the others do very well. `MedEUCB` adds the forced exploration that prevents this.
+    **Not for heavy corruption.** A median withstands attacks only once it rests on
+    several rewards. If the best arm's first rewards are attacked, its median is wrong
+    and the arm is never tried often enough to mend it: under the paper's attack about a
+    quarter of the trials at rho = 0.125, and 62 % at rho = 0.3, stay on a wrong arm for
+    good, while the others do very well. `MedEUCB` adds the forced exploration that
+    prevents this.
 
     Parameters
     ----------
-    omega : exploration, in squared units of reward, > 0. 4 suits rewards with a standard deviation of 1.
-    median : "lower", order statistic ceil(n/2), as in the paper; or "upper", as in the authors' code.
+    omega : exploration, in squared units of reward, > 0. 4 suits rewards with a
+        standard deviation of 1.
+    median : "lower", order statistic ceil(n/2), as in the paper; or "upper", as in the
+        authors' code.
 
     Examples
     --------
@@ -50,7 +56,10 @@ class RUCB(Policy):
     fields = FIELDS
 
     def __post_init__(self) -> None:
-        self._set(omega=number("omega", self.omega, above=0), median=choice("median", self.median, ["lower", "upper"]))
+        self._set(
+            omega=number("omega", self.omega, above=0),
+            median=choice("median", self.median, ["lower", "upper"]),
+        )
 
     @property
     def estimator(self) -> type[Estimator]:

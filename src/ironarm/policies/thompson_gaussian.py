@@ -1,4 +1,6 @@
-"""Thompson sampling for normal rewards with a known variance: pull each arm with the probability that it is the best."""
+"""Thompson sampling for normal rewards with a known variance: pull each arm with the
+probability that it is the best.
+"""
 
 from __future__ import annotations
 
@@ -20,35 +22,51 @@ def spread_moved(s, a):
 
 @dataclass(frozen=True)
 class ThompsonGaussian(Policy):
-    """Gaussian Thompson sampling: draw a mean for every arm from what is believed of it, and pull the arm with the largest draw.
+    """Gaussian Thompson sampling: draw a mean for every arm from what is believed of
+    it, and pull the arm with the largest draw.
 
-    Every arm is pulled once. Then, with a flat prior on the means and rewards of a known standard deviation sigma, the belief about arm a after n_a rewards is normal, and round t
-    pulls the arm with the largest
+    Every arm is pulled once. Then, with a flat prior on the means and rewards of a
+    known standard deviation sigma, the belief about arm a after n_a rewards is normal,
+    and round t pulls the arm with the largest
 
         theta_a ~ N(mean_a, sigma^2 / n_a),
 
-    drawn anew for every arm in every round. An arm is thus pulled as often as it is believed to be the best. The regret is 2 sigma^2 log T / gap for each arm, asymptotically the
-    least possible. The prior is flat so that units and offsets of the rewards do not matter; the first pull of each arm makes it proper.
+    drawn anew for every arm in every round. An arm is thus pulled as often as it is
+    believed to be the best. The regret is 2 sigma^2 log T / gap for each arm,
+    asymptotically the least possible. The prior is flat so that units and offsets of
+    the rewards do not matter; the first pull of each arm makes it proper.
 
-    **Not for corrupted rewards.** The mean is unbounded in one reward, and the belief narrows as fast as if all rewards were clean. An infinite reward makes an arm's draws
-    infinite for ever, one of each sign makes them -inf, as for all policies on means; among equals the lowest arm wins. Use `CountIMED` or `MedEUCB`.
+    **Not for corrupted rewards.** The mean is unbounded in one reward, and the belief
+    narrows as fast as if all rewards were clean. An infinite reward makes an arm's
+    draws infinite for ever, one of each sign makes them -inf, as for all policies on
+    means; among equals the lowest arm wins. Use `CountIMED` or `MedEUCB`.
 
     Parameters
     ----------
-    sigma : the rewards' standard deviation, in units of reward, > 0; 0.5 is an upper bound for rewards in [0, 1]. Larger values explore more.
+    sigma : the rewards' standard deviation, in units of reward, > 0; 0.5 is an upper
+        bound for rewards in [0, 1]. Larger values explore more.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=[0, 1, 2])
-    >>> result = ia.simulate(ia.ThompsonGaussian(), bandit, horizon=1000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.ThompsonGaussian(),
+    ...     bandit,
+    ...     horizon=1000,
+    ...     trials=20,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> bool(result.regret[0, :, -1].mean() < 25)
     True
 
     References
     ----------
-    Agrawal and Goyal, Near-optimal regret bounds for Thompson sampling, Journal of the ACM 64, 2017.
-    Korda, Kaufmann, Munos, Thompson sampling for 1-dimensional exponential family bandits, NIPS 2013: optimal with Jeffreys' prior, which is flat for a normal mean.
+    Agrawal and Goyal, Near-optimal regret bounds for Thompson sampling, Journal of the
+    ACM 64, 2017. Korda, Kaufmann, Munos, Thompson sampling for 1-dimensional
+    exponential family bandits, NIPS 2013: optimal with Jeffreys' prior, which is flat
+    for a normal mean.
     """
 
     sigma: float = 1.0

@@ -15,13 +15,18 @@ from .highest_index import FIELDS, index_moved
 
 @dataclass(frozen=True)
 class TrimmedEpsilonGreedy(Policy):
-    """Decaying epsilon-greedy on the alpha-trimmed mean. It starts and explores as `MedEpsilonGreedy` does.
+    """Decaying epsilon-greedy on the alpha-trimmed mean.
 
-    Each arm is pulled ceil(c) times; then, at round t, a uniformly random arm with probability c K / t, else the arm with the largest mean after dropping the floor(alpha n)
-    smallest and largest rewards.
+    It starts and explores as `MedEpsilonGreedy` does.
 
-    **alpha must exceed rho clearly.** With alpha = rho, as in the paper, the attacked rewards outnumber alpha n about half of the time and the policy fails in most trials;
-    with alpha = rho + 0.1 its median regret is that of `MedEpsilonGreedy`, but a few trials in a hundred still fail. If rho is not known, prefer the median.
+    Each arm is pulled ceil(c) times; then, at round t, a uniformly random arm with
+    probability c K / t, else the arm with the largest mean after dropping the
+    floor(alpha n) smallest and largest rewards.
+
+    **alpha must exceed rho clearly.** With alpha = rho, as in the paper, the attacked
+    rewards outnumber alpha n about half of the time and the policy fails in most
+    trials; with alpha = rho + 0.1 its median regret is that of `MedEpsilonGreedy`, but
+    a few trials in a hundred still fail. If rho is not known, prefer the median.
 
     Parameters
     ----------
@@ -33,8 +38,19 @@ class TrimmedEpsilonGreedy(Policy):
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
     >>> attack = ia.OppositeUniform(rho=0.125, scale=1800)
-    >>> policies = [ia.TrimmedEpsilonGreedy(alpha=0.125), ia.TrimmedEpsilonGreedy(alpha=0.225)]
-    >>> result = ia.simulate(policies, bandit, attack, horizon=10_000, trials=20, seed=1, progress=False)
+    >>> policies = [
+    ...     ia.TrimmedEpsilonGreedy(alpha=0.125),
+    ...     ia.TrimmedEpsilonGreedy(alpha=0.225),
+    ... ]
+    >>> result = ia.simulate(
+    ...     policies,
+    ...     bandit,
+    ...     attack,
+    ...     horizon=10_000,
+    ...     trials=20,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> at_rho, above_rho = result.regret[:, :, -1].mean(axis=1)
     >>> bool(above_rho < 6000 < at_rho)
     True
@@ -50,7 +66,9 @@ class TrimmedEpsilonGreedy(Policy):
     fields = FIELDS
 
     def __post_init__(self) -> None:
-        self._set(alpha=number("alpha", self.alpha, at_least=0, below=0.5), c=number("c", self.c, above=0))
+        self._set(
+            alpha=number("alpha", self.alpha, at_least=0, below=0.5), c=number("c", self.c, above=0)
+        )
 
     @property
     def estimator(self) -> type[Estimator]:

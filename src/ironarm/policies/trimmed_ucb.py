@@ -13,14 +13,17 @@ from .highest_index import FIELDS, highest_index, index_moved
 
 @dataclass(frozen=True)
 class TrimmedUCB(Policy):
-    """UCB around the alpha-trimmed mean: the floor(alpha n) smallest and largest rewards of an arm are dropped before averaging.
+    """UCB around the alpha-trimmed mean: the floor(alpha n) smallest and largest
+    rewards of an arm are dropped before averaging.
 
     Every arm is pulled once; then round t pulls the arm with the largest
 
         trimmed_mean_a + sqrt(omega log t / n_a).
 
-    **Not for heavy corruption.** With alpha = rho, as in the paper, the attacked rewards outnumber alpha n about half of the time, and one that is not trimmed spoils the mean;
-    a larger alpha helps against that, but without forced exploration an arm whose first rewards are attacked is given up, as with `RUCB`.
+    **Not for heavy corruption.** With alpha = rho, as in the paper, the attacked
+    rewards outnumber alpha n about half of the time, and one that is not trimmed spoils
+    the mean; a larger alpha helps against that, but without forced exploration an arm
+    whose first rewards are attacked is given up, as with `RUCB`.
 
     Parameters
     ----------
@@ -31,13 +34,26 @@ class TrimmedUCB(Policy):
     --------
     >>> import ironarm as ia
     >>> agent = ia.Agent(ia.TrimmedUCB(alpha=0.25), arms=["a", "b"], seed=1)
-    >>> agent.warm_start([("a", 1.0), ("a", 1.2), ("a", 900.0), ("a", 1.1), ("b", 2.0), ("b", 2.1), ("b", 1.9), ("b", -900.0)])
+    >>> agent.warm_start(
+    ...     [
+    ...         ("a", 1.0),
+    ...         ("a", 1.2),
+    ...         ("a", 900.0),
+    ...         ("a", 1.1),
+    ...         ("b", 2.0),
+    ...         ("b", 2.1),
+    ...         ("b", 1.9),
+    ...         ("b", -900.0),
+    ...     ]
+    ... )
     >>> agent.best()
     'b'
 
     References
     ----------
-    Guan et al., AAAI 2020, section 5 (the comparison); Niss and Tewari, What you see may not be what you get: UCB bandit algorithms robust to epsilon-contamination, UAI 2020.
+    Guan et al., AAAI 2020, section 5 (the comparison); Niss and Tewari, What you see
+    may not be what you get: UCB bandit algorithms robust to epsilon-contamination, UAI
+    2020.
     """
 
     alpha: float
@@ -46,7 +62,10 @@ class TrimmedUCB(Policy):
     fields = FIELDS
 
     def __post_init__(self) -> None:
-        self._set(alpha=number("alpha", self.alpha, at_least=0, below=0.5), omega=number("omega", self.omega, above=0))
+        self._set(
+            alpha=number("alpha", self.alpha, at_least=0, below=0.5),
+            omega=number("omega", self.omega, above=0),
+        )
 
     @property
     def estimator(self) -> type[Estimator]:

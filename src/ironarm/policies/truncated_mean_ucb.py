@@ -29,27 +29,37 @@ def truncate_for(s, t):
         start_epoch(s.tau, s.level, s.threat_until, s.tree_ready, t)
         s.coefficient[0] = coefficient_for(s.radius * s.level[0] ** s.exponent, s.tau[0])
         s.truncation[0] = s.u / s.level[0]
-        truncate_anew(s.pool, s.slot_start, s.slot_size, s.kept_sum, s.estimate, s.truncation[0], s.order)
+        truncate_anew(
+            s.pool, s.slot_start, s.slot_size, s.kept_sum, s.estimate, s.truncation[0], s.order
+        )
 
 
 @dataclass(frozen=True)
 class TruncatedMeanUCB(Policy):
-    """Robust UCB with the truncated mean: for heavy-tailed rewards with a known bound u on E|X|^(1 + epsilon).
+    """Robust UCB with the truncated mean: for heavy-tailed rewards with a known bound u
+    on E|X|^(1 + epsilon).
 
-    With L = log(1/delta), the estimate of arm a is the mean of X_i 1{|X_i| <= (u i / L)^(1/(1 + epsilon))} over its n_a rewards, the truncated ones counting as zero.
+    With L = log(1/delta), the estimate of arm a is the mean of X_i 1{|X_i| <= (u i /
+    L)^(1/(1 + epsilon))} over its n_a rewards, the truncated ones counting as zero.
     Every arm is pulled once; then round t pulls the arm with the largest
 
         truncated_mean_a + 4 u^(1/(1 + epsilon)) (L / n_a)^(epsilon/(1 + epsilon)).
 
-    The paper has delta = t^-2, which would change every estimate in every round. Here delta = tau^-2 with tau the smallest power of two that is at least t (and at least 2): never
-    larger than t^-2, so the bounds hold. Infinite rewards are truncated as all large ones are. (Constants quoted from the paper's Lemma 1 without the text at hand.)
+    The paper has delta = t^-2, which would change every estimate in every round. Here
+    delta = tau^-2 with tau the smallest power of two that is at least t (and at least
+    2): never larger than t^-2, so the bounds hold. Infinite rewards are truncated as
+    all large ones are. (Constants quoted from the paper's Lemma 1 without the text at
+    hand.)
 
-    **Not for an attacker.** The threshold grows with the number of rewards, so a constant share of outliers is let through sooner or later, each in full. **Not for rewards far
-    from zero:** u bounds the raw moment, so with a mean of 20 the radius is at least 80 sqrt(L / n); subtract a typical reward first.
+    **Not for an attacker.** The threshold grows with the number of rewards, so a
+    constant share of outliers is let through sooner or later, each in full. **Not for
+    rewards far from zero:** u bounds the raw moment, so with a mean of 20 the radius is
+    at least 80 sqrt(L / n); subtract a typical reward first.
 
     Parameters
     ----------
-    u : an upper bound on E|X|^(1 + epsilon) of every arm, > 0; with epsilon = 1 it is the variance plus the squared mean, in squared units of reward.
+    u : an upper bound on E|X|^(1 + epsilon) of every arm, > 0; with epsilon = 1 it is
+        the variance plus the squared mean, in squared units of reward.
     epsilon : rewards have a finite moment of order 1 + epsilon, 0 < epsilon <= 1.
 
     Examples
@@ -57,13 +67,21 @@ class TruncatedMeanUCB(Policy):
     >>> import ironarm as ia
     >>> from scipy.stats import t as student
     >>> bandit = ia.ScipyBandit([student(df=3, loc=0), student(df=3, loc=4)])
-    >>> result = ia.simulate(ia.TruncatedMeanUCB(u=19), bandit, horizon=20_000, trials=10, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.TruncatedMeanUCB(u=19),
+    ...     bandit,
+    ...     horizon=20_000,
+    ...     trials=10,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> bool(result.optimal[0, :, -1].mean() > 0.9)
     True
 
     References
     ----------
-    Bubeck, Cesa-Bianchi, Lugosi, Bandits with heavy tail, IEEE Transactions on Information Theory 59, 2013.
+    Bubeck, Cesa-Bianchi, Lugosi, Bandits with heavy tail, IEEE Transactions on
+    Information Theory 59, 2013.
     """
 
     u: float
@@ -72,7 +90,10 @@ class TruncatedMeanUCB(Policy):
     fields = {**FIELDS, "truncation": "cache float[1]"}
 
     def __post_init__(self) -> None:
-        self._set(u=number("u", self.u, above=0, at_most=1e100), epsilon=number("epsilon", self.epsilon, above=0, at_most=1))
+        self._set(
+            u=number("u", self.u, above=0, at_most=1e100),
+            epsilon=number("epsilon", self.epsilon, above=0, at_most=1),
+        )
 
     @property
     def estimator(self) -> type[Estimator]:
@@ -80,7 +101,12 @@ class TruncatedMeanUCB(Policy):
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         order = 1 + self.epsilon
-        return {"u": self.u, "order": order, "exponent": self.epsilon / order, "radius": 4 * self.u ** (1 / order)}
+        return {
+            "u": self.u,
+            "order": order,
+            "exponent": self.epsilon / order,
+            "radius": 4 * self.u ** (1 / order),
+        }
 
     @staticmethod
     @hot

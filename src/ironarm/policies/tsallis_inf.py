@@ -1,4 +1,6 @@
-"""Tsallis-INF: near-optimal for rewards chosen by an adversary and for independent ones alike, in a known range."""
+"""Tsallis-INF: near-optimal for rewards chosen by an adversary and for independent
+ones alike, in a known range.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,13 @@ CLOSE = 1e-8  # relative; the error after a Newton step of this size is its squa
 
 @hot
 def distance(estimate, top, age, start):
-    """Return the y > 0 at which the weights age / (top - estimate_a + y)^2 sum to 1, the age being 1 / eta_t^2.
+    """Return the y > 0 at which the weights age / (top - estimate_a + y)^2 sum to 1,
+    the age being 1 / eta_t^2.
 
-    The sum is convex in y, so Newton's method climbs to the root from the left, and a step from the right lands on the left of it. At y = sqrt(age) the best arm alone has the
-    weight 1, so the root is not below. `start` is the root of some earlier round, or 0.
+    The sum is convex in y, so Newton's method climbs to the root from the left, and a
+    step from the right lands on the left of it. At y = sqrt(age) the best arm alone has
+    the weight 1, so the root is not below. `start` is the root of some earlier round,
+    or 0.
     """
     floor = math.sqrt(age)
     y = max(start, floor)
@@ -54,23 +59,32 @@ def weight(s, top, age, a):
 
 @dataclass(frozen=True)
 class TsallisINF(Policy):
-    """Tsallis-INF with alpha = 1/2: weights that fall with the square of an arm's loss. Without being told, it is optimal up to a constant for adversarial and for random rewards.
+    """Tsallis-INF with alpha = 1/2: weights that fall with the square of an arm's loss.
 
-    A reward is mapped to y in [0, 1] by `reward_range` and clipped; its loss is 1 - y. L_a is the sum of the losses of arm a, each divided by the probability of its decision.
-    Round t pulls arm a with probability
+    Without being told, it is optimal up to a constant for adversarial and for random
+    rewards.
+
+    A reward is mapped to y in [0, 1] by `reward_range` and clipped; its loss is 1 - y.
+    L_a is the sum of the losses of arm a, each divided by the probability of its
+    decision. Round t pulls arm a with probability
 
         w_a = (eta_t (L_a - x))^-2,   eta_t = 1 / sqrt(t),
 
-    where x < min L makes the sum of the probabilities 1. It is found by Newton's method, which begins at the last round's answer and needs about two steps. (With the factor 4
-    in front of the bracket that some versions of the paper have, eta_t is 2 / sqrt(t): the same weights.) The regret is O(sqrt(K T)) whatever the rewards, and O(log T) for random
-    ones, or if an attack changes only a bounded sum of them.
+    where x < min L makes the sum of the probabilities 1. It is found by Newton's
+    method, which begins at the last round's answer and needs about two steps. (With the
+    factor 4 in front of the bracket that some versions of the paper have, eta_t is 2 /
+    sqrt(t): the same weights.) The regret is O(sqrt(K T)) whatever the rewards, and
+    O(log T) for random ones, or if an attack changes only a bounded sum of them.
 
-    With `variance="reduced"` a reward tells something about every arm: L_a grows by B_a for each of them, and for the arm pulled by (loss - B_a) / w_a, where B_a = 1/2 if
-    w_a >= 16/t, else 0. The expectation is the same and the variance smaller, so eta_t can be 2 / sqrt(t). The bounds are smaller by constants. (A late reward, behind an agent, is
-    centred by the B_a of the last decision.)
+    With `variance="reduced"` a reward tells something about every arm: L_a grows by B_a
+    for each of them, and for the arm pulled by (loss - B_a) / w_a, where B_a = 1/2 if
+    w_a >= 16/t, else 0. The expectation is the same and the variance smaller, so eta_t
+    can be 2 / sqrt(t). The bounds are smaller by constants. (A late reward, behind an
+    agent, is centred by the B_a of the last decision.)
 
-    **Not for unbounded attacks.** The guarantee compares with the best arm *as corrupted*: clipping lets an attacker show the best arm as 0 and the others as 1 in a share rho of
-    all rounds, which is not a bounded sum.
+    **Not for unbounded attacks.** The guarantee compares with the best arm *as
+    corrupted*: clipping lets an attacker show the best arm as 0 and the others as 1 in
+    a share rho of all rounds, which is not a bounded sum.
 
     Parameters
     ----------
@@ -83,32 +97,43 @@ class TsallisINF(Policy):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.BernoulliBandit([0.2, 0.8])
-    >>> result = ia.simulate(ia.TsallisINF(), bandit, horizon=5000, trials=20, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.TsallisINF(), bandit, horizon=5000, trials=20, seed=1, progress=False
+    ... )
     >>> bool(0.98 < result.optimal[0, :, -1].mean() < 1)
     True
 
     References
     ----------
-    Zimmert and Seldin, An optimal algorithm for stochastic and adversarial bandits, AISTATS 2019; Tsallis-INF, Journal of Machine Learning Research 22, 2021.
+    Zimmert and Seldin, An optimal algorithm for stochastic and adversarial bandits,
+    AISTATS 2019; Tsallis-INF, Journal of Machine Learning Research 22, 2021.
     """
 
     reward_range: tuple[float, float] = (0.0, 1.0)
     variance: str = "plain"
 
-    # s.estimate holds -L; `root` the last round's y = min L - x; `last_round` serves newcomers only. The root is saved, not a cache: from another start Newton's method ends at
-    # another last bit, and L is chaotic (it grows by 1/w, which grows with it), so within some hundred rounds that would be another choice
+    # s.estimate holds -L; `root` the last round's y = min L - x; `last_round` serves
+    # newcomers only. The root is saved, not a cache: from another start Newton's method
+    # ends at another last bit, and L is chaotic (it grows by 1/w, which grows with it),
+    # so within some hundred rounds that would be another choice
     weighs_by_chance = True
     fields = {"root": "float[1]", "last_round": "int[1]"}
 
     def __post_init__(self) -> None:
-        self._set(reward_range=checked_range(self.reward_range), variance=choice("variance", self.variance, ("plain", "reduced")))
+        self._set(
+            reward_range=checked_range(self.reward_range),
+            variance=choice("variance", self.variance, ("plain", "reduced")),
+        )
 
     @property
     def estimator(self) -> None:
         return None
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"speed": 4.0 if self.variance == "reduced" else 1.0, **range_constants(self.reward_range)}
+        return {
+            "speed": 4.0 if self.variance == "reduced" else 1.0,
+            **range_constants(self.reward_range),
+        }
 
     def mirrored(self) -> TsallisINF:
         return replace(self, reward_range=mirrored_range(self.reward_range))
@@ -147,7 +172,8 @@ class TsallisINF(Policy):
     @staticmethod
     @hot
     def welcome(s, a):
-        # a newcomer enters with the mean weight of the others, hence with about 1/K of the choices
+        # a newcomer enters with the mean weight of the others, hence with about 1/K of
+        # the choices
         age = max(s.last_round[0], 1) / s.speed
         s.estimate[a] = -math.inf
         top = highest(s.estimate)

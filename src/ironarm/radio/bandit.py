@@ -21,38 +21,61 @@ from .receiver import Receiver
 
 TIERS = ("iq", "symbol", "analytic")
 SELF_NOISE = 1.23e-7
-"""What a packet without any noise leaves, over its power: 69 dB below it, because pulses are cut off (mean over all delays, 2 samples a symbol)."""
+"""What a packet without any noise leaves, over its power: 69 dB below it, because
+pulses are cut off (mean over all delays, 2 samples a symbol).
+"""
 
 
 class RadioBandit(Bandit):
-    """Five radio channels; the reward of a channel is the SINR, in dB, that the receiver measures on a QPSK packet sent there.
+    """Five radio channels; the reward of a channel is the SINR, in dB, that the
+    receiver measures on a QPSK packet sent there.
 
-    Each reward is one packet of 392 symbols. Three tiers agree in their means to 0.05 dB:
+    Each reward is one packet of 392 symbols. Three tiers agree in their means to 0.05
+    dB:
 
-    * "iq": the packet is shaped, sent over a path with delay, carrier offset, phase and noise, found again, synchronised and measured; about 30 microseconds;
-    * "symbol": only noise on the known symbols, and the fit of the gain; about 3 microseconds;
-    * "analytic": the law of the measurement itself, through its inverse distribution function.
+    * "iq": the packet is shaped, sent over a path with delay, carrier offset, phase and
+      noise, found again, synchronised and measured; about 30 microseconds;
+    * "symbol": only noise on the known symbols, and the fit of the gain; about 3
+      microseconds;
+    * "analytic": the law of the measurement itself, through its inverse distribution
+      function.
 
-    A packet's level wanders by a normal number of decibels, so that the clean rewards have the standard deviation `spread`. `ia.Jammer` jams packets in the medium: noise is added
-    to the packet before it is received. All other attacks change the number that the receiver reports.
+    A packet's level wanders by a normal number of decibels, so that the clean rewards
+    have the standard deviation `spread`. `ia.Jammer` jams packets in the medium: noise
+    is added to the packet before it is received. All other attacks change the number
+    that the receiver reports.
 
-    **When not to use it:** to study rewards of another kind; the rewards are close to normal, so `GaussianBandit` with sigma 1 gives nearly the same regret thousands of
+    **When not to use it:** to study rewards of another kind; the rewards are close to
+    normal, so `GaussianBandit` with sigma 1 gives nearly the same regret thousands of
     times faster.
 
     Parameters
     ----------
     tier : "iq", "symbol" or "analytic".
-    means : mean SINR of each clean channel, in dB, from which the regret is computed; at most 60.
-    jammed : mean SINR of each channel when it is jammed, in dB; at least 0, and not above the clean one.
-    spread : standard deviation of the clean SINR, in dB; at least 0.25, what the measurement itself has (more below 15 dB), at most 20.
-    missed : the reward of a packet that the receiver does not find, in dB. It finds all packets at 0 dB, 999 of 1,000 at -3 dB, 19 of 20 at -6 dB, and reports no less than -8 dB.
+    means : mean SINR of each clean channel, in dB, from which the regret is computed;
+        at most 60.
+    jammed : mean SINR of each channel when it is jammed, in dB; at least 0, and not
+        above the clean one.
+    spread : standard deviation of the clean SINR, in dB; at least 0.25, what the
+        measurement itself has (more below 15 dB), at most 20.
+    missed : the reward of a packet that the receiver does not find, in dB. It finds all
+        packets at 0 dB, 999 of 1,000 at -3 dB, 19 of 20 at -6 dB, and reports no less
+        than -8 dB.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> bandit = ia.RadioBandit(tier="analytic")
     >>> policies = [ia.MedEUCB(block=200), ia.UCB()]
-    >>> result = ia.simulate(policies, bandit, ia.Jammer(0.3, strategy="best"), horizon=2000, trials=5, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     policies,
+    ...     bandit,
+    ...     ia.Jammer(0.3, strategy="best"),
+    ...     horizon=2000,
+    ...     trials=5,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> result.optimal[:, :, -1].mean(axis=1).round(1).tolist()
     [0.8, 0.0]
     """
@@ -69,20 +92,40 @@ class RadioBandit(Bandit):
         self.means = finite_means(means)
         self.jammed = finite_means(jammed)
         if len(self.jammed) != len(self.means):
-            raise InvalidInput(f"jammed must have one number for each of the {len(self.means)} means, got {len(self.jammed)}.")
+            raise InvalidInput(
+                f"jammed must have one number for each of the {len(self.means)} means, got "
+                f"{len(self.jammed)}."
+            )
         if not ((self.means >= 0) & (self.means <= 60)).all():
-            raise InvalidInput(f"means must be between 0 and 60 dB, what this waveform can carry and the receiver can measure, got {self.means.tolist()}.")
+            raise InvalidInput(
+                "means must be between 0 and 60 dB, what this waveform can carry and the "
+                f"receiver can measure, got {self.means.tolist()}."
+            )
         if not (self.jammed >= 0).all():
-            raise InvalidInput(f"jammed must be at least 0 dB, where the receiver still finds all packets, got {self.jammed.tolist()}.")
+            raise InvalidInput(
+                "jammed must be at least 0 dB, where the receiver still finds all packets, got "
+                f"{self.jammed.tolist()}."
+            )
         if not (self.jammed <= self.means).all():
-            raise InvalidInput(f"jammed must not be above means, because a jammer only adds noise; got {self.jammed.tolist()} for the means {self.means.tolist()}.")
+            raise InvalidInput(
+                "jammed must not be above means, because a jammer only adds noise; got "
+                f"{self.jammed.tolist()} for the means {self.means.tolist()}."
+            )
         self.receiver = Receiver(floor_db=number("missed", missed, at_most=Receiver.detect_db))
         self.missed = self.receiver.floor_db
         self.spread = number("spread", spread, above=0, at_most=20)
         own = max(estimator_spread(self.known, mean) for mean in self.means)
         if self.spread < own:
-            raise InvalidInput(f"spread must be at least {own:.3f} dB, the spread of the measurement itself on {self.known} symbols, got {self.spread:g}.")
-        self.wander_db = np.array([math.sqrt(self.spread**2 - estimator_spread(self.known, mean) ** 2) for mean in self.means])
+            raise InvalidInput(
+                f"spread must be at least {own:.3f} dB, the spread of the measurement itself on "
+                f"{self.known} symbols, got {self.spread:g}."
+            )
+        self.wander_db = np.array(
+            [
+                math.sqrt(self.spread**2 - estimator_spread(self.known, mean) ** 2)
+                for mean in self.means
+            ]
+        )
         self.n0 = np.array([self._noise_for(mean) for mean in self.means])
         self.jam = np.array([self._noise_for(mean) for mean in self.jammed]) - self.n0
 
@@ -103,7 +146,9 @@ class RadioBandit(Bandit):
 
     @property
     def stretch(self) -> int | None:
-        """Few rounds at a time where packets are rendered, so that few are rendered in vain."""
+        """Few rounds at a time where packets are rendered, so that few are rendered
+        in vain.
+        """
         return None if self.tier == "analytic" else 16
 
     @cached_property
@@ -113,7 +158,10 @@ class RadioBandit(Bandit):
 
     @cached_property
     def _laws(self) -> tuple[SinrLaw, ...]:
-        return tuple(SinrLaw(float(mean), float(wander), self.known) for mean, wander in zip([*self.means, *self.jammed], [*self.wander_db] * 2, strict=True))
+        return tuple(
+            SinrLaw(float(mean), float(wander), self.known)
+            for mean, wander in zip([*self.means, *self.jammed], [*self.wander_db] * 2, strict=True)
+        )
 
     @cached_property
     def _link(self) -> Link:
@@ -129,30 +177,62 @@ class RadioBandit(Bandit):
             self.rewards(0, np.array([0.5]))
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
-        """Return the SINRs of packets; `arm` from `arms` on means that channel, jammed. The bits of a noise number are the packet's key."""
+        """Return the SINRs of packets; `arm` from `arms` on means that channel, jammed.
+
+        The bits of a noise number are the packet's key.
+        """
         if self.tier == "analytic":
             if self._laws[arm].average < self.receiver.detect_db - 5:
-                return np.full(len(noise), self.missed)  # so far down that the law's normal part is no approximation any more, and no packet is found
+                # so far down that the law's normal part is no approximation any more,
+                # and no packet is found
+                return np.full(len(noise), self.missed)
             sinr = self._laws[arm].ppf(noise)
             return np.where(sinr >= self.receiver.detect_db, sinr, self.missed)
         channel = arm % self.arms
         keys = fold((np.asarray(noise) * 2.0**52).astype(np.uint64), channel + 1)
         jam = self.jam[channel] if arm >= self.arms else 0.0
         if self.tier == "iq":
-            return self._link.sinr(keys, self.n0[channel], jam, self.wander_db[channel], (keys >> np.uint64(32)).astype(np.int64))
+            return self._link.sinr(
+                keys,
+                self.n0[channel],
+                jam,
+                self.wander_db[channel],
+                (keys >> np.uint64(32)).astype(np.int64),
+            )
         out = np.empty(len(keys))
         floats, places = np.zeros(5 * self.known, np.float32), np.zeros(self.known, np.int64)
-        compiled(measure_symbols)(keys, float(self.n0[channel]), float(jam), float(self.wander_db[channel]), floats, places, out)
+        compiled(measure_symbols)(
+            keys,
+            float(self.n0[channel]),
+            float(jam),
+            float(self.wander_db[channel]),
+            floats,
+            places,
+            out,
+        )
         return np.where(out >= self.receiver.detect_db, out, self.missed)
 
     def _noise_for(self, mean: float) -> float:
-        """Return the noise, N0, at which the measured SINR has that mean; the self-noise of the pulses is part of what is measured."""
-        return float(10 ** (-(mean - estimator_bias(self.known)) / 10) - (SELF_NOISE if self.tier == "iq" else 0.0))
+        """Return the noise, N0, at which the measured SINR has that mean; the
+        self-noise of the pulses is part of what is measured.
+        """
+        return float(
+            10 ** (-(mean - estimator_bias(self.known)) / 10)
+            - (SELF_NOISE if self.tier == "iq" else 0.0)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the bandit as plain data."""
-        numbers = {"means": self.means.tolist(), "jammed": self.jammed.tolist(), "spread": self.spread, "missed": self.missed}
+        numbers = {
+            "means": self.means.tolist(),
+            "jammed": self.jammed.tolist(),
+            "spread": self.spread,
+            "missed": self.missed,
+        }
         return {"bandit": "RadioBandit", "tier": self.tier, **numbers}
 
     def __repr__(self) -> str:
-        return f"RadioBandit(tier={self.tier!r}, means={self.means.tolist()}, jammed={self.jammed.tolist()}, spread={self.spread:g})"
+        return (
+            f"RadioBandit(tier={self.tier!r}, means={self.means.tolist()}, "
+            f"jammed={self.jammed.tolist()}, spread={self.spread:g})"
+        )

@@ -1,4 +1,6 @@
-"""A node's connection to the medium's process: heartbeats in both directions, requests with answers, and the end of the run."""
+"""A node's connection to the medium's process: heartbeats in both directions,
+requests with answers, and the end of the run.
+"""
 
 from __future__ import annotations
 
@@ -28,24 +30,39 @@ class RunEnded(Exception):
 
 
 class HubClient:
-    """Talks to the hub. It notices when the hub falls silent, says so, and goes on when it returns; after `return_seconds` it gives up with NodeLost.
+    """Talks to the hub.
 
-    A hub of another run is an InvalidInput, and so is a request that the hub finds senseless.
+    It notices when the hub falls silent, says so, and goes on when it returns; after
+    `return_seconds` it gives up with NodeLost.
+
+    A hub of another run is an InvalidInput, and so is a request that the hub finds
+    senseless.
 
     Parameters
     ----------
     settings : where the hub is, and the times.
-    role : the node's name: "tx", "jammer", "rx", "noise" or "observer"; of the last there may be several, told apart by a word after a dot.
+    role : the node's name: "tx", "jammer", "rx", "noise" or "observer"; of the last
+        there may be several, told apart by a word after a dot.
     on_heard : called with every sign of life of the hub, to feed a watchdog.
-    say : called with a line of text when the hub is lost or back; None prints it on standard error.
+    say : called with a line of text when the hub is lost or back; None prints it on
+        standard error.
     run : the name of the run that the node belongs to.
     """
 
-    def __init__(self, settings: ProcessSettings, role: str, on_heard: Callable[[], None] = lambda: None, say: Callable[[str], None] | None = None, run: str = BY_HAND) -> None:
+    def __init__(
+        self,
+        settings: ProcessSettings,
+        role: str,
+        on_heard: Callable[[], None] = lambda: None,
+        say: Callable[[str], None] | None = None,
+        run: str = BY_HAND,
+    ) -> None:
         self.settings, self.role, self.on_heard, self.run = settings, role, on_heard, run_name(run)
         self.say = self._print if say is None else say
         self.hub = ""
-        """The hub's own name for this life of its; it changes when the hub was restarted."""
+        """The hub's own name for this life of its; it changes when the hub was
+        restarted.
+        """
         self._socket = dealer(f"{run}/{role}")
         self._socket.connect(f"tcp://{settings.host}:{settings.port}")
         self._inbox: deque[Message] = deque()
@@ -53,7 +70,9 @@ class HubClient:
         self._heard, self._lost, self._number = monotonic(), False, 0
 
     def beat(self) -> None:
-        """Send a heartbeat if it is time, take in what has come, and look whether the hub is still there."""
+        """Send a heartbeat if it is time, take in what has come, and look whether
+        the hub is still there.
+        """
         now = monotonic()
         if now - self._beaten >= self.settings.heartbeat_seconds:
             self._beaten = now
@@ -64,14 +83,22 @@ class HubClient:
         if not self.hub:
             if silent > self.settings.start_seconds:
                 raise NodeLost(
-                    f"the medium did not start within {self.settings.start_seconds:g} s at {self.settings.host}:{self.settings.port}; start it with `ironarm radio node medium`."
+                    f"the medium did not start within {self.settings.start_seconds:g} s at "
+                    f"{self.settings.host}:{self.settings.port}; start it with `ironarm radio "
+                    "node medium`."
                 )
         elif silent > self.settings.lost_seconds:
             if not self._lost:
                 self._lost = True
-                self.say(f"the medium is silent; waiting {self.settings.return_seconds:g} s for its return")
+                self.say(
+                    f"the medium is silent; waiting {self.settings.return_seconds:g} s for its "
+                    "return"
+                )
             if silent > self.settings.lost_seconds + self.settings.return_seconds:
-                raise NodeLost(f"the medium did not return within {self.settings.return_seconds:g} s; the run is over.")
+                raise NodeLost(
+                    f"the medium did not return within {self.settings.return_seconds:g} s; the "
+                    "run is over."
+                )
         elif self._lost:
             self._lost = False
             self.say("the medium is back")
@@ -87,8 +114,13 @@ class HubClient:
             self._take()
         return self._inbox.popleft() if self._inbox else None
 
-    def request(self, fields: dict[str, Any], samples: np.ndarray | None = None, seconds: float = math.inf) -> Message | None:
-        """Send a message and return its answer; asked again each `lost_seconds`, because either side may have been restarted. None if there was no answer in time."""
+    def request(
+        self, fields: dict[str, Any], samples: np.ndarray | None = None, seconds: float = math.inf
+    ) -> Message | None:
+        """Send a message and return its answer; asked again each `lost_seconds`,
+        because either side may have been restarted. None if there was no answer in
+        time.
+        """
         self._number += 1
         number = self._number
         until = monotonic() + seconds
@@ -101,7 +133,10 @@ class HubClient:
                     if message.fields.get("id") == number:
                         self._inbox.remove(message)
                         if message.op == "senseless":
-                            raise InvalidInput(f"the medium finds no sense in what this node sent: {message.fields.get('reason')}")
+                            raise InvalidInput(
+                                "the medium finds no sense in what this node sent: "
+                                f"{message.fields.get('reason')}"
+                            )
                         return message
                 self._socket.poll(min(math.ceil(1000 * left), 50))
         return None
@@ -114,7 +149,11 @@ class HubClient:
         if message is None:
             return
         if message.op == "refused":
-            raise another_run(f"the medium at {self.settings.host}:{self.settings.port}", message.fields.get("run"), self.run)
+            raise another_run(
+                f"the medium at {self.settings.host}:{self.settings.port}",
+                message.fields.get("run"),
+                self.run,
+            )
         self._heard = monotonic()
         self.on_heard()
         if message.op == "alive":

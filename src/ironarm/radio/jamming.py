@@ -1,6 +1,7 @@
 """Which packets a jammer hits.
 
-A strategy decides from the round, the channel in use and one uniform number of the jammer's own. A new one is one class, and one line in `strategy_of`.
+A strategy decides from the round, the channel in use and one uniform number of the
+jammer's own. A new one is one class, and one line in `strategy_of`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ class Strategy(Protocol):
     """What a jammer does."""
 
     def hits(self, round_number: int, channel: int, u: float) -> bool:
-        """Return whether it jams the packet of this round in this channel; `u` is uniform in (0, 1)."""
+        """Return whether it jams the packet of this round in this channel; `u` is
+        uniform in (0, 1).
+        """
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,9 @@ class AnyPacket:
 
 @dataclass(frozen=True)
 class OnlyBest:
-    """Packets in the best channel with probability rho; all other channels are left alone."""
+    """Packets in the best channel with probability rho; all other channels are left
+    alone.
+    """
 
     rho: float
     best: int
@@ -62,7 +67,8 @@ class PerChannel:
 
 @dataclass(frozen=True)
 class FromTrace:
-    """What a trace says for each round: "none", "any", or the channels that are jammed, such as "0" or "0 3". After its end it starts again.
+    """What a trace says for each round: "none", "any", or the channels that are jammed,
+    such as "0" or "0 3". After its end it starts again.
 
     >>> trace = FromTrace.of("none", "any", "0 3")
     >>> [trace.hits(round, 3, 0.5) for round in range(4)], trace.hits(2, 1, 0.5)
@@ -75,12 +81,17 @@ class FromTrace:
     def of(cls, *lines: str) -> FromTrace:
         """Return the trace with these lines."""
         if not lines:
-            raise InvalidInput("the trace is empty; it needs a line for at least one round: none, any, or channel numbers.")
+            raise InvalidInput(
+                "the trace is empty; it needs a line for at least one round: none, any, or "
+                "channel numbers."
+            )
         return cls(tuple(_channels(line, place) for place, line in enumerate(lines)))
 
     @classmethod
     def read(cls, path: str | Path) -> FromTrace:
-        """Return the trace in a text file, a line for each round; a byte-order mark, which some editors write, is passed over."""
+        """Return the trace in a text file, a line for each round; a byte-order mark,
+        which some editors write, is passed over.
+        """
         try:
             lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
         except OSError as error:
@@ -110,8 +121,9 @@ def strategy_of(settings: Settings) -> Strategy:
     if name.startswith("trace:"):
         return FromTrace.read(name.removeprefix("trace:"))
     raise InvalidInput(
-        f"the jammer's strategy must be 'any', 'best', 'trace:FILE' or a list with a probability for each channel (not channel numbers), got {name!r}."
-        f"{did_you_mean(name, ['any', 'best', 'trace'])}"
+        "the jammer's strategy must be 'any', 'best', 'trace:FILE' or a list with a probability "
+        "for each channel (not channel numbers), got "
+        f"{name!r}.{did_you_mean(name, ['any', 'best', 'trace'])}"
     )
 
 
@@ -125,5 +137,6 @@ def _channels(line: str, place: int) -> frozenset[int]:
         return frozenset(whole("a channel", int(word), below=CHANNELS) for word in words or ["?"])
     except ValueError:  # InvalidInput too
         raise InvalidInput(
-            f"line {place + 1} of the trace must be none, any, or channel numbers from 0 to {CHANNELS - 1} with blanks between them, such as 0 3; got {line!r}."
+            f"line {place + 1} of the trace must be none, any, or channel numbers from 0 to "
+            f"{CHANNELS - 1} with blanks between them, such as 0 3; got {line!r}."
         ) from None

@@ -1,6 +1,9 @@
-"""The inner loops of `kernels.py`: keyed random numbers, carriers, filters. Complex numbers are two arrays, in single precision.
+"""The inner loops of `kernels.py`: keyed random numbers, carriers, filters.
 
-The random numbers are those of `randomness.py`: the words are the same bit for bit, the normal numbers to about 2e-5.
+Complex numbers are two arrays, in single precision.
+
+The random numbers are those of `randomness.py`: the words are the same bit for bit, the
+normal numbers to about 2e-5.
 """
 
 from __future__ import annotations
@@ -27,9 +30,19 @@ _CENTRE_SQUARE = np.float32(0.180625)
 _ONE = np.float32(1.0)
 _SHIFT = np.float32(1.6)
 # Wichura's AS 241, single precision (PPND7)
-_A0, _A1, _A2, _A3 = np.float32(3.3871327179e0), np.float32(5.0434271938e1), np.float32(1.5929113202e2), np.float32(5.9109374720e1)
+_A0, _A1, _A2, _A3 = (
+    np.float32(3.3871327179e0),
+    np.float32(5.0434271938e1),
+    np.float32(1.5929113202e2),
+    np.float32(5.9109374720e1),
+)
 _B1, _B2, _B3 = np.float32(1.7895169469e1), np.float32(7.8757757664e1), np.float32(6.7187563600e1)
-_C0, _C1, _C2, _C3 = np.float32(1.4234372777e0), np.float32(2.7568153900e0), np.float32(1.3067284816e0), np.float32(1.7023821103e-1)
+_C0, _C1, _C2, _C3 = (
+    np.float32(1.4234372777e0),
+    np.float32(2.7568153900e0),
+    np.float32(1.3067284816e0),
+    np.float32(1.7023821103e-1),
+)
 _D1, _D2 = np.float32(7.3700164250e-1), np.float32(1.2021132975e-1)
 
 
@@ -55,7 +68,9 @@ def uniform(key):
 
 @cold
 def draw_normals(key, step, first, second, places, tails):
-    """Fill two arrays with independent standard normal numbers: number i from the word key + i * step, upper and lower half."""
+    """Fill two arrays with independent standard normal numbers: number i from the
+    word key + i * step, upper and lower half.
+    """
     count = len(first)
     for i in range(count):
         word = mix(key + np.uint64(i) * step)
@@ -67,7 +82,9 @@ def draw_normals(key, step, first, second, places, tails):
 
 @cold
 def normals_of(out, places, tails):
-    """Turn numbers uniform on (-1/2, 1/2) into standard normal ones: all as if central, then again the 15 % in the tails."""
+    """Turn numbers uniform on (-1/2, 1/2) into standard normal ones: all as if
+    central, then again the 15 % in the tails.
+    """
     count = len(out)
     found = 0
     for i in range(count):
@@ -78,9 +95,12 @@ def normals_of(out, places, tails):
     for i in range(count):
         q = out[i]
         r = _CENTRE_SQUARE - q * q
-        out[i] = q * (((_A3 * r + _A2) * r + _A1) * r + _A0) / (((_B3 * r + _B2) * r + _B1) * r + _ONE)
+        out[i] = (
+            q * (((_A3 * r + _A2) * r + _A1) * r + _A0) / (((_B3 * r + _B2) * r + _B1) * r + _ONE)
+        )
     for k in range(found):
-        # the clamp keeps the logarithm finite where single precision has rounded to the very end
+        # the clamp keeps the logarithm finite where single precision has rounded to the
+        # very end
         r = math.sqrt(-math.log(max(_HALF - abs(tails[k]), _2_TO_MINUS_33))) - _SHIFT
         z = (((_C3 * r + _C2) * r + _C1) * r + _C0) / ((_D2 * r + _D1) * r + _ONE)
         out[places[k]] = z if tails[k] > 0 else -z
@@ -88,7 +108,9 @@ def normals_of(out, places, tails):
 
 @cold
 def carrier(angle, re, im):
-    """Fill arrays with cos and sin of 0, angle, 2 angle, ..., each half from the one before."""
+    """Fill arrays with cos and sin of 0, angle, 2 angle, ..., each half from the one
+    before.
+    """
     re[0] = 1.0
     im[0] = 0.0
     count = len(re)
@@ -97,7 +119,12 @@ def carrier(angle, re, im):
         c = np.float32(math.cos(angle * done))
         s = np.float32(math.sin(angle * done))
         more = min(done, count - done)
-        old_re, old_im, new_re, new_im = re[:more], im[:more], re[done : done + more], im[done : done + more]
+        old_re, old_im, new_re, new_im = (
+            re[:more],
+            im[:more],
+            re[done : done + more],
+            im[done : done + more],
+        )
         for i in range(more):
             a, b = old_re[i], old_im[i]
             new_re[i] = a * c - b * s
@@ -132,11 +159,41 @@ def add_scaled(out, numbers, factor):
 
 @cold
 def add_filtered(out, source, taps):
-    """Add sum over k of taps[k] * source[n + k] to each out[n]; the number of taps is a multiple of 8."""
+    """Add sum over k of taps[k] * source[n + k] to each out[n]; the number of taps
+    is a multiple of 8.
+    """
     count = len(out)
     for k in range(0, len(taps), 8):
-        h0, h1, h2, h3, h4, h5, h6, h7 = taps[k], taps[k + 1], taps[k + 2], taps[k + 3], taps[k + 4], taps[k + 5], taps[k + 6], taps[k + 7]
-        s0, s1, s2, s3 = source[k : k + count], source[k + 1 : k + 1 + count], source[k + 2 : k + 2 + count], source[k + 3 : k + 3 + count]
-        s4, s5, s6, s7 = source[k + 4 : k + 4 + count], source[k + 5 : k + 5 + count], source[k + 6 : k + 6 + count], source[k + 7 : k + 7 + count]
+        h0, h1, h2, h3, h4, h5, h6, h7 = (
+            taps[k],
+            taps[k + 1],
+            taps[k + 2],
+            taps[k + 3],
+            taps[k + 4],
+            taps[k + 5],
+            taps[k + 6],
+            taps[k + 7],
+        )
+        s0, s1, s2, s3 = (
+            source[k : k + count],
+            source[k + 1 : k + 1 + count],
+            source[k + 2 : k + 2 + count],
+            source[k + 3 : k + 3 + count],
+        )
+        s4, s5, s6, s7 = (
+            source[k + 4 : k + 4 + count],
+            source[k + 5 : k + 5 + count],
+            source[k + 6 : k + 6 + count],
+            source[k + 7 : k + 7 + count],
+        )
         for n in range(count):
-            out[n] += h0 * s0[n] + h1 * s1[n] + h2 * s2[n] + h3 * s3[n] + h4 * s4[n] + h5 * s5[n] + h6 * s6[n] + h7 * s7[n]
+            out[n] += (
+                h0 * s0[n]
+                + h1 * s1[n]
+                + h2 * s2[n]
+                + h3 * s3[n]
+                + h4 * s4[n]
+                + h5 * s5[n]
+                + h6 * s6[n]
+                + h7 * s7[n]
+            )

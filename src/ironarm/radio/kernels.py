@@ -1,10 +1,15 @@
-"""The narrowband chain as small functions for the compiler: draw the path, shape the packet, add noise, receive, measure.
+"""The narrowband chain as small functions for the compiler: draw the path, shape the
+packet, add noise, receive, measure.
 
-The same steps as `Medium.narrowband` and `Receiver.receive`, with the same random numbers, so that both give the same SINR; `link.py` calls them. What makes them fast: real and
-imaginary parts apart, in single precision; samples kept phase by phase (all first samples of the symbols, then all second ones), so that every inner loop runs along symbols over
-neighbouring memory; carriers built by doubling instead of a sine for each sample; pulses between the samples from a small table.
+The same steps as `Medium.narrowband` and `Receiver.receive`, with the same random
+numbers, so that both give the same SINR; `link.py` calls them. What makes them fast:
+real and imaginary parts apart, in single precision; samples kept phase by phase (all
+first samples of the symbols, then all second ones), so that every inner loop runs along
+symbols over neighbouring memory; carriers built by doubling instead of a sine for each
+sample; pulses between the samples from a small table.
 
-A window is `sps` streams of `width` numbers; sample m * sps + p is number m of stream p. Each stream has PAD more numbers, which are 0, for filters that run over the end.
+A window is `sps` streams of `width` numbers; sample m * sps + p is number m of stream
+p. Each stream has PAD more numbers, which are 0, for filters that run over the end.
 """
 
 from __future__ import annotations
@@ -16,7 +21,17 @@ import numpy as np
 
 from ..engine.normal import inverse_normal
 from ..marks import cold, hot
-from .kernel_parts import STEP, add_conjugate, add_filtered, add_scaled, add_turned, carrier, draw_normals, fold, uniform
+from .kernel_parts import (
+    STEP,
+    add_conjugate,
+    add_filtered,
+    add_scaled,
+    add_turned,
+    carrier,
+    draw_normals,
+    fold,
+    uniform,
+)
 from .medium import CARRIER_HZ, DELAY_SYMBOLS
 from .receiver import BLOCK, PASSES, TAIL
 from .waveform import HALF_SPAN, HEADER_BITS, SEGMENT, SYMBOL_RATE
@@ -25,15 +40,26 @@ PAD = 16
 BANK_ROWS = 16
 """Rows of the table of pulses for each sample of delay."""
 EACH = 48
-"""Taps of each phase of the pulse: 2 * HALF_SPAN + 1, and zeros up to a multiple of 8."""
+"""Taps of each phase of the pulse: 2 * HALF_SPAN + 1, and zeros up to a multiple of
+8.
+"""
 
-_DELAY, _PHASE, _CARRIER, _WANDER, _NOISE, _JAM = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(5), np.uint64(6)
+_DELAY, _PHASE, _CARRIER, _WANDER, _NOISE, _JAM = (
+    np.uint64(0),
+    np.uint64(1),
+    np.uint64(2),
+    np.uint64(3),
+    np.uint64(5),
+    np.uint64(6),
+)
 _SECOND = np.uint64(1001)
 """Purposes, as in `randomness.py`; the jammer is the second emitter."""
 
 
 class Chain(NamedTuple):
-    """What stays the same for all packets of a format; complex arrays are their real parts followed by their imaginary parts."""
+    """What stays the same for all packets of a format; complex arrays are their real
+    parts followed by their imaginary parts.
+    """
 
     sps: int
     width: int  # symbols in a window
@@ -68,12 +94,15 @@ class Space(NamedTuple):
     backwards: np.ndarray
     tails: np.ndarray
     places: np.ndarray
-    found: np.ndarray  # begin, carrier; changes of carrier and timing; the sum of squares that is left
+    # begin, carrier; changes of carrier and timing; the sum of squares that is left
+    found: np.ndarray
 
 
 @cold
 def take_taps(c, x, delay):
-    """Take the pulse `delay` samples (0 to 1) late, EACH taps for each phase of the samples: a cubic through four rows of the table."""
+    """Take the pulse `delay` samples (0 to 1) late, EACH taps for each phase of the
+    samples: a cubic through four rows of the table.
+    """
     place = delay * BANK_ROWS
     row = min(int(place), BANK_ROWS - 1)
     u = place - row
@@ -93,7 +122,9 @@ def take_taps(c, x, delay):
 
 @cold
 def write_header(number, repeats, re, im):
-    """Write the header's symbols: the round's number and its CRC-16 (CCITT), 48 bits, repeated."""
+    """Write the header's symbols: the round's number and its CRC-16 (CCITT), 48
+    bits, repeated.
+    """
     crc = 0xFFFF
     for i in range(32):
         bit = (number >> (31 - i)) & 1
@@ -114,12 +145,16 @@ def write_header(number, repeats, re, im):
 
 @cold
 def add_noise(c, x, key, variance):
-    """Add white noise to the window; the word of sample w is number w + 1 of the key."""
+    """Add white noise to the window; the word of sample w is number w + 1 of the
+    key.
+    """
     scale = np.float32(math.sqrt(0.5 * variance))
     a, b = x.a[: c.width], x.b[: c.width]
     for p in range(c.sps):
         at = p * (c.width + PAD)
-        draw_normals(key + np.uint64(p + 1) * STEP, np.uint64(c.sps) * STEP, a, b, x.places, x.tails)
+        draw_normals(
+            key + np.uint64(p + 1) * STEP, np.uint64(c.sps) * STEP, a, b, x.places, x.tails
+        )
         add_scaled(x.re[at : at + c.width], a, scale)
         add_scaled(x.im[at : at + c.width], b, scale)
 
@@ -132,7 +167,13 @@ def add_packet(c, x, key, round_number, wander_db):
     write_header(round_number, c.repeats, x.symbols_re[header:], x.symbols_im[header:])
     late = DELAY_SYMBOLS * c.sps * uniform(fold(key, _DELAY))
     ahead = int(late)
-    angle = 2.0 * math.pi * CARRIER_HZ * (2.0 * uniform(fold(key, _CARRIER)) - 1.0) / (SYMBOL_RATE * c.sps)
+    angle = (
+        2.0
+        * math.pi
+        * CARRIER_HZ
+        * (2.0 * uniform(fold(key, _CARRIER)) - 1.0)
+        / (SYMBOL_RATE * c.sps)
+    )
     phase = 2.0 * math.pi * uniform(fold(key, _PHASE))
     amplitude = 10.0 ** (wander_db * inverse_normal(uniform(fold(key, _WANDER))) / 20.0)
     take_taps(c, x, late - ahead)
@@ -140,7 +181,8 @@ def add_packet(c, x, key, round_number, wander_db):
     count = c.length + span
     a, b = x.a[:count], x.b[:count]
     for phi in range(c.sps):
-        # sample j of this phase is the sum over k of taps[k] * symbols[j - k]: the taps run backwards
+        # sample j of this phase is the sum over k of taps[k] * symbols[j - k]: the taps
+        # run backwards
         for k in range(span + 1):
             x.backwards[k] = x.taps[phi * EACH + span - k]
         a[:] = 0.0
@@ -150,12 +192,23 @@ def add_packet(c, x, key, round_number, wander_db):
         first = ahead + phi
         at = (first % c.sps) * (c.width + PAD) + first // c.sps
         turn = phase + angle * phi
-        add_turned(x.re[at : at + count], x.im[at : at + count], a, b, x.w_re, x.w_im, np.float32(amplitude * math.cos(turn)), np.float32(amplitude * math.sin(turn)))
+        add_turned(
+            x.re[at : at + count],
+            x.im[at : at + count],
+            a,
+            b,
+            x.w_re,
+            x.w_im,
+            np.float32(amplitude * math.cos(turn)),
+            np.float32(amplitude * math.sin(turn)),
+        )
 
 
 @hot
 def product(a, b, at):
-    """Return the sum of the products of neighbouring segments, the last with a minus, as the preamble has it."""
+    """Return the sum of the products of neighbouring segments, the last with a
+    minus, as the preamble has it.
+    """
     p_re = 0.0
     p_im = 0.0
     for k in range(3):
@@ -169,7 +222,9 @@ def product(a, b, at):
 
 @cold
 def find(c, x):
-    """Find where the first symbol is, in samples, and the carrier offset in radians a sample."""
+    """Find where the first symbol is, in samples, and the carrier offset in radians
+    a sample.
+    """
     sps, lags = c.sps, c.places + 3 * SEGMENT
     size = len(c.template) // 2
     for rho in range(sps):
@@ -178,7 +233,14 @@ def find(c, x):
         b[:] = 0.0
         for i in range(size):
             at = ((rho + i) % sps) * (c.width + PAD) + HALF_SPAN - TAIL + (rho + i) // sps
-            add_conjugate(a, b, x.re[at : at + lags], x.im[at : at + lags], c.template[i], c.template[size + i])
+            add_conjugate(
+                a,
+                b,
+                x.re[at : at + lags],
+                x.im[at : at + lags],
+                c.template[i],
+                c.template[size + i],
+            )
     best = -1.0
     best_at = 0
     for lag in range(c.places * sps):
@@ -202,7 +264,9 @@ def find(c, x):
 
 @cold
 def filter_symbols(c, x, begin, turn):
-    """Fill z with the pulse filter's output at the packet's symbols, the first at `begin`, after the carrier offset is undone."""
+    """Fill z with the pulse filter's output at the packet's symbols, the first at
+    `begin`, after the carrier offset is undone.
+    """
     sps = c.sps
     at = min(int(begin), (HALF_SPAN + c.places) * sps - 1)
     take_taps(c, x, begin - at)
@@ -217,7 +281,16 @@ def filter_symbols(c, x, begin, turn):
         angle = turn * (HALF_SPAN * sps - phi)
         x.a[:] = 0.0
         x.b[:] = 0.0
-        add_turned(x.a[:count], x.b[:count], x.re[start : start + count], x.im[start : start + count], x.w_re, x.w_im, np.float32(math.cos(angle)), np.float32(math.sin(angle)))
+        add_turned(
+            x.a[:count],
+            x.b[:count],
+            x.re[start : start + count],
+            x.im[start : start + count],
+            x.w_re,
+            x.w_im,
+            np.float32(math.cos(angle)),
+            np.float32(math.sin(angle)),
+        )
         taps = x.taps[phi * EACH : (phi + 1) * EACH]
         add_filtered(z_re, x.a, taps)
         add_filtered(z_im, x.b, taps)
@@ -248,11 +321,30 @@ def refine(c, x):
     a, b = x.a[:length], x.b[:length]
     a[:] = 0.0
     b[:] = 0.0
-    add_turned(a, b, x.z_re, x.z_im, x.w_re, x.w_im, np.float32(math.cos(shift * c.middle)), np.float32(math.sin(shift * c.middle)))
-    s_re, s_im, d_re, d_im = c.reference[:length], c.reference[length:], c.slope[:length], c.slope[length:]
+    add_turned(
+        a,
+        b,
+        x.z_re,
+        x.z_im,
+        x.w_re,
+        x.w_im,
+        np.float32(math.cos(shift * c.middle)),
+        np.float32(math.sin(shift * c.middle)),
+    )
+    s_re, s_im, d_re, d_im = (
+        c.reference[:length],
+        c.reference[length:],
+        c.slope[:length],
+        c.slope[length:],
+    )
     g_re, g_im, n_re, n_im, t_re, t_im, power = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for n in range(length):
-        sr, si, zr, zi = np.float64(s_re[n]), np.float64(s_im[n]), np.float64(a[n]), np.float64(b[n])
+        sr, si, zr, zi = (
+            np.float64(s_re[n]),
+            np.float64(s_im[n]),
+            np.float64(a[n]),
+            np.float64(b[n]),
+        )
         along = sr * zr + si * zi
         across = sr * zi - si * zr
         g_re += along
@@ -266,7 +358,8 @@ def refine(c, x):
     g_re /= c.known
     g_im /= c.known
     square = g_re * g_re + g_im * g_im
-    # the columns' products with the error z / g - s; those of s and j s are 0, because g is already the best fit
+    # the columns' products with the error z / g - s; those of s and j s are 0, because
+    # g is already the best fit
     turned = (n_im * g_re - n_re * g_im) / square
     late = (t_re * g_re + t_im * g_im) / square - c.inverse[16]
     gain_re = 1.0 + c.inverse[2] * turned + c.inverse[3] * late
@@ -275,12 +368,16 @@ def refine(c, x):
     by_timing = c.inverse[14] * turned + c.inverse[15] * late
     x.found[2] = shift + by_carrier
     x.found[3] = by_timing
-    x.found[4] = (power / square - c.known - turned * by_carrier - late * by_timing) / (gain_re * gain_re + gain_im * gain_im)
+    x.found[4] = (power / square - c.known - turned * by_carrier - late * by_timing) / (
+        gain_re * gain_re + gain_im * gain_im
+    )
 
 
 @cold
 def receive(c, x):
-    """Return the SINR of the packet in the window, in dB; the floor where none is found."""
+    """Return the SINR of the packet in the window, in dB; the floor where none is
+    found.
+    """
     find(c, x)
     begin, turn = x.found[0], x.found[1]
     first, last = HALF_SPAN * c.sps, (HALF_SPAN + c.places) * c.sps
@@ -300,7 +397,9 @@ def receive(c, x):
 
 @hot
 def measure(c, x, keys, rounds, n0, jam, wander_db, out):
-    """Fill `out` with the SINR of each packet, sent through noise n0 and jamming of power jam."""
+    """Fill `out` with the SINR of each packet, sent through noise n0 and jamming of
+    power jam.
+    """
     for i in range(len(keys)):
         key = keys[i]
         x.re[:] = 0.0
@@ -314,7 +413,9 @@ def measure(c, x, keys, rounds, n0, jam, wander_db, out):
 
 @hot
 def send(c, x, keys, rounds, wander_db, re, im):
-    """Fill `re` and `im` with the windows of packets as their paths bring them, without noise, sample by sample."""
+    """Fill `re` and `im` with the windows of packets as their paths bring them,
+    without noise, sample by sample.
+    """
     size = c.sps * c.width
     for i in range(len(keys)):
         x.re[:] = 0.0
@@ -331,12 +432,21 @@ def draw_noise(keys, re, im, places, tails):
     """Fill an equal part of `re` and `im` for each key with standard normal numbers."""
     size = len(re) // len(keys)
     for i in range(len(keys)):
-        draw_normals(keys[i] + STEP, STEP, re[i * size : (i + 1) * size], im[i * size : (i + 1) * size], places, tails)
+        draw_normals(
+            keys[i] + STEP,
+            STEP,
+            re[i * size : (i + 1) * size],
+            im[i * size : (i + 1) * size],
+            places,
+            tails,
+        )
 
 
 @hot
 def measure_windows(c, x, re, im, out):
-    """Fill `out` with the SINR of the packet in each of the windows, given sample by sample."""
+    """Fill `out` with the SINR of the packet in each of the windows, given sample by
+    sample.
+    """
     size = c.sps * c.width
     for i in range(len(out)):
         for p in range(c.sps):
@@ -357,9 +467,17 @@ def add_symbol_noise(key, variance, re, im, a, b, places, tails):
 
 @hot
 def measure_symbols(keys, n0, jam, wander_db, floats, places, out):
-    """Fill `out` with the SINR of each packet without pulses: noise on the known symbols, each turned to 1, and the fit of the gain."""
+    """Fill `out` with the SINR of each packet without pulses: noise on the known
+    symbols, each turned to 1, and the fit of the gain.
+    """
     known = len(places)
-    re, im, a, b, tails = floats[:known], floats[known : 2 * known], floats[2 * known : 3 * known], floats[3 * known : 4 * known], floats[4 * known :]
+    re, im, a, b, tails = (
+        floats[:known],
+        floats[known : 2 * known],
+        floats[2 * known : 3 * known],
+        floats[3 * known : 4 * known],
+        floats[4 * known :],
+    )
     for i in range(len(keys)):
         key = keys[i]
         re[:] = np.float32(10.0 ** (wander_db * inverse_normal(uniform(fold(key, _WANDER))) / 20.0))

@@ -1,11 +1,15 @@
 """The law of a measured SINR, in closed form up to one integral.
 
-Noise of variance n on each of N known symbols, k = N - 2. The fitted gain is the true one plus complex noise of variance n/N, and the residual power is n G/k with G ~ Gamma(k):
+Noise of variance n on each of N known symbols, k = N - 2. The fitted gain is the true
+one plus complex noise of variance n/N, and the residual power is n G/k with G ~
+Gamma(k):
 
     SINR = -10 log10(n) + wander + 10 log10 |1 + sqrt(n/N) z|^2 - 10 log10(G/k).
 
-The third term has mean 0 (log |1 + z|^2 is harmonic) and variance (10/log 10)^2 (2 n/N + (n/N)^2 + ...); it is taken as normal, together with the wander. The fourth has mean
-(10/log 10) (log k - psi(k)), about 0.007 dB for N = 320, and standard deviation (10/log 10) sqrt(psi_1(k)), 0.24 dB.
+The third term has mean 0 (log |1 + z|^2 is harmonic) and variance (10/log 10)^2 (2 n/N
++ (n/N)^2 + ...); it is taken as normal, together with the wander. The fourth has mean
+(10/log 10) (log k - psi(k)), about 0.007 dB for N = 320, and standard deviation (10/log
+10) sqrt(psi_1(k)), 0.24 dB.
 """
 
 from __future__ import annotations
@@ -29,7 +33,11 @@ def estimator_bias(known: int) -> float:
 def estimator_spread(known: int, sinr_db: float = math.inf) -> float:
     """Return the standard deviation of the measured SINR at a true SINR, in dB.
 
-    >>> round(estimator_spread(320), 3), round(estimator_spread(320, 5), 3), round(estimator_spread(20), 2)
+    >>> (
+    ...     round(estimator_spread(320), 3),
+    ...     round(estimator_spread(320, 5), 3),
+    ...     round(estimator_spread(20), 2),
+    ... )
     (0.244, 0.311, 1.04)
     """
     share = 10 ** (-sinr_db / 10) / known
@@ -38,7 +46,8 @@ def estimator_spread(known: int, sinr_db: float = math.inf) -> float:
 
 @dataclass(frozen=True)
 class SinrLaw:
-    """The law of the SINR that is measured on `known` symbols when its mean is `average`, in dB, and the packet's level wanders by `wander_db`.
+    """The law of the SINR that is measured on `known` symbols when its mean is
+    `average`, in dB, and the packet's level wanders by `wander_db`.
 
     It has what `ia.certify` asks of a law: `cdf`, `ppf`, `pdf` and `mean`.
 
@@ -61,7 +70,9 @@ class SinrLaw:
 
     @cached_property
     def _normal_part(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values and weights of the normal part of the law: the trapezoidal rule, with steps that are short for both parts."""
+        """Values and weights of the normal part of the law: the trapezoidal rule,
+        with steps that are short for both parts.
+        """
         shape = self.known - 2
         share = 10 ** (-self.average / 10) / self.known
         scale = math.sqrt(self.wander_db**2 + DB * DB * (2 * share + share * share))
@@ -76,7 +87,9 @@ class SinrLaw:
 
     @cached_property
     def _table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Quantiles x of the law, those z of the standard normal law at the same levels, and dz/dx. All but lines, so 401 points give them to about 1e-6."""
+        """Quantiles x of the law, those z of the standard normal law at the same
+        levels, and dz/dx. All but lines, so 401 points give them to about 1e-6.
+        """
         k = self.known - 2
         x = self.average + self.std() * np.linspace(-9.5, 9.5, 401)
         below = self._over_normal(lambda d: gammaincc(k, k * np.exp(-d)), x)
@@ -101,7 +114,9 @@ class SinrLaw:
     def pdf(self, x: Any) -> Any:
         """Return the density at x."""
         quantiles, z, slope = self._table
-        return _normal_density(np.interp(x, quantiles, z)) * np.interp(x, quantiles, slope, left=0.0, right=0.0)
+        return _normal_density(np.interp(x, quantiles, z)) * np.interp(
+            x, quantiles, slope, left=0.0, right=0.0
+        )
 
 
 def _normal_density(z: Any) -> Any:

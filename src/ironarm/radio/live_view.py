@@ -1,4 +1,6 @@
-"""What a run looks like while it runs: a small table that renews itself in a terminal, lines where the output is piped."""
+"""What a run looks like while it runs: a small table that renews itself in a
+terminal, lines where the output is piped.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,16 @@ class LiveView:
 
     Examples
     --------
-    >>> with LiveView(Settings.of({"rounds": 1}), terminal=False, stream=sys.stdout) as view:
+    >>> with LiveView(
+    ...     Settings.of({"rounds": 1}), terminal=False, stream=sys.stdout
+    ... ) as view:
     ...     view.show(Round(0, 2, 7.4, True, False, 7.4, 6.0))
     round     1  1201.0 MHz    7.4 dB  jammed  regret        6  pulls 0 0 1 0 0
     """
 
-    def __init__(self, settings: Settings, terminal: bool | None = None, stream: Any = None) -> None:
+    def __init__(
+        self, settings: Settings, terminal: bool | None = None, stream: Any = None
+    ) -> None:
         self.settings = settings
         self._stream = sys.stderr if stream is None else stream
         self._terminal = self._stream.isatty() if terminal is None else terminal
@@ -62,7 +68,9 @@ class LiveView:
     def _renew(self) -> None:
         self._shown = monotonic()
         if self._live is not None and self._record is not None:
-            self._live.update(table(self._record, self.pulls, self._last, self.settings), refresh=True)
+            self._live.update(
+                table(self._record, self.pulls, self._last, self.settings), refresh=True
+            )
 
     def __enter__(self) -> Self:
         if self._terminal:
@@ -73,9 +81,15 @@ class LiveView:
             self._live.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._live is not None:
-            with suppress(OSError):  # the terminal may be gone, which must not hide why the run ended
+            # the terminal may be gone, which must not hide why the run ended
+            with suppress(OSError):
                 self._renew()
                 self._live.stop()
 
@@ -88,7 +102,10 @@ def outcome(record: Round) -> str:
 def line(record: Round, pulls: list[int], settings: Settings) -> str:
     """Return a round as a line of text."""
     where = f"{settings.centres_hz[record.channel] / 1e6:.1f} MHz"
-    return f"round {record.round + 1:5d}  {where}  {record.sinr_db:5.1f} dB  {outcome(record):6}  regret {record.regret:8.0f}  pulls {' '.join(map(str, pulls))}"
+    return (
+        f"round {record.round + 1:5d}  {where}  {record.sinr_db:5.1f} dB  {outcome(record):6}  "
+        f"regret {record.regret:8.0f}  pulls {' '.join(map(str, pulls))}"
+    )
 
 
 def table(record: Round, pulls: list[int], last: list[float], settings: Settings) -> Any:
@@ -96,7 +113,14 @@ def table(record: Round, pulls: list[int], last: list[float], settings: Settings
     from rich import box
     from rich.table import Table
 
-    shown = Table(box=box.SIMPLE, title=f"round {record.round + 1} of {settings.rounds}   regret {record.regret:.0f} dB   {settings.agent.policy}", title_justify="left")
+    shown = Table(
+        box=box.SIMPLE,
+        title=(
+            f"round {record.round + 1} of {settings.rounds}   regret {record.regret:.0f} dB   "
+            f"{settings.agent.policy}"
+        ),
+        title_justify="left",
+    )
     for name in ("channel", "MHz", "clean dB", "last dB", "pulls"):
         shown.add_column(name, justify="right")
     shown.add_column("", min_width=29)

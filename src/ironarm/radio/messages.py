@@ -1,8 +1,12 @@
-"""Messages between processes: JSON, and samples as bytes beside it; never anything that could be run.
+"""Messages between processes: JSON, and samples as bytes beside it; never anything that
+could be run.
 
-A message is a JSON object with an "op" that says what it is for, and possibly a payload: complex samples, 32-bit parts, little-endian. What cannot be read is passed over.
+A message is a JSON object with an "op" that says what it is for, and possibly a
+payload: complex samples, 32-bit parts, little-endian. What cannot be read is passed
+over.
 
-Who sends it is named by its run and its role, such as "bench/tx": two runs that were given the same ports do not mix. It keeps out nobody who wants to take part.
+Who sends it is named by its run and its role, such as "bench/tx": two runs that were
+given the same ports do not mix. It keeps out nobody who wants to take part.
 """
 
 from __future__ import annotations
@@ -67,13 +71,19 @@ def samples_of(message: Message) -> np.ndarray:
 def run_name(name: str) -> str:
     """Return the name of a run, or say why it cannot be one."""
     if not name or len(name) > 40 or not name.isprintable() or "/" in name:
-        raise InvalidInput(f"the name of a run must have 1 to 40 printable characters without '/', got {name!r}; choose another one for --run.")
+        raise InvalidInput(
+            f"the name of a run must have 1 to 40 printable characters without '/', got {name!r}; "
+            "choose another one for --run."
+        )
     return name
 
 
 def another_run(whom: str, theirs: object, ours: str) -> InvalidInput:
     """Return the error of a node that has met a run which is not its own."""
-    return InvalidInput(f"{whom} belongs to the run {theirs!r}, and this node to the run {ours!r}; set another port in [processes], or start all nodes of a run with one --run.")
+    return InvalidInput(
+        f"{whom} belongs to the run {theirs!r}, and this node to the run {ours!r}; set another "
+        "port in [processes], or start all nodes of a run with one --run."
+    )
 
 
 def dealer(identity: str | None = None) -> Any:
@@ -85,7 +95,10 @@ def dealer(identity: str | None = None) -> Any:
 
 
 def router(address: str) -> Any:
-    """Return a socket that answers, listening at an address. A process that comes back under the same name takes over from its dead self."""
+    """Return a socket that answers, listening at an address.
+
+    A process that comes back under the same name takes over from its dead self.
+    """
     import zmq
 
     socket = _socket("ROUTER")
@@ -94,7 +107,10 @@ def router(address: str) -> Any:
         socket.bind(address)
     except zmq.ZMQError as error:
         socket.close(0)
-        raise InvalidInput(f"cannot listen at {address}: {error.strerror}. Stop what listens there, or set another port in [processes].") from None
+        raise InvalidInput(
+            f"cannot listen at {address}: {error.strerror}. Stop what listens there, or set "
+            "another port in [processes]."
+        ) from None
     return socket
 
 

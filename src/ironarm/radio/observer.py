@@ -1,4 +1,6 @@
-"""Watching a run in several processes: the observer hears of every round, and of every node that is lost or back. It takes no part, and it may come late."""
+"""Watching a run in several processes: the observer hears of every round, and of
+every node that is lost or back. It takes no part, and it may come late.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ def observe(
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True),
     look: Callable[[bool], None] = lambda _: None,
 ) -> list[Round]:
-    """Return the rounds of a run when it is over, those from before the observer came among them; NodeLost if the run ended early.
+    """Return the rounds of a run when it is over, those from before the observer came
+    among them; NodeLost if the run ended early.
 
     Parameters
     ----------
@@ -29,7 +32,8 @@ def observe(
     run : the name of the run.
     on_round : called with each round, once.
     say : called with a line of text when a node is lost or returns.
-    look : called again and again with whether all nodes have been there; what it raises ends the watching.
+    look : called again and again with whether all nodes have been there; what it raises
+        ends the watching.
     """
     # a name of its own: two observers would otherwise take each other's place
     client = HubClient(settings, f"observer.{secrets.token_hex(4)}", say=say, run=run)
@@ -68,7 +72,9 @@ def observe(
 
 
 def told(message: Message, say: Callable[[str], None]) -> list[Round]:
-    """Return the rounds that a message tells of; those that make no sense are named, and passed over."""
+    """Return the rounds that a message tells of; those that make no sense are named,
+    and passed over.
+    """
     rounds: list[Round] = []
     listed: Any = message.fields.get("rounds")
     for fields in listed if isinstance(listed, list) else [listed]:

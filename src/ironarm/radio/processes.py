@@ -1,6 +1,8 @@
-"""All nodes as processes, started and watched by this one: `ironarm radio run --processes`.
+"""All nodes as processes, started and watched by this one: `ironarm radio run
+--processes`.
 
-This process observes the run, and sees when one that it started dies. It never restarts one by itself; it says what to type. When it ends, however it ends, the others end too.
+This process observes the run, and sees when one that it started dies. It never restarts
+one by itself; it says what to type. When it ends, however it ends, the others end too.
 """
 
 from __future__ import annotations
@@ -36,14 +38,27 @@ class Crew:
     ----------
     settings : where `port` or `ack_port` is 0, a free one is found.
     say : called with a line of text when something happens.
-    acknowledged : the set-up's word from the command line, handed on to nodes that transmit on hardware.
+    acknowledged : the set-up's word from the command line, handed on to nodes that
+        transmit on hardware.
     """
 
-    def __init__(self, settings: Settings, say: Callable[[str], None] = lambda _: None, acknowledged: str | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        say: Callable[[str], None] = lambda _: None,
+        acknowledged: str | None = None,
+    ) -> None:
         times = settings.processes
-        self.settings = replace(settings, processes=replace(times, port=times.port or free_port(), ack_port=times.ack_port or free_port()))
+        self.settings = replace(
+            settings,
+            processes=replace(
+                times, port=times.port or free_port(), ack_port=times.ack_port or free_port()
+            ),
+        )
         self.run = secrets.token_hex(4)
-        """The run's name, which no other run has: one that was given the same ports is refused."""
+        """The run's name, which no other run has: one that was given the same ports
+        is refused.
+        """
         self._say, self._acknowledged = say, acknowledged
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="ironarm-radio-")
@@ -52,7 +67,13 @@ class Crew:
     def __enter__(self) -> Crew:
         self.config.write_text(json.dumps(self.settings.to_dict()), encoding="utf-8")
         try:
-            for role in ("medium", "tx", "jammer", "rx", *(["noise"] if self.settings.processes.noise_node else [])):
+            for role in (
+                "medium",
+                "tx",
+                "jammer",
+                "rx",
+                *(["noise"] if self.settings.processes.noise_node else []),
+            ):
                 self.start(role)
         except BaseException:
             self._stop()
@@ -66,30 +87,55 @@ class Crew:
             self.running[role].wait()
             self._forget(role)
         command = [sys.executable, "-m", "ironarm", *self._arguments(role), "--with-parent"]
-        # a session of its own: Ctrl-C reaches this process alone, which then stops them; standard input tells them when it is gone
+        # a session of its own: Ctrl-C reaches this process alone, which then stops
+        # them; standard input tells them when it is gone
         with self._log(role).open("ab") as log:
-            self.running[role] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True)
+            self.running[role] = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+            )
 
     def _arguments(self, role: str) -> list[str]:
-        acknowledged = ["--acknowledge-transmitting", self._acknowledged] if self._acknowledged else []
-        return ["radio", "node", role, "--config", str(self.config), "--run", self.run, *acknowledged]
+        acknowledged = (
+            ["--acknowledge-transmitting", self._acknowledged] if self._acknowledged else []
+        )
+        return [
+            "radio",
+            "node",
+            role,
+            "--config",
+            str(self.config),
+            "--run",
+            self.run,
+            *acknowledged,
+        ]
 
     def look(self) -> list[str]:
-        """Return which processes have died since the last look, and say so, with their last words."""
+        """Return which processes have died since the last look, and say so, with
+        their last words.
+        """
         died = []
         for role, process in list(self.running.items()):
             code = process.poll()
             if code is not None:
                 self._forget(role)
                 died.append(role)
-                how = f"was ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-                self._say(f"the {NAMES[role]}'s process {how}; to start it again: {shlex.join(['ironarm', *self._arguments(role)])}")
+                how = (
+                    f"was ended by signal {signal.Signals(-code).name}"
+                    if code < 0
+                    else f"ended with code {code}"
+                )
+                self._say(
+                    f"the {NAMES[role]}'s process {how}; to start it again: "
+                    f"{shlex.join(['ironarm', *self._arguments(role)])}"
+                )
                 if words := self.last_words(role):
                     self._say(f"the {NAMES[role]}'s last words: {words}")
         return died
 
     def last_words(self, role: str) -> str:
-        """Return the last line that a node wrote on standard error, empty if there is none."""
+        """Return the last line that a node wrote on standard error, empty if there
+        is none.
+        """
         lines = self._log(role).read_text(encoding="utf-8", errors="replace").strip().splitlines()
         return lines[-1] if lines else ""
 
@@ -140,7 +186,8 @@ def run_processes(
     acknowledged: str | None = None,
     on_start: Callable[[Crew], None] = lambda _: None,
 ) -> Run:
-    """Run the testbed in several processes; NodeLost if a node dies and does not return in time.
+    """Run the testbed in several processes; NodeLost if a node dies and does not return
+    in time.
 
     Parameters
     ----------
@@ -160,7 +207,10 @@ def run_processes(
         def look(started: bool) -> None:
             for role in crew.look():
                 if not started:
-                    raise NodeLost(f"the {NAMES[role]} did not start: {crew.last_words(role) or 'it said nothing.'}")
+                    raise NodeLost(
+                        f"the {NAMES[role]} did not start: "
+                        f"{crew.last_words(role) or 'it said nothing.'}"
+                    )
 
         rounds = observe(crew.settings.processes, crew.run, on_round, say, look)
         crew.wait()

@@ -1,7 +1,8 @@
 """What a node asks of a radio, simulated or real: tune, set, send, receive, switch off.
 
-A radio reads back what it set; what the device ignored or rounded beyond use is an error, never a silent difference. Times are in samples of the receiver's own clock; None is
-"now".
+A radio reads back what it set; what the device ignored or rounded beyond use is an
+error, never a silent difference. Times are in samples of the receiver's own clock; None
+is "now".
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class RadioInfo:
-    """What a radio says of itself after it was set: for logs, calibration files and `ironarm radio probe`."""
+    """What a radio says of itself after it was set: for logs, calibration files and
+    `ironarm radio probe`.
+    """
 
     driver: str
     serial: str
@@ -50,4 +53,9 @@ class Radio(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

@@ -1,7 +1,9 @@
-"""Random numbers by key: number i of a key is a hash of (key, i), so nothing depends on the order or the size of the batches in which numbers are drawn.
+"""Random numbers by key: number i of a key is a hash of (key, i), so nothing depends on
+the order or the size of the batches in which numbers are drawn.
 
-A key is 64 bits. `key(seed, trial, round, purpose)` folds whole numbers into one; `words` are the outputs of SplitMix64 (Steele, Lea and Flood, 2014) that started from the key.
-`kernels.py` draws the same numbers in compiled code.
+A key is 64 bits. `key(seed, trial, round, purpose)` folds whole numbers into one;
+`words` are the outputs of SplitMix64 (Steele, Lea and Flood, 2014) that started from
+the key. `kernels.py` draws the same numbers in compiled code.
 """
 
 from __future__ import annotations
@@ -64,7 +66,9 @@ def normal(key: np.uint64) -> float:
 
 
 def complex_normals(key: np.uint64, count: int) -> np.ndarray:
-    """Return complex normal numbers of unit variance: the upper half of each word gives the real part, the lower half the imaginary part."""
+    """Return complex normal numbers of unit variance: the upper half of each word
+    gives the real part, the lower half the imaginary part.
+    """
     drawn = words(key, count)
     halves = np.stack([drawn >> np.uint64(32), drawn & np.uint64(0xFFFFFFFF)])
     parts = ndtri((halves.astype(float) + 0.5) * 2.0**-32) * np.sqrt(0.5)

@@ -28,7 +28,9 @@ class Round(NamedTuple):
     sinr_db: float
     """As measured; the floor if the packet was missed."""
     jammed: bool | None
-    """The jammer's own record, which the agent never sees; None if the jammer kept it to itself."""
+    """The jammer's own record, which the agent never sees; None if the jammer kept
+    it to itself.
+    """
     missed: bool
     reward: float
     regret: float
@@ -40,14 +42,32 @@ class Round(NamedTuple):
 
     @classmethod
     def of(cls, fields: Any, **known: Any) -> Round:
-        """Return the round that a node tells of; `known` counts for more than what it says, and fields of another version are passed over.
+        """Return the round that a node tells of; `known` counts for more than what it
+        says, and fields of another version are passed over.
 
-        >>> Round.of({"round": 3, "channel": 0, "sinr_db": 41, "jammed": None, "missed": False, "reward": 41, "regret": 0, "colour": "red"}).sinr_db
+        >>> Round.of(
+        ...     {
+        ...         "round": 3,
+        ...         "channel": 0,
+        ...         "sinr_db": 41,
+        ...         "jammed": None,
+        ...         "missed": False,
+        ...         "reward": 41,
+        ...         "regret": 0,
+        ...         "colour": "red",
+        ...     }
+        ... ).sinr_db
         41.0
         """
         if not isinstance(fields, dict):
-            raise InvalidInput(f"the record of a round must have names and values, got {type(fields).__name__}.")
-        told = {name: value for name, value in {**cls._field_defaults, **fields, **known}.items() if name in cls._fields}
+            raise InvalidInput(
+                f"the record of a round must have names and values, got {type(fields).__name__}."
+            )
+        told = {
+            name: value
+            for name, value in {**cls._field_defaults, **fields, **known}.items()
+            if name in cls._fields
+        }
         lacking = [name for name in cls._fields if name not in told]
         if lacking:
             raise InvalidInput(f"the record of a round lacks {', '.join(lacking)}.")
@@ -56,7 +76,10 @@ class Round(NamedTuple):
         for name in ("sinr_db", "reward", "regret", "ack_ms"):
             told[name] = number(name, told[name])
         if not isinstance(told["missed"], bool) or not isinstance(told["jammed"], bool | None):
-            raise InvalidInput(f"missed and jammed must be true or false, got {told['missed']!r} and {told['jammed']!r}.")
+            raise InvalidInput(
+                f"missed and jammed must be true or false, got {told['missed']!r} and "
+                f"{told['jammed']!r}."
+            )
         return cls(**told)
 
 
@@ -78,7 +101,16 @@ class Run:
         means = self.settings.channels.means
         best = int(np.argmax(means))
         last = self.channels[-max(1, len(self.channels) // 10) :]
-        clean = [np.array([r.sinr_db for r in self.rounds if r.channel == channel and not r.jammed and not r.missed]) for channel in range(len(means))]
+        clean = [
+            np.array(
+                [
+                    r.sinr_db
+                    for r in self.rounds
+                    if r.channel == channel and not r.jammed and not r.missed
+                ]
+            )
+            for channel in range(len(means))
+        ]
         return {
             "policy": repr(self.settings.policy),
             "rounds": len(self.rounds),
@@ -97,8 +129,15 @@ class Run:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, rounds by column."""
-        columns = {name: [getattr(record, name) for record in self.rounds] for name in Round._fields}
-        return {"ironarm_radio_run": FORMAT, "settings": self.settings.to_dict(), "summary": self.summary(), "rounds": columns}
+        columns = {
+            name: [getattr(record, name) for record in self.rounds] for name in Round._fields
+        }
+        return {
+            "ironarm_radio_run": FORMAT,
+            "settings": self.settings.to_dict(),
+            "summary": self.summary(),
+            "rounds": columns,
+        }
 
     def save(self, path: str | Path) -> None:
         """Write the run as a JSON file, whole or not at all."""
@@ -112,8 +151,18 @@ class Run:
             if data.pop("ironarm_radio_run") != FORMAT:
                 raise KeyError
             columns = data["rounds"]
-            return cls(Settings.of(data["settings"]), [Round(*values) for values in zip(*(columns[name] for name in Round._fields), strict=True)], data["summary"]["seconds"])
+            return cls(
+                Settings.of(data["settings"]),
+                [
+                    Round(*values)
+                    for values in zip(*(columns[name] for name in Round._fields), strict=True)
+                ],
+                data["summary"]["seconds"],
+            )
         except OSError as error:
             raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise BadFile(f"{path} is not a run of the radio testbed; `ironarm radio run --save FILE` writes one.") from None
+            raise BadFile(
+                f"{path} is not a run of the radio testbed; `ironarm radio run --save FILE` "
+                "writes one."
+            ) from None

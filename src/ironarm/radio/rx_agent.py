@@ -1,4 +1,6 @@
-"""The receiver's mind: a policy that chooses channels and learns from what was measured. Apart from the other nodes because it brings the compiler along."""
+"""The receiver's mind: a policy that chooses channels and learns from what was
+measured. Apart from the other nodes because it brings the compiler along.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,18 @@ from ..policies import Policy
 
 
 class RxAgent:
-    """The receiver's mind: any policy chooses the channel of a round and learns the SINR that was measured there.
+    """The receiver's mind: any policy chooses the channel of a round and learns the
+    SINR that was measured there.
 
-    It never learns whether a packet was jammed. A decision stands until its reward has come: a round that is repeated because an ACK was lost keeps its channel and feeds nothing.
+    It never learns whether a packet was jammed. A decision stands until its reward has
+    come: a round that is repeated because an ACK was lost keeps its channel and feeds
+    nothing.
 
     Parameters
     ----------
     policy : any policy, for example `ia.MedEUCB(block=200)`.
-    means : clean mean SINR of each channel, in dB, configured or calibrated; the regret is computed from them.
+    means : clean mean SINR of each channel, in dB, configured or calibrated; the regret
+        is computed from them.
     seed : of the policy's own random numbers.
 
     Examples
@@ -37,12 +43,16 @@ class RxAgent:
         self.round = 0
         """The present round, from 0."""
         self.regret = 0.0
-        """Sum over all rounds that have their reward of best mean - mean of the channel used, in dB."""
+        """Sum over all rounds that have their reward of best mean - mean of the
+        channel used, in dB.
+        """
         self._best = max(self.means)
         self._channel: int | None = None
 
     def decide(self) -> tuple[int, int]:
-        """Return the present round and its channel, the same until `learn` is called."""
+        """Return the present round and its channel, the same until `learn` is
+        called.
+        """
         if self._channel is None:
             self._channel = int(self.agent.select())
         return self.round, self._channel
@@ -56,9 +66,14 @@ class RxAgent:
         self.round, self._channel = self.round + 1, None
 
     def replay(self, history: Iterable[tuple[int, float]]) -> None:
-        """Learn again what was learnt before, pairs (channel, reward) in order, so that a receiver that was restarted goes on where it stopped."""
+        """Learn again what was learnt before, pairs (channel, reward) in order, so
+        that a receiver that was restarted goes on where it stopped.
+        """
         for channel, reward in history:
             number, chosen = self.decide()
             if chosen != channel:
-                raise InvalidInput(f"the history does not fit: in round {number} it used channel {channel}, this policy and seed choose {chosen}. Use the same policy and seed.")
+                raise InvalidInput(
+                    f"the history does not fit: in round {number} it used channel {channel}, this "
+                    f"policy and seed choose {chosen}. Use the same policy and seed."
+                )
             self.learn(reward)

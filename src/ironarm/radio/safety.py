@@ -1,12 +1,19 @@
-"""Safety: what must be said before a real radio transmits, and how everything is switched off again.
+"""Safety: what must be said before a real radio transmits, and how everything is
+switched off again.
 
-The testbed's own band, 1200 to 1202 MHz, is reserved world-wide for aeronautical radionavigation, and jamming is unlawful nearly everywhere. So the default is simulation, which
-needs nothing of this. On hardware every node that transmits (transmitter, noise source, jammer) needs a `Permit`:
+The testbed's own band, 1200 to 1202 MHz, is reserved world-wide for aeronautical
+radionavigation, and jamming is unlawful nearly everywhere. So the default is
+simulation, which needs nothing of this. On hardware every node that transmits
+(transmitter, noise source, jammer) needs a `Permit`:
 
-* a list of bands, a gain cap, and how the signal is kept from others: `setup = "conducted"` (cables and attenuators), `"shielded"` (a closed box) or `"licensed"` (on the air);
-* the same word once more on the command line, `--acknowledge-transmitting conducted`, because a file can be copied without being read.
+* a list of bands, a gain cap, and how the signal is kept from others: `setup =
+  "conducted"` (cables and attenuators), `"shielded"` (a closed box) or `"licensed"` (on
+  the air);
+* the same word once more on the command line, `--acknowledge-transmitting conducted`,
+  because a file can be copied without being read.
 
-`GuardedRadio` holds a radio to its permit. `Watchdog` switches off on exit, on an exception, and when the heartbeat is lost.
+`GuardedRadio` holds a radio to its permit. `Watchdog` switches off on exit, on an
+exception, and when the heartbeat is lost.
 """
 
 from __future__ import annotations
@@ -28,22 +35,28 @@ from .radio import Radio, RadioInfo
 SETUPS = ("conducted", "shielded", "licensed")
 OPTION = "--acknowledge-transmitting"
 RESERVED_HZ = ((960e6, 1215e6, "aeronautical radionavigation"),)
-"""Bands in which nobody gets a licence for an experiment; the last is where the testbed's channels are."""
+"""Bands in which nobody gets a licence for an experiment; the last is where the
+testbed's channels are.
+"""
 
 
 @dataclass(frozen=True)
 class TransmitRules:
-    """What a configuration allows its transmitting nodes; the table `[hardware]` of the configuration file.
+    """What a configuration allows its transmitting nodes; the table `[hardware]` of the
+    configuration file.
 
     Parameters
     ----------
-    bands_hz : pairs (lowest, highest) in Hz; all of a signal must lie within one of them.
+    bands_hz : pairs (lowest, highest) in Hz; all of a signal must lie within one of
+        them.
     max_gain_db : no transmit gain is set above this, in dB.
     setup : "conducted", "shielded" or "licensed".
 
     Examples
     --------
-    >>> rules = TransmitRules(bands_hz=[(1199.5e6, 1202.5e6)], max_gain_db=30, setup="conducted")
+    >>> rules = TransmitRules(
+    ...     bands_hz=[(1199.5e6, 1202.5e6)], max_gain_db=30, setup="conducted"
+    ... )
     >>> permit = rules.permit("conducted", node="jammer")
     >>> permit.check_gain(45)
     Traceback (most recent call last):
@@ -58,8 +71,15 @@ class TransmitRules:
     def __post_init__(self) -> None:
         choice("setup", self.setup, SETUPS)
         number("max_gain_db", self.max_gain_db)
-        if not isinstance(self.bands_hz, Sequence) or isinstance(self.bands_hz, str) or not self.bands_hz:
-            raise InvalidInput("the band list is empty; name the bands in which this set-up may transmit, for example bands_mhz = [[1199.5, 1202.5]] in [hardware].")
+        if (
+            not isinstance(self.bands_hz, Sequence)
+            or isinstance(self.bands_hz, str)
+            or not self.bands_hz
+        ):
+            raise InvalidInput(
+                "the band list is empty; name the bands in which this set-up may transmit, for "
+                "example bands_mhz = [[1199.5, 1202.5]] in [hardware]."
+            )
         for band in self.bands_hz:
             if not isinstance(band, Sequence) or isinstance(band, str) or len(band) != 2:
                 raise InvalidInput(f"a band must be a pair [lowest, highest], got {band!r}.")
@@ -72,74 +92,118 @@ class TransmitRules:
                         f"the band {low / 1e6:g} to {high / 1e6:g} MHz overlaps {begin / 1e6:g} to {end / 1e6:g} MHz, which is reserved world-wide for {service}: "
                         'nothing of this may go on the air there. Use setup = "conducted" or "shielded", or other frequencies.'
                     )
-        object.__setattr__(self, "bands_hz", tuple((float(low), float(high)) for low, high in self.bands_hz))
+        object.__setattr__(
+            self, "bands_hz", tuple((float(low), float(high)) for low, high in self.bands_hz)
+        )
 
     @classmethod
     def from_table(cls, table: dict[str, Any] | None) -> TransmitRules:
-        """Return the rules that a configuration's `[hardware]` states, or say what is missing there."""
-        examples = {"bands_mhz": "bands_mhz = [[1199.5, 1202.5]]", "max_gain_db": "max_gain_db = 30", "setup": 'setup = "conducted"'}
+        """Return the rules that a configuration's `[hardware]` states, or say what
+        is missing there.
+        """
+        examples = {
+            "bands_mhz": "bands_mhz = [[1199.5, 1202.5]]",
+            "max_gain_db": "max_gain_db = 30",
+            "setup": 'setup = "conducted"',
+        }
         table = table or {}
         for name, example in examples.items():
             if name not in table:
                 close = next((key for key in table if did_you_mean(key, [name])), None)
                 raise InvalidInput(
-                    f"transmitting on hardware needs {name} in the table [hardware] of the configuration; add a line such as {example!r}."
+                    f"transmitting on hardware needs {name} in the table [hardware] of the "
+                    f"configuration; add a line such as {example!r}."
                     + (f" Did you mean {name!r} by {close!r}?" if close else "")
                 )
         bands = table["bands_mhz"] if isinstance(table["bands_mhz"], list | tuple) else []
-        in_hz: list[Any] = [[number("a band's edge", edge, above=0) * 1e6 for edge in band] if isinstance(band, list | tuple) else band for band in bands]
+        in_hz: list[Any] = [
+            [number("a band's edge", edge, above=0) * 1e6 for edge in band]
+            if isinstance(band, list | tuple)
+            else band
+            for band in bands
+        ]
         return cls(in_hz, table["max_gain_db"], table["setup"])
 
     def permit(self, acknowledged: str | None, node: str = "transmitter") -> Permit:
-        """Return the permit for a node, if the operator said on the command line how the signal is kept from others."""
+        """Return the permit for a node, if the operator said on the command line how
+        the signal is kept from others.
+        """
         if acknowledged is None:
             raise InvalidInput(
-                f"the {node} transmits on hardware, which must be acknowledged on the command line: check that the set-up is {self.setup} as configured, "
-                f"then add {OPTION} {self.setup}."
+                f"the {node} transmits on hardware, which must be acknowledged on the command "
+                f"line: check that the set-up is {self.setup} as configured, then add {OPTION} "
+                f"{self.setup}."
             )
         if acknowledged != self.setup:
-            raise InvalidInput(f"{OPTION} says {acknowledged!r}, but the configuration says setup = {self.setup!r}; check which is true, and make both the same.")
+            raise InvalidInput(
+                f"{OPTION} says {acknowledged!r}, but the configuration says setup = "
+                f"{self.setup!r}; check which is true, and make both the same."
+            )
         return Permit(self, node)
 
 
 @dataclass(frozen=True)
 class Permit:
-    """Leave for one node to transmit within the rules; made by `TransmitRules.permit`."""
+    """Leave for one node to transmit within the rules; made by
+    `TransmitRules.permit`.
+    """
 
     rules: TransmitRules
     node: str
 
-    def check_frequency(self, frequency_hz: float, width_hz: float, translation_hz: float = 0.0) -> None:
-        """Refuse a signal that does not lie within one of the bands. With a translation, what the device itself sends must do so too: without a transverter that is on the air."""
+    def check_frequency(
+        self, frequency_hz: float, width_hz: float, translation_hz: float = 0.0
+    ) -> None:
+        """Refuse a signal that does not lie within one of the bands.
+
+        With a translation, what the device itself sends must do so too: without a
+        transverter that is on the air.
+        """
         for shift in (0.0, translation_hz):
             low, high = frequency_hz + shift - width_hz / 2, frequency_hz + shift + width_hz / 2
             if not any(begin <= low and high <= end for begin, end in self.rules.bands_hz):
-                bands = ", ".join(f"{begin / 1e6:g} to {end / 1e6:g} MHz" for begin, end in self.rules.bands_hz)
-                who = f"the {self.node}'s device itself (frequency_translation_hz = {shift:g})" if shift else f"the {self.node}"
+                bands = ", ".join(
+                    f"{begin / 1e6:g} to {end / 1e6:g} MHz" for begin, end in self.rules.bands_hz
+                )
+                who = (
+                    f"the {self.node}'s device itself (frequency_translation_hz = {shift:g})"
+                    if shift
+                    else f"the {self.node}"
+                )
                 raise InvalidInput(
-                    f"{who} would transmit from {low / 1e6:g} to {high / 1e6:g} MHz, outside of the configured bands ({bands}). "
-                    "Tune to one of these (base_mhz in [channels]), or correct bands_mhz in [hardware]."
+                    f"{who} would transmit from {low / 1e6:g} to {high / 1e6:g} MHz, outside of "
+                    f"the configured bands ({bands}). Tune to one of these (base_mhz in "
+                    "[channels]), or correct bands_mhz in [hardware]."
                 )
 
     def check_gain(self, gain_db: float | None) -> None:
-        """Refuse a gain above the cap, and that of a device which has none that can be set (None): nobody knows how strong it is."""
+        """Refuse a gain above the cap, and that of a device which has none that can
+        be set (None): nobody knows how strong it is.
+        """
         if gain_db is None:
-            raise InvalidInput(f"the {self.node}'s device has no gain that can be set, so max_gain_db cannot be kept; set digital_gain = true in [hardware].")
+            raise InvalidInput(
+                f"the {self.node}'s device has no gain that can be set, so max_gain_db cannot be "
+                "kept; set digital_gain = true in [hardware]."
+            )
         if not gain_db <= self.rules.max_gain_db:
             raise InvalidInput(
-                f"the {self.node}'s gain of {gain_db:g} dB is above the configured cap, {self.rules.max_gain_db:g} dB. "
-                "Lower the gain, or raise max_gain_db in [hardware] if the attenuators allow it."
+                f"the {self.node}'s gain of {gain_db:g} dB is above the configured cap, "
+                f"{self.rules.max_gain_db:g} dB. Lower the gain, or raise max_gain_db in "
+                "[hardware] if the attenuators allow it."
             )
 
 
 class GuardedRadio:
-    """A radio that transmits only within its permit; without a permit it only receives. It is a `Radio` itself.
+    """A radio that transmits only within its permit; without a permit it only receives.
+
+    It is a `Radio` itself.
 
     Parameters
     ----------
     radio : the radio behind it.
     permit : None for a receiver.
-    width_hz : how much spectrum a burst takes around the tuned frequency; the testbed's channels have 500 kHz.
+    width_hz : how much spectrum a burst takes around the tuned frequency; the testbed's
+        channels have 500 kHz.
     """
 
     def __init__(self, radio: Radio, permit: Permit | None, width_hz: float = 500e3) -> None:
@@ -159,11 +223,19 @@ class GuardedRadio:
         self.radio.set_gain(gain_db)
 
     def transmit(self, samples: np.ndarray, at: int | None = None) -> None:
-        """Transmit, if there is a permit, and what the device itself says it is set to lies within it."""
+        """Transmit, if there is a permit, and what the device itself says it is set
+        to lies within it.
+        """
         if self.permit is None:
-            raise InvalidInput(f"this radio was opened without a permit to transmit; it only receives. Fill in [hardware] of the configuration, and add {OPTION} with the set-up.")
+            raise InvalidInput(
+                "this radio was opened without a permit to transmit; it only receives. Fill in "
+                f"[hardware] of the configuration, and add {OPTION} with the set-up."
+            )
         if self._silent:
-            raise InvalidInput(f"the {self.permit.node} was switched off (its heartbeat was lost, or it was closed) and does not transmit any more; start the node again.")
+            raise InvalidInput(
+                f"the {self.permit.node} was switched off (its heartbeat was lost, or it was "
+                "closed) and does not transmit any more; start the node again."
+            )
         info = self.radio.info()
         self.permit.check_frequency(info.frequency_hz, self.width_hz)
         self.permit.check_gain(info.gain_db)
@@ -185,19 +257,27 @@ class GuardedRadio:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
 
 class Watchdog:
-    """Calls `off` once: when it is not fed for `seconds`, and in any case when its `with` block ends, by an exception or not.
+    """Calls `off` once: when it is not fed for `seconds`, and in any case when its
+    `with` block ends, by an exception or not.
 
     Parameters
     ----------
     seconds : how long it may go without being fed, in seconds.
     off : what switches off; called once.
-    on_starved : called after it, from the watchdog's thread, when the reason was hunger.
-    from_first_feed : whether to wait for the first feeding however long it takes, instead of counting from the beginning of the block.
+    on_starved : called after it, from the watchdog's thread, when the reason was
+        hunger.
+    from_first_feed : whether to wait for the first feeding however long it takes,
+        instead of counting from the beginning of the block.
 
     Examples
     --------
@@ -208,7 +288,14 @@ class Watchdog:
     ([True], False)
     """
 
-    def __init__(self, seconds: float, off: Callable[[], None], on_starved: Callable[[], None] = lambda: None, *, from_first_feed: bool = False) -> None:
+    def __init__(
+        self,
+        seconds: float,
+        off: Callable[[], None],
+        on_starved: Callable[[], None] = lambda: None,
+        *,
+        from_first_feed: bool = False,
+    ) -> None:
         self.seconds = number("seconds", seconds, above=0)
         self.starved = False
         self._off, self._on_starved, self._is_off = off, on_starved, False
@@ -221,7 +308,9 @@ class Watchdog:
         self._fed = monotonic()
 
     def _watch(self) -> None:
-        while not self._ended.wait(max(0.0, min(self._fed + self.seconds - monotonic(), self.seconds))):
+        while not self._ended.wait(
+            max(0.0, min(self._fed + self.seconds - monotonic(), self.seconds))
+        ):
             if monotonic() - self._fed >= self.seconds:
                 self.starved = True
                 self._switch_off()
@@ -240,7 +329,12 @@ class Watchdog:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._ended.set()
         self._switch_off()
         self._thread.join()

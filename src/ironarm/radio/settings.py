@@ -1,4 +1,5 @@
-"""The testbed's configuration: a small TOML file, read as data, checked before anything runs.
+"""The testbed's configuration: a small TOML file, read as data, checked before anything
+runs.
 
 Everything may be left out; what is shown here are the defaults:
 
@@ -70,7 +71,17 @@ from .receiver import Receiver
 from .waveform import STANDARD
 
 CHANNELS = len(CENTRES_HZ)
-HARDWARE_KEYS = ("bands_mhz", "max_gain_db", "setup", "frequency_translation_hz", "digital_gain", "listen_seconds", "jam_seconds", "devices", "gains_db")
+HARDWARE_KEYS = (
+    "bands_mhz",
+    "max_gain_db",
+    "setup",
+    "frequency_translation_hz",
+    "digital_gain",
+    "listen_seconds",
+    "jam_seconds",
+    "devices",
+    "gains_db",
+)
 DEVICE_ROLES = ("tx", "rx", "jammer", "noise")
 T = TypeVar("T")
 
@@ -87,18 +98,24 @@ class Channels:
 
     def __post_init__(self) -> None:
         number("base_mhz", self.base_mhz, above=0, at_most=1e6)
-        _tuples(self, "means", "jammed", at_least=0, at_most=60)  # what the waveform can carry and the receiver can find
+        # what the waveform can carry and the receiver can find
+        _tuples(self, "means", "jammed", at_least=0, at_most=60)
         own = max(estimator_spread(STANDARD.known_count, mean) for mean in self.means)
         number("spread", self.spread, at_least=own, at_most=20)
         number("missed", self.missed, at_most=Receiver.detect_db)
         for mean, jammed in zip(self.means, self.jammed, strict=True):
             if not jammed <= mean:
-                raise InvalidInput(f"jammed must not be above means, because a jammer only adds noise; got {jammed:g} for the mean {mean:g} dB.")
+                raise InvalidInput(
+                    "jammed must not be above means, because a jammer only adds noise; got "
+                    f"{jammed:g} for the mean {mean:g} dB."
+                )
 
 
 @dataclass(frozen=True)
 class Paths:
-    """Power gains from each emitter to the receiver, in dB for each channel, and the receiver's own noise."""
+    """Power gains from each emitter to the receiver, in dB for each channel, and the
+    receiver's own noise.
+    """
 
     transmitter: tuple[float, ...] = (-40.0, -42.0, -41.0, -43.0, -40.0)
     noise: tuple[float, ...] = (-30.0, -35.0, -33.0, -31.0, -30.0)
@@ -118,7 +135,9 @@ class AgentSettings:
 
     def __post_init__(self) -> None:
         if not isinstance(self.policy, str):
-            raise InvalidInput(f"policy must be text such as 'MedEUCB(block=200)', got {self.policy!r}.")
+            raise InvalidInput(
+                f"policy must be text such as 'MedEUCB(block=200)', got {self.policy!r}."
+            )
         policy_from_text(self.policy)
 
 
@@ -136,13 +155,17 @@ class JammerSettings:
 
     @property
     def has_rho(self) -> bool:
-        """Whether rho has an effect: a trace and a list with a probability for each channel say themselves what is jammed."""
+        """Whether rho has an effect: a trace and a list with a probability for each
+        channel say themselves what is jammed.
+        """
         return isinstance(self.strategy, str) and not self.strategy.startswith("trace:")
 
 
 @dataclass(frozen=True)
 class AckSettings:
-    """How long an ACK is waited for and how often it is sent again, before the round is repeated."""
+    """How long an ACK is waited for and how often it is sent again, before the round
+    is repeated.
+    """
 
     timeout_seconds: float = 0.5
     retries: int = 3
@@ -219,13 +242,37 @@ class Settings:
     @classmethod
     def of(cls, data: dict[str, Any]) -> Settings:
         """Return the settings that a file's content describes."""
-        tables = {"channels": Channels, "paths": Paths, "agent": AgentSettings, "jammer": JammerSettings, "ack": AckSettings, "processes": ProcessSettings}
-        return _made(cls, "the configuration", {key: _made(tables[key], f"[{key}]", value) if key in tables else value for key, value in data.items()})
+        tables = {
+            "channels": Channels,
+            "paths": Paths,
+            "agent": AgentSettings,
+            "jammer": JammerSettings,
+            "ack": AckSettings,
+            "processes": ProcessSettings,
+        }
+        return _made(
+            cls,
+            "the configuration",
+            {
+                key: _made(tables[key], f"[{key}]", value) if key in tables else value
+                for key, value in data.items()
+            },
+        )
 
     @classmethod
-    def read(cls, path: str | Path | None, changes: dict[str, Any] | None = None, otherwise: dict[str, Any] | None = None) -> Settings:
-        """Return the settings of a file (TOML, or JSON if its name ends so), with changes on top: numbers by name, tables key by key. `otherwise` holds where neither speaks."""
-        data = _merged(_merged(otherwise or {}, {} if path is None else _content(Path(path))), changes or {})
+    def read(
+        cls,
+        path: str | Path | None,
+        changes: dict[str, Any] | None = None,
+        otherwise: dict[str, Any] | None = None,
+    ) -> Settings:
+        """Return the settings of a file (TOML, or JSON if its name ends so), with
+        changes on top: numbers by name, tables key by key. `otherwise` holds where
+        neither speaks.
+        """
+        data = _merged(
+            _merged(otherwise or {}, {} if path is None else _content(Path(path))), changes or {}
+        )
         try:
             return cls.of(data)
         except InvalidInput as error:
@@ -240,7 +287,10 @@ class Settings:
     def check_for_processes(self) -> None:
         """Refuse what has no effect where the nodes are processes."""
         if self.ack.loss:
-            raise InvalidInput(f"loss in [ack], {self.ack.loss:g}, is for a run in one process; between processes ACKs are lost by themselves. Leave it out.")
+            raise InvalidInput(
+                f"loss in [ack], {self.ack.loss:g}, is for a run in one process; between "
+                "processes ACKs are lost by themselves. Leave it out."
+            )
 
     @property
     def policy(self) -> Policy:
@@ -249,36 +299,53 @@ class Settings:
 
     @property
     def centres_hz(self) -> tuple[float, ...]:
-        """The channels' centres on the air. The simulated medium knows channels by number only, and keeps its own."""
+        """The channels' centres on the air.
+
+        The simulated medium knows channels by number only, and keeps its own.
+        """
         return tuple(self.channels.base_mhz * 1e6 + centre - CENTRES_HZ[0] for centre in CENTRES_HZ)
 
     def bench(self) -> Medium:
-        """Return the medium before it is calibrated: paths and floor, the noise source off."""
-        gains = {"transmitter": self.paths.transmitter, "noise": self.paths.noise, "jammer": self.paths.jammer}
+        """Return the medium before it is calibrated: paths and floor, the noise
+        source off.
+        """
+        gains = {
+            "transmitter": self.paths.transmitter,
+            "noise": self.paths.noise,
+            "jammer": self.paths.jammer,
+        }
         return Medium([0.0] * CHANNELS, self.paths.floor, gains, 0.0, self.seed)
 
     def medium(self) -> Medium:
-        """Return the medium with the noise levels that put the channels at their means: those of the calibration file, or else computed from the paths."""
+        """Return the medium with the noise levels that put the channels at their
+        means: those of the calibration file, or else computed from the paths.
+        """
         bench = self.bench()
         levels, wander_db = self._calibrated() if self.calibration else self._computed(bench)
         return Medium(levels, bench.floor, bench.gains_db, wander_db, self.seed)
 
     def _calibrated(self) -> tuple[tuple[float, ...], float]:
-        from .calibrate import Calibration  # it brings the compiler along, which most nodes do not need
+        # it brings the compiler along, which most nodes do not need
+        from .calibrate import Calibration
 
         found = Calibration.load(str(self.calibration))
         if len(found.channels) != CHANNELS:
-            raise BadFile(f"{self.calibration} has {len(found.channels)} channels; expected {CHANNELS}.")
+            raise BadFile(
+                f"{self.calibration} has {len(found.channels)} channels; expected {CHANNELS}."
+            )
         for setting, mean in zip(found.channels, self.channels.means, strict=True):
             if abs(setting.target_db - mean) > 0.01:
                 raise InvalidInput(
-                    f"{self.calibration} was made for {[round(s.target_db, 2) for s in found.channels]} dB, the configuration says means = {list(self.channels.means)}. "
-                    "Calibrate again, or make both the same."
+                    f"{self.calibration} was made for "
+                    f"{[round(s.target_db, 2) for s in found.channels]} dB, the configuration "
+                    f"says means = {list(self.channels.means)}. Calibrate again, or make both the "
+                    "same."
                 )
         if abs(found.channels[0].centre_hz - self.centres_hz[0]) > 1:
             raise InvalidInput(
-                f"{self.calibration} was made for channels from {found.channels[0].centre_hz / 1e6:g} MHz on, the configuration says base_mhz = {self.channels.base_mhz:g}. "
-                "Calibrate again, or make both the same."
+                f"{self.calibration} was made for channels from "
+                f"{found.channels[0].centre_hz / 1e6:g} MHz on, the configuration says base_mhz = "
+                f"{self.channels.base_mhz:g}. Calibrate again, or make both the same."
             )
         return found.levels, found.wander_db
 
@@ -286,25 +353,34 @@ class Settings:
         known = STANDARD.known_count
         levels = []
         for channel, mean in enumerate(self.channels.means):
-            level = (_noise(mean) * bench.gain("transmitter", channel) ** 2 - bench.floor) / bench.gain("noise", channel) ** 2
+            level = (
+                _noise(mean) * bench.gain("transmitter", channel) ** 2 - bench.floor
+            ) / bench.gain("noise", channel) ** 2
             if level < 0:
                 reach = -10 * math.log10(bench.floor / bench.gain("transmitter", channel) ** 2)
                 raise InvalidInput(
-                    f"channel {channel} cannot reach {mean:g} dB: without the noise source it has {reach:.1f} dB. Raise its transmitter gain in [paths], or lower the mean."
+                    f"channel {channel} cannot reach {mean:g} dB: without the noise source it has "
+                    f"{reach:.1f} dB. Raise its transmitter gain in [paths], or lower the mean."
                 )
             levels.append(level)
         own = [estimator_spread(known, mean) ** 2 for mean in self.channels.means]
         return tuple(levels), math.sqrt(max(self.channels.spread**2 - float(np.mean(own)), 0.0))
 
     def jam_power_db(self, channel: int) -> float:
-        """Return the power at which the jammer transmits in a channel, so that a jammed packet has that channel's jammed mean."""
+        """Return the power at which the jammer transmits in a channel, so that a
+        jammed packet has that channel's jammed mean.
+        """
         bench = self.bench()
-        wanted = (_noise(self.channels.jammed[channel]) - _noise(self.channels.means[channel])) * bench.gain("transmitter", channel) ** 2
+        wanted = (
+            _noise(self.channels.jammed[channel]) - _noise(self.channels.means[channel])
+        ) * bench.gain("transmitter", channel) ** 2
         return 10 * math.log10(max(wanted, 1e-30) / bench.gain("jammer", channel) ** 2)
 
 
 def _noise(mean: float) -> float:
-    """Return the noise over the packet's power at which the measured SINR has that mean."""
+    """Return the noise over the packet's power at which the measured SINR has that
+    mean.
+    """
     return float(10 ** (-(mean - estimator_bias(STANDARD.known_count)) / 10))
 
 
@@ -318,17 +394,25 @@ def _content(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except ValueError as error:
-        raise BadFile(f"{path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {error}.") from None
+        raise BadFile(
+            f"{path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {error}."
+        ) from None
     if not isinstance(data, dict):
         raise BadFile(f"{path} is not a configuration: it has no names and values.")
     return data
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Return two configurations as one, tables key by key; where both say something, the one above holds."""
+    """Return two configurations as one, tables key by key; where both say something,
+    the one above holds.
+    """
     merged = dict(below)
     for key, value in above.items():
-        merged[key] = {**below[key], **value} if isinstance(value, dict) and isinstance(below.get(key), dict) else value
+        merged[key] = (
+            {**below[key], **value}
+            if isinstance(value, dict) and isinstance(below.get(key), dict)
+            else value
+        )
     return merged
 
 
@@ -339,7 +423,10 @@ def _made(kind: type[T], where: str, table: Any) -> T:
 
 
 def _check_hardware(table: Any) -> None:
-    """Check the names in `[hardware]`, its times and its gains; `backends/hardware.py` and `safety.py` check what a node may do when its device is opened."""
+    """Check the names in `[hardware]`, its times and its gains;
+    `backends/hardware.py` and `safety.py` check what a node may do when its device
+    is opened.
+    """
     _check_keys("[hardware]", table, HARDWARE_KEYS)
     for name in ("listen_seconds", "jam_seconds"):
         if name in table:
@@ -349,13 +436,20 @@ def _check_hardware(table: Any) -> None:
     for role, gain in gains.items():
         of_channels = role == "jammer" and isinstance(gain, list | tuple)
         if of_channels and len(gain) != CHANNELS:
-            raise InvalidInput(f"the jammer's gains in [hardware.gains_db] must be one number, or one for each of the {CHANNELS} channels, got {list(gain)!r}.")
+            raise InvalidInput(
+                "the jammer's gains in [hardware.gains_db] must be one number, or one for each "
+                f"of the {CHANNELS} channels, got {list(gain)!r}."
+            )
         for one in gain if of_channels else [gain]:
             number(f"the gain of {role} in [hardware.gains_db]", one)
     devices = table.get("devices", {})
     for role, device in devices.items() if isinstance(devices, dict) else ():
         if not isinstance(device, str) or not device.strip():
-            raise InvalidInput(f"the device of {role} in [hardware.devices] must be text such as 'driver=uhd,serial=30F4A7B', got {device!r}; `ironarm radio probe` lists devices.")
+            raise InvalidInput(
+                f"the device of {role} in [hardware.devices] must be text such as "
+                f"'driver=uhd,serial=30F4A7B', got {device!r}; `ironarm radio probe` lists "
+                "devices."
+            )
 
 
 def _check_keys(where: str, table: Any, known: Sequence[str]) -> None:
@@ -363,13 +457,34 @@ def _check_keys(where: str, table: Any, known: Sequence[str]) -> None:
         raise InvalidInput(f"{where} must be a table of names and values, got {table!r}.")
     for key in table:
         if key not in known:
-            raise InvalidInput(f"unknown key {key!r} in {where}; expected one of {', '.join(known)}.{did_you_mean(key, known)}")
+            raise InvalidInput(
+                f"unknown key {key!r} in {where}; expected one of "
+                f"{', '.join(known)}.{did_you_mean(key, known)}"
+            )
 
 
-def _tuples(settings: Any, *names: str, each: str = "number", at_least: float = -math.inf, at_most: float = math.inf) -> None:
-    """Check that each of these settings has a number within the bounds for each channel, and keep it as a tuple."""
+def _tuples(
+    settings: Any,
+    *names: str,
+    each: str = "number",
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+) -> None:
+    """Check that each of these settings has a number within the bounds for each
+    channel, and keep it as a tuple.
+    """
     for name in names:
         values = getattr(settings, name)
         if not isinstance(values, list | tuple) or len(values) != CHANNELS:
-            raise InvalidInput(f"{name} must be a list with one {each} for each of the {CHANNELS} channels, got {values!r}.")
-        object.__setattr__(settings, name, tuple(number(f"a value of {name}", value, at_least=at_least, at_most=at_most) for value in values))
+            raise InvalidInput(
+                f"{name} must be a list with one {each} for each of the {CHANNELS} channels, got "
+                f"{values!r}."
+            )
+        object.__setattr__(
+            settings,
+            name,
+            tuple(
+                number(f"a value of {name}", value, at_least=at_least, at_most=at_most)
+                for value in values
+            ),
+        )

@@ -1,4 +1,6 @@
-"""One device of the virtual radio: its connections, what they are set to, and how much room a receiver has."""
+"""One device of the virtual radio: its connections, what they are set to, and how
+much room a receiver has.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ UNIT_BYTES = 8 * 1024
 """What SoapySDR reads at once, unless it is told otherwise."""
 
 SEGMENT_BYTES = 1400
-"""On the loopback segments would have up to 64 kB, and a kernel opens a window only by a whole segment."""
+"""On the loopback segments would have up to 64 kB, and a kernel opens a window only
+by a whole segment.
+"""
 
 
 @dataclass
@@ -31,7 +35,9 @@ class Direction:
     @property
     def ready(self) -> bool:
         """Whether samples can flow."""
-        return self.samples is not None and self.frequency_hz is not None and self.rate_hz == RATE_HZ
+        return (
+            self.samples is not None and self.frequency_hz is not None and self.rate_hz == RATE_HZ
+        )
 
 
 @dataclass
@@ -56,7 +62,9 @@ class Device:
 
 
 def prepare(listener: socket.socket) -> None:
-    """Set what all connections of a listener inherit: small segments, and a question every second whether the window has opened."""
+    """Set what all connections of a listener inherit: small segments, and a question
+    every second whether the window has opened.
+    """
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (("TCP_MAXSEG", SEGMENT_BYTES), ("TCP_KEEPIDLE", 1), ("TCP_KEEPINTVL", 1)):
         if hasattr(socket, option):
@@ -64,7 +72,9 @@ def prepare(listener: socket.socket) -> None:
 
 
 def window(link: socket.socket) -> int:
-    """Return how many bytes the receiver has room for, less those that are under way; where the kernel does not tell, there is always room."""
+    """Return how many bytes the receiver has room for, less those that are under
+    way; where the kernel does not tell, there is always room.
+    """
     if not hasattr(socket, "TCP_INFO"):
         return UNIT_BYTES
     import fcntl  # not everywhere

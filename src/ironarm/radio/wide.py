@@ -1,4 +1,6 @@
-"""Many packets at once in the 5 MS/s view of all five channels: compiled noise and reception, and SciPy's FFT between them."""
+"""Many packets at once in the 5 MS/s view of all five channels: compiled noise and
+reception, and SciPy's FFT between them.
+"""
 
 from __future__ import annotations
 
@@ -17,54 +19,96 @@ from .randomness import JAM, NOISE, fold
 from .receiver import Receiver
 
 CHUNK = 16
-"""Packets whose recordings are in memory together; any number gives the same results."""
+"""Packets whose recordings are in memory together; any number gives the same
+results.
+"""
 
 
 @dataclass(frozen=True)
 class WideLink:
-    """Packets through a wideband medium: the same as `Medium.wideband`, `channelise` and `Receiver.receive` for the packet's key, faster.
+    """Packets through a wideband medium: the same as `Medium.wideband`, `channelise`
+    and `Receiver.receive` for the packet's key, faster.
 
     Parameters
     ----------
-    medium : noise, floor, gains and wander; its seed is not used, because packets come with their keys.
+    medium : noise, floor, gains and wander; its seed is not used, because packets come
+        with their keys.
     receiver : with 3 samples a symbol.
 
     Examples
     --------
     >>> from ironarm.radio.randomness import key
-    >>> link = WideLink(Medium(noise=[10 ** (-sinr / 10) for sinr in (41, 37, 35, 31, 28)]))
+    >>> link = WideLink(
+    ...     Medium(noise=[10 ** (-sinr / 10) for sinr in (41, 37, 35, 31, 28)])
+    ... )
     >>> keys = np.array([key(1, 0, i) for i in range(20)])
-    >>> round(float(link.sinr(keys, channel=3).mean())), link.recordings(keys[:2], channel=3).shape
+    >>> (
+    ...     round(float(link.sinr(keys, channel=3).mean())),
+    ...     link.recordings(keys[:2], channel=3).shape,
+    ... )
     (31, (2, 5400))
     """
 
     medium: Medium
     receiver: Receiver = field(default_factory=lambda: Receiver(sps=3))
 
-    def sinr(self, keys: np.ndarray, channel: int, jam: float = 0.0, rounds: np.ndarray | None = None) -> np.ndarray:
-        """Return the SINR in dB of each packet sent in a channel; `jam` is the power of a jammer's noise there."""
+    def sinr(
+        self, keys: np.ndarray, channel: int, jam: float = 0.0, rounds: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the SINR in dB of each packet sent in a channel; `jam` is the power
+        of a jammer's noise there.
+        """
         headers = np.zeros(len(keys), np.int64) if rounds is None else rounds
         parts = [slice(i, i + CHUNK) for i in range(0, len(keys), CHUNK)]
-        return np.concatenate([self.receive(self.recordings(keys[part], channel, jam, headers[part]), channel) for part in parts])
+        return np.concatenate(
+            [
+                self.receive(self.recordings(keys[part], channel, jam, headers[part]), channel)
+                for part in parts
+            ]
+        )
 
-    def recordings(self, keys: np.ndarray, channel: int, jam: float = 0.0, rounds: np.ndarray | None = None) -> np.ndarray:
-        """Return what the receiver hears of all channels at 5 MS/s, a row for each packet."""
+    def recordings(
+        self, keys: np.ndarray, channel: int, jam: float = 0.0, rounds: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return what the receiver hears of all channels at 5 MS/s, a row for each
+        packet.
+        """
         keys = np.ascontiguousarray(keys, np.uint64)
-        headers = np.zeros(len(keys), np.int64) if rounds is None else np.ascontiguousarray(np.asarray(rounds, np.int64) % 2**32)
+        headers = (
+            np.zeros(len(keys), np.int64)
+            if rounds is None
+            else np.ascontiguousarray(np.asarray(rounds, np.int64) % 2**32)
+        )
         chain, space = self._link.chain, self._link.space()
         count, narrow = 12 * chain.width, 3 * chain.width
         noise = np.empty((2, len(keys) * count), np.float32)
-        compiled(kernels.draw_noise)(fold(keys, NOISE), noise[0], noise[1], np.empty(count, np.int64), np.empty(count, np.float32))
+        compiled(kernels.draw_noise)(
+            fold(keys, NOISE),
+            noise[0],
+            noise[1],
+            np.empty(count, np.int64),
+            np.empty(count, np.float32),
+        )
         spectrum = (noise[0] + 1j * noise[1]).reshape(len(keys), count) * self._bin_scale
         sent = np.empty((2, len(keys) * narrow), np.float32)
         gain = self.medium.gain("transmitter", channel)
-        compiled(kernels.send)(chain, space, keys, headers, float(self.medium.wander_db), sent[0], sent[1])
+        compiled(kernels.send)(
+            chain, space, keys, headers, float(self.medium.wander_db), sent[0], sent[1]
+        )
         signal = fft.fft((sent[0] + 1j * sent[1]).reshape(len(keys), narrow)) * np.float32(2 * gain)
         if jam > 0:
             noise = np.empty((2, len(keys) * narrow), np.float32)
-            compiled(kernels.draw_noise)(fold(fold(keys, 1001), JAM), noise[0], noise[1], np.empty(count, np.int64), np.empty(count, np.float32))
+            compiled(kernels.draw_noise)(
+                fold(fold(keys, 1001), JAM),
+                noise[0],
+                noise[1],
+                np.empty(count, np.int64),
+                np.empty(count, np.float32),
+            )
             amplitude = 2 * math.sqrt(0.5 * jam) * self.medium.gain("jammer", channel)
-            signal += fft.fft((noise[0] + 1j * noise[1]).reshape(len(keys), narrow)) * (in_channel(chain.width, 3) * np.float32(amplitude))
+            signal += fft.fft((noise[0] + 1j * noise[1]).reshape(len(keys), narrow)) * (
+                in_channel(chain.width, 3) * np.float32(amplitude)
+            )
         spectrum[:, self._bins(channel)] += signal
         return np.asarray(fft.ifft(spectrum, overwrite_x=True))
 

@@ -1,8 +1,11 @@
 """Cells: simulations of one policy that are kept on disk and never run twice.
 
-A cell is one policy on one bandit under one attack, with its horizon, trials, seed and checkpoints. Its result is one file, named by a hash of everything that determines it, the
-code included, and written whole or not at all. So work that was interrupted goes on where it stopped, and work that was done is there at once. Cells of the same seed meet
-the same noise and coins, whenever and wherever they are run, so they can be compared trial by trial.
+A cell is one policy on one bandit under one attack, with its horizon, trials, seed and
+checkpoints. Its result is one file, named by a hash of everything that determines it,
+the code included, and written whole or not at all. So work that was interrupted goes on
+where it stopped, and work that was done is there at once. Cells of the same seed meet
+the same noise and coins, whenever and wherever they are run, so they can be compared
+trial by trial.
 """
 
 from __future__ import annotations
@@ -35,7 +38,15 @@ class Cell:
     """One policy in one setting; see the module's docstring.
 
     >>> import ironarm as ia
-    >>> cell = Cell(ia.UCB(), ia.GaussianBandit([0, 1]), ia.NoAttack(), horizon=100, trials=3, seed=1, checkpoints=(10, 100))
+    >>> cell = Cell(
+    ...     ia.UCB(),
+    ...     ia.GaussianBandit([0, 1]),
+    ...     ia.NoAttack(),
+    ...     horizon=100,
+    ...     trials=3,
+    ...     seed=1,
+    ...     checkpoints=(10, 100),
+    ... )
     >>> cell.run(progress=False).regret.shape
     (1, 3, 2)
     """
@@ -50,8 +61,12 @@ class Cell:
 
     @cached_property
     def specification(self) -> dict[str, Any]:
-        """Everything that determines the result but the checkpoints and the code, as plain data."""
-        return specification((self.policy,), self.bandit, self.attack, self.horizon, self.trials, self.seed)
+        """Everything that determines the result but the checkpoints and the code, as
+        plain data.
+        """
+        return specification(
+            (self.policy,), self.bandit, self.attack, self.horizon, self.trials, self.seed
+        )
 
     @cached_property
     def key(self) -> str:
@@ -67,32 +82,82 @@ class Cell:
 
     def run(self, workers: int | None = None, progress: bool | Progress | None = None) -> Result:
         """Run the simulation."""
-        settings: dict[str, Any] = {"horizon": self.horizon, "trials": self.trials, "seed": self.seed, "workers": workers}
-        return simulate(self.policy, self.bandit, self.attack, checkpoints=self.checkpoints, progress=progress, **settings)
+        settings: dict[str, Any] = {
+            "horizon": self.horizon,
+            "trials": self.trials,
+            "seed": self.seed,
+            "workers": workers,
+        }
+        return simulate(
+            self.policy,
+            self.bandit,
+            self.attack,
+            checkpoints=self.checkpoints,
+            progress=progress,
+            **settings,
+        )
 
 
-def run_together(cells: Sequence[Cell], workers: int | None = None, progress: bool | Progress | None = None) -> list[Result]:
-    """Run cells that differ in nothing but the policy, as one simulation: the noise is drawn once, and rewards are computed once, for all of them. Their results are the same."""
+def run_together(
+    cells: Sequence[Cell], workers: int | None = None, progress: bool | Progress | None = None
+) -> list[Result]:
+    """Run cells that differ in nothing but the policy, as one simulation: the noise
+    is drawn once, and rewards are computed once, for all of them. Their results are
+    the same.
+    """
     first = cells[0]
-    settings: dict[str, Any] = {"horizon": first.horizon, "trials": first.trials, "seed": first.seed, "workers": workers}
-    result = simulate([cell.policy for cell in cells], first.bandit, first.attack, checkpoints=first.checkpoints, progress=progress, **settings)
+    settings: dict[str, Any] = {
+        "horizon": first.horizon,
+        "trials": first.trials,
+        "seed": first.seed,
+        "workers": workers,
+    }
+    result = simulate(
+        [cell.policy for cell in cells],
+        first.bandit,
+        first.attack,
+        checkpoints=first.checkpoints,
+        progress=progress,
+        **settings,
+    )
     parts = []
     for i, cell in enumerate(cells):
-        arrays = {name: getattr(result, name)[i : i + 1] for name in ("regret", "optimal", "pulls", "last_tenth")}
-        parts.append(Result(policies=(cell.policy,), rounds=result.rounds, specification=cell.specification, seconds=None, **arrays))
+        arrays = {
+            name: getattr(result, name)[i : i + 1]
+            for name in ("regret", "optimal", "pulls", "last_tenth")
+        }
+        parts.append(
+            Result(
+                policies=(cell.policy,),
+                rounds=result.rounds,
+                specification=cell.specification,
+                seconds=None,
+                **arrays,
+            )
+        )
     return parts
 
 
 def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
-    """Compile all that the cells need, once and on two processors; whoever runs them, here or in other processes, then only loads it."""
+    """Compile all that the cells need, once and on two processors; whoever runs
+    them, here or in other processes, then only loads it.
+    """
     adversaries = {type(cell.attack): Adversary(cell.attack, cell.bandit) for cell in cells}
     by_arms: dict[int, dict[Machine, Cell]] = {}
     for cell in cells:
         arms = cell.bandit.arms
-        by_arms.setdefault(arms, {}).setdefault(machine_for(cell.policy, cell.policy.constants(arms, cell.horizon), arms), cell)
+        by_arms.setdefault(arms, {}).setdefault(
+            machine_for(cell.policy, cell.policy.constants(arms, cell.horizon), arms), cell
+        )
     for arms, needed in by_arms.items():
         first = next(iter(needed.values()))
-        compile_all([cell.policy for cell in needed.values()], adversaries[type(first.attack)], arms, first.horizon, say)
+        compile_all(
+            [cell.policy for cell in needed.values()],
+            adversaries[type(first.attack)],
+            arms,
+            first.horizon,
+            say,
+        )
     for adversary in adversaries.values():
         _ = adversary.pointer
     for cell in cells:
@@ -100,33 +165,49 @@ def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
 
 
 class CellStore:
-    """A folder of finished cells. Several processes may use it at once: a file is there whole or not at all, and both would write the same."""
+    """A folder of finished cells.
+
+    Several processes may use it at once: a file is there whole or not at all, and both
+    would write the same.
+    """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InvalidInput(f"the folder {self.folder} cannot be made: {error.strerror}. Choose another one.") from None
+            raise InvalidInput(
+                f"the folder {self.folder} cannot be made: {error.strerror}. Choose another one."
+            ) from None
 
     def path(self, cell: Cell) -> Path:
         """Return where a cell's result is kept."""
         return self.folder / f"{cell.key}.npz"
 
     def get(self, cell: Cell) -> Result | None:
-        """Return a cell's result; None if it is not there, or damaged and therefore to be redone."""
+        """Return a cell's result; None if it is not there, or damaged and therefore
+        to be redone.
+        """
         try:
             result = Result.load(self.path(cell))
         except BadFile:
             return None
-        fits = result.specification == cell.specification and result.regret.shape[1] == cell.trials and tuple(result.rounds.tolist()) == cell.checkpoints
+        fits = (
+            result.specification == cell.specification
+            and result.regret.shape[1] == cell.trials
+            and tuple(result.rounds.tolist()) == cell.checkpoints
+        )
         return result if fits and np.isfinite(result.regret).all() else None
 
     def put(self, cell: Cell, result: Result) -> None:
-        """Keep a cell's result, without the time it took, so that the file is the same whenever and wherever it is made."""
+        """Keep a cell's result, without the time it took, so that the file is the
+        same whenever and wherever it is made.
+        """
         replace(result, seconds=None).save(self.path(cell))
 
-    def obtain(self, cell: Cell, workers: int | None = None, progress: bool | Progress | None = None) -> Result:
+    def obtain(
+        self, cell: Cell, workers: int | None = None, progress: bool | Progress | None = None
+    ) -> Result:
         """Return a cell's result, running the simulation if it is not there."""
         result = self.get(cell)
         if result is None:

@@ -1,7 +1,9 @@
 """A hash of the code that a simulation's result depends on.
 
-Results that are kept on disk must not outlive the code that made them. The hash covers the files in which the policy, its estimator, the attack and the bandit are defined, the
-simulator and the engine, and, step by step, the files in which the names used there are defined. So an edit of one policy makes that policy's results stale, and no others.
+Results that are kept on disk must not outlive the code that made them. The hash covers
+the files in which the policy, its estimator, the attack and the bandit are defined, the
+simulator and the engine, and, step by step, the files in which the names used there are
+defined. So an edit of one policy makes that policy's results stale, and no others.
 """
 
 from __future__ import annotations
@@ -34,12 +36,21 @@ def _fingerprint(kinds: tuple[type, ...]) -> str:
     from . import simulate, trial
 
     packages = {"ironarm", *(kind.__module__.partition(".")[0] for kind in kinds)}
-    waiting = [jit.__name__, trial.__name__, *(base.__module__ for kind in kinds for base in kind.__mro__)]
+    waiting = [
+        jit.__name__,
+        trial.__name__,
+        *(base.__module__ for kind in kinds for base in kind.__mro__),
+    ]
     reached: set[str] = set()
     while waiting:
         name = waiting.pop()
         # a package's own file is a list of names; following it would reach every policy
-        if name and name not in reached | WORDS_ONLY and not hasattr(sys.modules[name], "__path__") and (name.partition(".")[0] in packages or not _is_library(name)):
+        if (
+            name
+            and name not in reached | WORDS_ONLY
+            and not hasattr(sys.modules[name], "__path__")
+            and (name.partition(".")[0] in packages or not _is_library(name))
+        ):
             reached.add(name)
             waiting += [_home(value) for value in vars(sys.modules[name]).values()]
     loop = machine.LOOP.read_text(encoding="utf-8")  # a template, never imported
@@ -48,13 +59,17 @@ def _fingerprint(kinds: tuple[type, ...]) -> str:
 
 
 def _home(value: object) -> str:
-    """Return the name of the module that a value was defined in, or that it is; nothing for plain data."""
+    """Return the name of the module that a value was defined in, or that it is;
+    nothing for plain data.
+    """
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     return name if isinstance(name, str) and name in sys.modules else ""
 
 
 def _is_library(name: str) -> bool:
-    """Say whether a module is Python's own or was installed, so that its version speaks for it."""
+    """Say whether a module is Python's own or was installed, so that its version
+    speaks for it.
+    """
     file = getattr(sys.modules[name], "__file__", None)
     return file is None or any(Path(file).is_relative_to(place) for place in _library_places())
 
@@ -67,5 +82,6 @@ def _library_places() -> tuple[str, ...]:
 def _source(name: str) -> str:
     try:
         return inspect.getsource(sys.modules[name])
-    except (OSError, TypeError):  # typed at a prompt: nothing to compare with, so its results are not found again
+    # typed at a prompt: nothing to compare with, so its results are not found again
+    except (OSError, TypeError):
         return f"{name} {id(sys.modules[name])}"

@@ -35,7 +35,9 @@ def plot_result(result: Result, path: str | Path | None = None) -> Any:
         above.set_ylim(bottom=max(float(positive.min()), float(result.regret.max()) * 1e-7))
     below.set(xscale="log", xlabel="round", ylabel="share of optimal pulls", ylim=(-0.03, 1.03))
     figure.suptitle(_title(result), fontsize=10)
-    figure.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(
+        *above.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False
+    )
     if path is not None:
         path = Path(path)
         try:
@@ -50,6 +52,13 @@ def plot_result(result: Result, path: str | Path | None = None) -> Any:
 def _title(result: Result) -> str:
     specification = result.specification
     attack = specification["attack"]
-    numbers = ", ".join(f"{name}={value:g}" if isinstance(value, (int, float)) else f"{name}={value}" for name, value in attack["parameters"].items())
+    numbers = ", ".join(
+        f"{name}={value:g}" if isinstance(value, (int, float)) else f"{name}={value}"
+        for name, value in attack["parameters"].items()
+    )
     trials = specification["trials"]
-    return f"{attack['attack']}({numbers}), {trials} trials: mean and 95 % band" if trials > 1 else f"{attack['attack']}({numbers}), one trial"
+    return (
+        f"{attack['attack']}({numbers}), {trials} trials: mean and 95 % band"
+        if trials > 1
+        else f"{attack['attack']}({numbers}), one trial"
+    )

@@ -12,7 +12,11 @@ LINE_EVERY = 10.0
 
 
 class Progress:
-    """Progress of `total` steps on standard error. `show`: True always, False never, None only on a terminal; nothing appears in the first two seconds."""
+    """Progress of `total` steps on standard error.
+
+    `show`: True always, False never, None only on a terminal; nothing appears in the
+    first two seconds.
+    """
 
     def __init__(self, what: str, total: float, show: bool | None = None) -> None:
         self._what, self._total, self._done = what, total, 0.0
@@ -31,7 +35,9 @@ class Progress:
         self.refresh()
 
     def announce(self, what: str) -> None:
-        """Say at once what is being done now, because it will take its time and cannot report on the way."""
+        """Say at once what is being done now, because it will take its time and
+        cannot report on the way.
+        """
         self._what = what
         if self._wanted and self._terminal:
             self._show()
@@ -43,7 +49,9 @@ class Progress:
         self._done += steps
 
     def restart(self, total: float) -> None:
-        """Begin to count anew, so that time spent on something else does not count as slow steps."""
+        """Begin to count anew, so that time spent on something else does not count
+        as slow steps.
+        """
         self._total, self._done = total, 0.0
         self._started = self._last_line = time.monotonic()
         if self._bar is not None:
@@ -59,8 +67,16 @@ class Progress:
         elif now - self._last_line >= LINE_EVERY:
             self._last_line = now
             share = self._done / self._total if self._total else 1.0
-            left = f", about {(now - self._started) * (1 / share - 1):.0f} s left" if share > 0.02 else ""
-            print(f"{self._what}: {100 * share:.0f} %, {now - self._started:.0f} s{left}", file=sys.stderr, flush=True)
+            left = (
+                f", about {(now - self._started) * (1 / share - 1):.0f} s left"
+                if share > 0.02
+                else ""
+            )
+            print(
+                f"{self._what}: {100 * share:.0f} %, {now - self._started:.0f} s{left}",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def _show(self) -> None:
         if self._bar is None:
@@ -72,18 +88,32 @@ class Progress:
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
-        columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
-        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=60)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+        )
+        self._bar = RichProgress(
+            *columns, console=Console(stderr=True), transient=True, speed_estimate_period=60
+        )
         self._bar.start()
         self._task = self._bar.add_task(self._what, total=self._total)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._bar is not None:
             self._bar.stop()
 
 
 class Part(Progress):
-    """A part of larger work that shows itself as the whole's progress: each step counts as `weight` steps of the whole."""
+    """A part of larger work that shows itself as the whole's progress: each step
+    counts as `weight` steps of the whole.
+    """
 
     def __init__(self, whole: Progress, what: str, weight: float) -> None:
         self._whole, self._label, self._weight = whole, what, weight
@@ -104,5 +134,10 @@ class Part(Progress):
         """Bring the whole's display up to date."""
         self._whole.refresh()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         pass

@@ -31,18 +31,28 @@ class Result:
     ----------
     policies : the policies, in the order given.
     rounds : the checkpoints' rounds, the last is the horizon.
-    regret : array (policy, trial, checkpoint), the sum of the true gaps of the arms pulled so far.
+    regret : array (policy, trial, checkpoint), the sum of the true gaps of the arms
+        pulled so far.
     optimal : the share of pulls of the best arm so far, same shape.
     pulls : array (policy, trial, arm), final counts.
-    last_tenth : array (policy, trial), the share of pulls of the best arm in the last tenth of the rounds.
+    last_tenth : array (policy, trial), the share of pulls of the best arm in the last
+        tenth of the rounds.
     stuck : array (policy, trial), whether that share is below one half.
-    specification : everything that determines the result, as plain data: policies, bandit, attack, horizon, trials, seed, versions.
+    specification : everything that determines the result, as plain data: policies,
+        bandit, attack, horizon, trials, seed, versions.
     seconds : how long it took; None in files whose bytes must not depend on it.
 
     Examples
     --------
     >>> import ironarm as ia
-    >>> result = ia.simulate(ia.UCB(), ia.GaussianBandit([0, 1]), horizon=100, trials=3, seed=1, progress=False)
+    >>> result = ia.simulate(
+    ...     ia.UCB(),
+    ...     ia.GaussianBandit([0, 1]),
+    ...     horizon=100,
+    ...     trials=3,
+    ...     seed=1,
+    ...     progress=False,
+    ... )
     >>> result.pulls.sum(axis=2).tolist()
     [[100, 100, 100]]
     """
@@ -67,14 +77,22 @@ class Result:
         return [p.label if isinstance(p, Policy) else str(p["policy"]) for p in self.policies]
 
     def summary(self) -> Summary:
-        """Return a table: final regret with a 95 % interval, tails, share stuck, and the paired differences between policies.
+        """Return a table: final regret with a 95 % interval, tails, share stuck, and
+        the paired differences between policies.
 
         Examples
         --------
         >>> import ironarm as ia
         >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
         >>> attack = ia.OppositeUniform(rho=0.125)
-        >>> result = ia.simulate([ia.MedEUCB(), ia.UCB()], bandit, attack, horizon=10_000, trials=10, seed=1)
+        >>> result = ia.simulate(
+        ...     [ia.MedEUCB(), ia.UCB()],
+        ...     bandit,
+        ...     attack,
+        ...     horizon=10_000,
+        ...     trials=10,
+        ...     seed=1,
+        ... )
         >>> row = result.summary().rows[0]
         >>> row.policy, row.mean, row.stuck
         ('MedEUCB', 3330.0, 0.0)
@@ -82,17 +100,25 @@ class Result:
         return summarise(self.labels, self.regret[:, :, -1], self.optimal[:, :, -1], self.stuck)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draw regret and share of optimal pulls over the rounds, with 95 % bands; save to `path` if given. Returns the matplotlib figure. Needs the extra `study`."""
+        """Draw regret and share of optimal pulls over the rounds, with 95 % bands;
+        save to `path` if given. Returns the matplotlib figure. Needs the extra
+        `study`.
+        """
         from .plot import plot_result
 
         return plot_result(self, path)
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with one row for each policy, trial and checkpoint. Needs pandas."""
+        """Return a pandas DataFrame with one row for each policy, trial and checkpoint.
+
+        Needs pandas.
+        """
         try:
             import pandas
         except ImportError:
-            raise MissingExtra("Result.to_frame needs pandas. Install it with: pip install pandas") from None
+            raise MissingExtra(
+                "Result.to_frame needs pandas. Install it with: pip install pandas"
+            ) from None
         policies, trials, rounds = self.regret.shape
         labels = np.repeat(np.array(self.labels, dtype=object), trials * rounds)
         return pandas.DataFrame(
@@ -106,11 +132,22 @@ class Result:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the result to a file (arrays and JSON in an .npz), whole or not at all."""
+        """Write the result to a file (arrays and JSON in an .npz), whole or not at
+        all.
+        """
         path = Path(path)
-        header = {"format": FORMAT, "version": FORMAT_VERSION, "specification": self.specification, "seconds": self.seconds}
+        header = {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "specification": self.specification,
+            "seconds": self.seconds,
+        }
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, header=np.array(json.dumps(header)), **{name: getattr(self, name) for name in ARRAYS})
+        np.savez_compressed(
+            buffer,
+            header=np.array(json.dumps(header)),
+            **{name: getattr(self, name) for name in ARRAYS},
+        )
         if not path.parent.is_dir():
             raise InvalidInput(f"{path} cannot be written: its folder does not exist.")
         write_whole(path, buffer.getvalue())
@@ -127,7 +164,10 @@ class Result:
                 if not isinstance(header, dict) or header.get("format") != FORMAT:
                     raise BadFile(f"{path} is not a result of ironarm.")
                 if header["version"] > FORMAT_VERSION:
-                    raise BadFile(f"{path} was written by a newer ironarm (format {header['version']}, this one reads up to {FORMAT_VERSION}). Update ironarm to read it.")
+                    raise BadFile(
+                        f"{path} was written by a newer ironarm (format {header['version']}, this "
+                        f"one reads up to {FORMAT_VERSION}). Update ironarm to read it."
+                    )
                 arrays = {name: file[name] for name in ARRAYS}
                 specification = header["specification"]
                 policies = tuple(_policy(data) for data in specification["policies"])
@@ -136,21 +176,45 @@ class Result:
             raise BadFile(f"{path} does not exist.") from None
         except BadFile:
             raise
-        except (OSError, ValueError, KeyError, TypeError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            EOFError,
+            NotImplementedError,
+            RuntimeError,
+            zipfile.BadZipFile,
+            zlib.error,
+        ) as error:
             raise BadFile(f"{path} is damaged or not a result of ironarm.") from error
         result = cls(policies=policies, specification=specification, seconds=seconds, **arrays)
-        shape = (len(policies), result.regret.shape[1] if result.regret.ndim == 3 else -1, len(result.rounds))
-        if result.regret.shape != shape or result.optimal.shape != shape or result.pulls.shape[:2] != shape[:2] or result.last_tenth.shape != shape[:2]:
+        shape = (
+            len(policies),
+            result.regret.shape[1] if result.regret.ndim == 3 else -1,
+            len(result.rounds),
+        )
+        if (
+            result.regret.shape != shape
+            or result.optimal.shape != shape
+            or result.pulls.shape[:2] != shape[:2]
+            or result.last_tenth.shape != shape[:2]
+        ):
             raise BadFile(f"{path} is damaged: its arrays do not fit together.")
         return result
 
     def __repr__(self) -> str:
         horizon, trials = self.specification["horizon"], self.specification["trials"]
-        return f"<Result: {', '.join(self.labels)}; {trials} trials of {horizon} rounds, seed {self.specification['seed']}>"
+        return (
+            f"<Result: {', '.join(self.labels)}; {trials} trials of {horizon} rounds, seed "
+            f"{self.specification['seed']}>"
+        )
 
 
 def _policy(data: dict[str, Any]) -> Policy | dict[str, Any]:
-    """Return the policy, or its description if it is a user's own and its code is not at hand."""
+    """Return the policy, or its description if it is a user's own and its code is
+    not at hand.
+    """
     try:
         return from_dict(data)
     except InvalidInput:

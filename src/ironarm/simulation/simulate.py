@@ -1,4 +1,6 @@
-"""Policies × one bandit × one attack × trials, every policy meeting the same coins and noise."""
+"""Policies × one bandit × one attack × trials, every policy meeting the same coins
+and noise.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ def simulate(
 ) -> Result:
     """Simulate policies on a bandit under an attack.
 
-    In every trial all policies meet the same noise and the same coins, so their results can be compared in pairs. The result depends on `seed` and on nothing else: not on
+    In every trial all policies meet the same noise and the same coins, so their results
+    can be compared in pairs. The result depends on `seed` and on nothing else: not on
     `workers`, not on which other policies take part.
 
     Parameters
@@ -53,15 +56,19 @@ def simulate(
     trials : independent repetitions, >= 1.
     seed : a whole number; None for a fresh one, which the result carries.
     workers : threads; None for one on each processor.
-    checkpoints : the rounds at which regret is recorded; None for about 20 to a decade. The last is always the horizon.
-    progress : show a progress bar on the terminal; None for yes, if there is one and the work takes over two seconds.
+    checkpoints : the rounds at which regret is recorded; None for about 20 to a decade.
+        The last is always the horizon.
+    progress : show a progress bar on the terminal; None for yes, if there is one and
+        the work takes over two seconds.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
     >>> attack = ia.OppositeUniform(rho=0.125, scale=1800)
-    >>> result = ia.simulate([ia.MedEUCB(), ia.UCB()], bandit, attack, horizon=5000, trials=4, seed=7)
+    >>> result = ia.simulate(
+    ...     [ia.MedEUCB(), ia.UCB()], bandit, attack, horizon=5000, trials=4, seed=7
+    ... )
     >>> result.regret.shape == (2, 4, len(result.rounds))
     True
     >>> result.regret[0, :, -1].tolist()
@@ -73,19 +80,29 @@ def simulate(
     if not chosen:
         raise InvalidInput("policies is empty; give at least one, for example ia.MedEUCB().")
     if len(set(chosen)) < len(chosen):
-        raise InvalidInput("a policy is given twice; with common random numbers both would do the same.")
+        raise InvalidInput(
+            "a policy is given twice; with common random numbers both would do the same."
+        )
     if not isinstance(bandit, Bandit):
-        raise InvalidInput(f"bandit must be a bandit, for example ia.GaussianBandit(means=[0, 1]), got {bandit!r}.")
+        raise InvalidInput(
+            f"bandit must be a bandit, for example ia.GaussianBandit(means=[0, 1]), got {bandit!r}."
+        )
     attack = NoAttack() if attack is None else attack
     if not isinstance(attack, Attack):
-        raise InvalidInput(f"attack must be an attack, for example ia.OppositeUniform(rho=0.3), or None, got {attack!r}.")
+        raise InvalidInput(
+            "attack must be an attack, for example ia.OppositeUniform(rho=0.3), or None, got "
+            f"{attack!r}."
+        )
     horizon = whole("horizon", horizon, at_least=1, below=2**48)
     trials = whole("trials", trials, at_least=1)
     seed = fresh_seed() if seed is None else whole("seed", seed)
-    count = min(trials, os.cpu_count() or 1 if workers is None else whole("workers", workers, at_least=1))
+    count = min(
+        trials, os.cpu_count() or 1 if workers is None else whole("workers", workers, at_least=1)
+    )
     rounds = checkpoint_rounds(horizon, checkpoints)
 
-    # one more checkpoint opens the last tenth, by which a trial is judged stuck; a last one is never reached
+    # one more checkpoint opens the last tenth, by which a trial is judged stuck; a last
+    # one is never reached
     opening = horizon - max(1, horizon // 10)
     inner = np.union1d(rounds, [opening] if opening else []).astype(np.int64)
     setting = Setting(chosen, bandit, Adversary(attack, bandit), horizon, seed, np.append(inner, 0))
@@ -106,12 +123,18 @@ def simulate(
             pulls[row, trial] = player.pulls
             # shares are counts over rounds, so the counts come back whole
             before = round(player.optimal[opened] * opening) if opening else 0
-            last_tenth[row, trial] = (round(player.optimal[-1] * horizon) - before) / (horizon - opening)
+            last_tenth[row, trial] = (round(player.optimal[-1] * horizon) - before) / (
+                horizon - opening
+            )
         return True
 
     stopped = threading.Event()
     own = _Own(setting)
-    with progress if isinstance(progress, Progress) else Progress("simulating", trials, progress) as bar:
+    with (
+        progress
+        if isinstance(progress, Progress)
+        else Progress("simulating", trials, progress) as bar
+    ):
         prepare(setting, bar)
         _in_threads(one, trials, count, bar, stopped)
     return Result(
@@ -139,14 +162,20 @@ class _Own(threading.local):
 
 
 def prepare(setting: Setting, bar: Progress) -> None:
-    """Compile what the policies need before the workers start; refuse policies that do not fit the bandit."""
-    compile_all(setting.policies, setting.adversary, setting.bandit.arms, setting.horizon, bar.announce)
+    """Compile what the policies need before the workers start; refuse policies that
+    do not fit the bandit.
+    """
+    compile_all(
+        setting.policies, setting.adversary, setting.bandit.arms, setting.horizon, bar.announce
+    )
     setting.bandit.prepare(bar.announce)
     bar.note("simulating")
 
 
 def _in_threads(one: Any, trials: int, count: int, bar: Progress, stopped: threading.Event) -> None:
-    """Run all trials; on an interrupt or an error let the threads end before going on, so that nothing is left behind."""
+    """Run all trials; on an interrupt or an error let the threads end before going
+    on, so that nothing is left behind.
+    """
     if count == 1:  # no threads: handing a trial over takes longer than starting it
         for trial in range(trials):
             one(trial)
@@ -181,18 +210,31 @@ def _collect(running: set[Future[bool]], bar: Progress) -> set[Future[bool]]:
 
 
 def checkpoint_rounds(horizon: int, checkpoints: Iterable[int] | None = None) -> np.ndarray:
-    """Return the rounds at which results are recorded: given, or about 20 to a decade; the horizon is always the last."""
+    """Return the rounds at which results are recorded: given, or about 20 to a
+    decade; the horizon is always the last.
+    """
     if checkpoints is None:
         count = max(2, int(20 * np.log10(horizon)) + 2)
         rounds = np.unique(np.round(np.geomspace(1, horizon, count)).astype(np.int64))
     else:
-        rounds = np.unique([whole("a checkpoint", t, at_least=1) for t in checkpoints]).astype(np.int64)
+        rounds = np.unique([whole("a checkpoint", t, at_least=1) for t in checkpoints]).astype(
+            np.int64
+        )
         if len(rounds) and rounds[-1] > horizon:
-            raise InvalidInput(f"checkpoints must not lie beyond the horizon {horizon}, got {int(rounds[-1])}.")
+            raise InvalidInput(
+                f"checkpoints must not lie beyond the horizon {horizon}, got {int(rounds[-1])}."
+            )
     return np.union1d(rounds, [horizon]).astype(np.int64)
 
 
-def specification(policies: tuple[Policy, ...], bandit: Bandit, attack: Attack, horizon: int, trials: int, seed: int) -> dict[str, Any]:
+def specification(
+    policies: tuple[Policy, ...],
+    bandit: Bandit,
+    attack: Attack,
+    horizon: int,
+    trials: int,
+    seed: int,
+) -> dict[str, Any]:
     """Return everything that determines a result, as plain data."""
     from .. import __version__
 
@@ -203,7 +245,12 @@ def specification(policies: tuple[Policy, ...], bandit: Bandit, attack: Attack, 
         "horizon": horizon,
         "trials": trials,
         "seed": seed,
-        "versions": {"ironarm": __version__, "python": platform.python_version(), "numpy": np.__version__, "numba": _numba_version()},
+        "versions": {
+            "ironarm": __version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "numba": _numba_version(),
+        },
     }
 
 

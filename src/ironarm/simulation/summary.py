@@ -47,10 +47,21 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {"rows": [asdict(row) for row in self.rows], "pairs": [asdict(pair) for pair in self.pairs]}
+        return {
+            "rows": [asdict(row) for row in self.rows],
+            "pairs": [asdict(pair) for pair in self.pairs],
+        }
 
     def __str__(self) -> str:
-        head = ("policy", "mean regret", "95 % interval", "median", "95 % quantile", "stuck", "optimal pulls")
+        head = (
+            "policy",
+            "mean regret",
+            "95 % interval",
+            "median",
+            "95 % quantile",
+            "stuck",
+            "optimal pulls",
+        )
         body = [
             (
                 row.policy,
@@ -68,12 +79,20 @@ class Summary:
     def pairs_table(self) -> str:
         """Return the paired differences as a table."""
         head = ("first", "second", "first - second", "95 % interval")
-        return text_table(head, [(p.first, p.second, short(p.difference), f"{short(p.low)} to {short(p.high)}") for p in self.pairs])
+        return text_table(
+            head,
+            [
+                (p.first, p.second, short(p.difference), f"{short(p.low)} to {short(p.high)}")
+                for p in self.pairs
+            ],
+        )
 
     __repr__ = __str__
 
 
-def summarise(labels: list[str], regret: np.ndarray, optimal: np.ndarray, stuck: np.ndarray) -> Summary:
+def summarise(
+    labels: list[str], regret: np.ndarray, optimal: np.ndarray, stuck: np.ndarray
+) -> Summary:
     """Summarise final values, arrays (policy, trial)."""
     low, high = bootstrap_interval(regret)
     rows = [
@@ -94,12 +113,17 @@ def summarise(labels: list[str], regret: np.ndarray, optimal: np.ndarray, stuck:
     if indices:
         differences = np.array([regret[i] - regret[j] for i, j in indices])
         low, high = bootstrap_interval(differences)
-        pairs = [Pair(labels[i], labels[j], float(differences[k].mean()), float(low[k]), float(high[k])) for k, (i, j) in enumerate(indices)]
+        pairs = [
+            Pair(labels[i], labels[j], float(differences[k].mean()), float(low[k]), float(high[k]))
+            for k, (i, j) in enumerate(indices)
+        ]
     return Summary(rows, pairs)
 
 
 def bootstrap_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return the percentile bootstrap interval of the mean over the last axis, resampling trials in the same way for every row, with a fixed seed."""
+    """Return the percentile bootstrap interval of the mean over the last axis,
+    resampling trials in the same way for every row, with a fixed seed.
+    """
     trials = values.shape[-1]
     flat = values.reshape(-1, trials)
     means = np.concatenate([weights @ flat.T for weights in resampling_weights(trials)])
@@ -108,13 +132,16 @@ def bootstrap_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndar
 
 
 def resampling_weights(trials: int) -> Iterable[np.ndarray]:
-    """Yield the bootstrap's weights of the trials, RESAMPLES rows in batches; always the same ones."""
+    """Yield the bootstrap's weights of the trials, RESAMPLES rows in batches; always
+    the same ones.
+    """
     return _kept_weights(trials) if trials <= 2000 else _drawn_weights(trials)
 
 
 @lru_cache(maxsize=2)
 def _kept_weights(trials: int) -> tuple[np.ndarray, ...]:
-    # drawing them takes far longer than using them, and a report uses them hundreds of times; at most 32 MB each
+    # drawing them takes far longer than using them, and a report uses them hundreds of
+    # times; at most 32 MB each
     return tuple(_drawn_weights(trials))
 
 
@@ -122,7 +149,12 @@ def _drawn_weights(trials: int) -> Iterator[np.ndarray]:
     generator = np.random.default_rng(0)
     batch = max(1, 1_000_000 // trials)
     for start in range(0, RESAMPLES, batch):
-        yield generator.multinomial(trials, np.full(trials, 1 / trials), size=min(batch, RESAMPLES - start)) / trials
+        yield (
+            generator.multinomial(
+                trials, np.full(trials, 1 / trials), size=min(batch, RESAMPLES - start)
+            )
+            / trials
+        )
 
 
 def short(x: float) -> str:
@@ -135,5 +167,11 @@ def short(x: float) -> str:
 def text_table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     """Return a table as text, the first column to the left and numbers to the right."""
     widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
-    lines = ["  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))) for row in [head, *body]]
+    lines = [
+        "  ".join(
+            cell.ljust(w) if i == 0 else cell.rjust(w)
+            for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in [head, *body]
+    ]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])

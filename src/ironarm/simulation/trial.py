@@ -41,7 +41,9 @@ class Setting:
 
 
 class Columns:
-    """Rewards of the arms for the noise on the tape, computed when an arm is first pulled in a stretch."""
+    """Rewards of the arms for the noise on the tape, computed when an arm is first
+    pulled in a stretch.
+    """
 
     def __init__(self, bandit: Bandit, stretch: int) -> None:
         self._bandit = bandit
@@ -56,7 +58,9 @@ class Columns:
         self.filled[:] = 0
 
     def fill(self, law: int, noise: np.ndarray, coin: np.ndarray) -> None:
-        """Compute one law's rewards; for a law that only an attack can show, those of the attacked rounds."""
+        """Compute one law's rewards; for a law that only an attack can show, those
+        of the attacked rounds.
+        """
         column = self.cells[law * len(noise) : (law + 1) * len(noise)]
         if law < self._bandit.arms:
             column[:] = self._bandit.rewards(law, noise)
@@ -67,12 +71,16 @@ class Columns:
 
 
 class Trials:
-    """Plays trials of a setting, one after the other, in memory that is made once: making it anew would take longer than a short trial."""
+    """Plays trials of a setting, one after the other, in memory that is made once:
+    making it anew would take longer than a short trial.
+    """
 
     def __init__(self, setting: Setting) -> None:
         bandit, adversary = setting.bandit, setting.adversary
         self._setting = setting
-        self._tape = Tape(setting.stretch, adversary.rho, bandit.location_scale is not None, adversary.burst)
+        self._tape = Tape(
+            setting.stretch, adversary.rho, bandit.location_scale is not None, adversary.burst
+        )
         self._columns = Columns(bandit, setting.stretch)
         self.players = [Player(setting, policy) for policy in setting.policies]
 
@@ -97,7 +105,10 @@ class Trials:
 
 
 class Player:
-    """One policy, trial after trial. At each checkpoint `regret` and `optimal` get a number, and `pulls` is counted anew."""
+    """One policy, trial after trial.
+
+    At each checkpoint `regret` and `optimal` get a number, and `pulls` is counted anew.
+    """
 
     def __init__(self, setting: Setting, policy: Policy) -> None:
         arms, marks = setting.bandit.arms, len(setting.checkpoints) - 1
@@ -111,8 +122,14 @@ class Player:
         self._reply = np.zeros(1)
         self._gaps = np.ascontiguousarray(setting.bandit.gaps)
         self._checkpoints = setting.checkpoints
-        self.regret, self.optimal, self.pulls = np.zeros(marks), np.zeros(marks), np.zeros(arms, np.int64)
-        self._attack, self._scene, self._kept_alive = setting.adversary.handles(self.state.view.n, self.state.view.estimate, self._memory)
+        self.regret, self.optimal, self.pulls = (
+            np.zeros(marks),
+            np.zeros(marks),
+            np.zeros(arms, np.int64),
+        )
+        self._attack, self._scene, self._kept_alive = setting.adversary.handles(
+            self.state.view.n, self.state.view.estimate, self._memory
+        )
 
     def begin(self, stream: np.ndarray) -> None:
         """Begin a trial."""
@@ -162,9 +179,19 @@ class Player:
                 i = int(loop[0])
                 a = int(loop[3]) - 1
                 x = float(self._reply[0])
-                self._reply[0] = adversary.answer(played + i + 1, a, x, draws[3 * i + 1], draws[3 * i + 2], state.view.n, state.view.estimate, self._memory)
+                self._reply[0] = adversary.answer(
+                    played + i + 1,
+                    a,
+                    x,
+                    draws[3 * i + 1],
+                    draws[3 * i + 2],
+                    state.view.n,
+                    state.view.estimate,
+                    self._memory,
+                )
                 loop[5] = 2
             else:
                 raise PolicyFault(
-                    f"{type(self._policy).__name__}.choose returned arm {int(loop[4])} in round {played + int(loop[0]) + 1}; arms are numbered 0 to {state.ints[0] - 1}."
+                    f"{type(self._policy).__name__}.choose returned arm {int(loop[4])} in round "
+                    f"{played + int(loop[0]) + 1}; arms are numbered 0 to {state.ints[0] - 1}."
                 )

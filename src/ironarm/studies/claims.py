@@ -1,4 +1,6 @@
-"""Claims: sentences of the paper, each with the check that settles it from the results."""
+"""Claims: sentences of the paper, each with the check that settles it from the
+results.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,24 @@ from .study import Run, Study, known_policies
 from .typed import distinct, fields, text
 
 REQUIRED = ("sentence", "source", "check", "run")
-OPTIONAL = ("policies", "against", "than", "span", "since", "share", "within", "means", "spread", "low", "high", "drop", "reading", "note", "if_disagree", "ours")
+OPTIONAL = (
+    "policies",
+    "against",
+    "than",
+    "span",
+    "since",
+    "share",
+    "within",
+    "means",
+    "spread",
+    "low",
+    "high",
+    "drop",
+    "reading",
+    "note",
+    "if_disagree",
+    "ours",
+)
 ALL_CHECKS = {**CHECKS, **REWARD_CHECKS}
 
 
@@ -38,7 +57,9 @@ FEWEST_TRIALS = 10
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the results say of one claim, on so many trials, or rewards if it is about the rewards alone."""
+    """What the results say of one claim, on so many trials, or rewards if it is
+    about the rewards alone.
+    """
 
     trials: int
     verdict: str
@@ -48,7 +69,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Row:
-    """One claim in one run at one rho (None if it does not depend on it): on the paper's number of trials, and on all of them."""
+    """One claim in one run at one rho (None if it does not depend on it): on the
+    paper's number of trials, and on all of them.
+    """
 
     claim: Mapping[str, Any]
     run: str
@@ -90,14 +113,22 @@ def _check_numbers(what: str, claim: Mapping[str, Any], run: Run) -> None:
     """Refuse a claim with what its check does not use or the run does not have."""
     wanted = list(inspect.signature(ALL_CHECKS[claim["check"]]).parameters)[1:]
     for part in ("policies", "against"):
-        if part in claim and not (claim[part] == [] and part == "against" and claim["check"] in WITHOUT_OTHERS):
+        if part in claim and not (
+            claim[part] == [] and part == "against" and claim["check"] in WITHOUT_OTHERS
+        ):
             known_policies(what, claim[part], run.policies)
     if claim["check"] in REWARD_CHECKS and not can_be_checked(run.bandit):
-        raise InvalidInput(f"{what}: the check {claim['check']} needs a bandit whose arms have attacked laws, such as RadioBandit, got {run.bandit!r}.")
+        raise InvalidInput(
+            f"{what}: the check {claim['check']} needs a bandit whose arms have attacked laws, "
+            f"such as RadioBandit, got {run.bandit!r}."
+        )
     if "means" in claim:
         means = claim["means"] if isinstance(claim["means"], list) else []
         if len(means) != run.bandit.arms:
-            raise InvalidInput(f"{what}: means must be a list of {run.bandit.arms} numbers, one for each arm, got {claim['means']!r}.")
+            raise InvalidInput(
+                f"{what}: means must be a list of {run.bandit.arms} numbers, one for each arm, "
+                f"got {claim['means']!r}."
+            )
         for mean in means:
             number(f"{what}: means", mean)
     for parameter in wanted:
@@ -108,34 +139,55 @@ def _check_numbers(what: str, claim: Mapping[str, Any], run: Run) -> None:
             if parameter in BOUNDS:
                 number(f"{what}: {parameter}", claim[parameter], **BOUNDS[parameter])
             if parameter not in wanted:
-                raise InvalidInput(f"{what}: the check {claim['check']} does not use {parameter!r}.")
+                raise InvalidInput(
+                    f"{what}: the check {claim['check']} does not use {parameter!r}."
+                )
     if "span" in claim and claim["span"] ** 2 > run.horizon:
-        raise InvalidInput(f"{what}: span must be at most the square root of the horizon {run.horizon}, got {claim['span']}.")
+        raise InvalidInput(
+            f"{what}: span must be at most the square root of the horizon {run.horizon}, got "
+            f"{claim['span']}."
+        )
     if "since" in claim and claim["since"] > run.horizon / 10:
-        raise InvalidInput(f"{what}: since must leave a decade up to the horizon {run.horizon}, got {claim['since']}.")
+        raise InvalidInput(
+            f"{what}: since must leave a decade up to the horizon {run.horizon}, got "
+            f"{claim['since']}."
+        )
 
 
 def judge(findings: Findings) -> list[Row]:
-    """Return a row for each claim, run and rho; every verdict is computed from the results."""
+    """Return a row for each claim, run and rho; every verdict is computed from the
+    results.
+    """
     rows = []
-    rewards = {run.name: Rewards(run.bandit, findings.study.seed, findings.study.arm, findings.study.unit) for run in findings.study.runs if can_be_checked(run.bandit)}
+    rewards = {
+        run.name: Rewards(run.bandit, findings.study.seed, findings.study.arm, findings.study.unit)
+        for run in findings.study.runs
+        if can_be_checked(run.bandit)
+    }
     for claim in findings.study.claims:
         for run in map(findings.study.run, run_names(claim)):
             if claim["check"] in REWARD_CHECKS:
                 measured = _measure(claim, rewards[run.name])
-                verdict = Verdict(EACH, together(part.verdict for part in measured), tuple(measured), "rewards")
+                verdict = Verdict(
+                    EACH, together(part.verdict for part in measured), tuple(measured), "rewards"
+                )
                 rows.append(Row(claim, run.name, None, run.horizon, verdict, verdict))
                 continue
             for rho in run.rho:
                 results = findings.outcomes[run.name, rho]
-                paper, full = (settle(claim, Evidence(results, trials, findings.study.unit)) for trials in (findings.study.paper_trials, run.trials))
+                paper, full = (
+                    settle(claim, Evidence(results, trials, findings.study.unit))
+                    for trials in (findings.study.paper_trials, run.trials)
+                )
                 rows.append(Row(claim, run.name, rho, run.horizon, paper, full))
     return rows
 
 
 def _measure(claim: Mapping[str, Any], evidence: Evidence | Rewards) -> list[Measured]:
     check = ALL_CHECKS[claim["check"]]
-    return check(evidence, **{name: claim[name] for name in list(inspect.signature(check).parameters)[1:]})
+    return check(
+        evidence, **{name: claim[name] for name in list(inspect.signature(check).parameters)[1:]}
+    )
 
 
 def settle(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:

@@ -1,7 +1,9 @@
-"""Who does the work of a sweep: processes on this machine, or the workers of a Dask cluster.
+"""Who does the work of a sweep: processes on this machine, or the workers of a Dask
+cluster.
 
-Both are backends of joblib, so `joblib.Parallel` is called in the same way for either; and with both a killed worker loses at most its task, which another one then does. A backend
-is chosen by entering `crew`; leaving it ends every process that it started.
+Both are backends of joblib, so `joblib.Parallel` is called in the same way for either;
+and with both a killed worker loses at most its task, which another one then does. A
+backend is chosen by entering `crew`; leaving it ends every process that it started.
 """
 
 from __future__ import annotations
@@ -18,14 +20,17 @@ from ..errors import InvalidInput, missing_extra
 from ..validation import whole
 
 OWN_CLUSTER = "local"
-"""What stands for a Dask cluster of our own on this machine, in place of a scheduler's address."""
+"""What stands for a Dask cluster of our own on this machine, in place of a
+scheduler's address.
+"""
 
 CONNECT_SECONDS = 10
 
 
 @contextmanager
 def crew(workers: int | None = None, dask: str | None = None) -> Iterator[int]:
-    """Let `joblib.Parallel` use so many processes here (None: one for each processor), or Dask's workers: of a cluster of our own, or at a scheduler's address.
+    """Let `joblib.Parallel` use so many processes here (None: one for each processor),
+    or Dask's workers: of a cluster of our own, or at a scheduler's address.
 
     Yields how many there are, for `n_jobs`.
     """
@@ -56,16 +61,27 @@ def _dask(workers: int | None, address: str) -> Iterator[int]:
         raise missing_extra("A sweep on a Dask cluster", "dask") from None
     if address == OWN_CLUSTER:
         with interrupts_held():
-            cluster = LocalCluster(n_workers=workers or joblib.cpu_count(), threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL)
+            cluster = LocalCluster(
+                n_workers=workers or joblib.cpu_count(),
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
         with cluster, Client(cluster) as client, _joblib_on(client) as count:
             yield count
         return
     if workers is not None:
-        raise InvalidInput(f"workers={workers} is given beside the Dask scheduler at {address}, which has its own workers. Leave it out.")
+        raise InvalidInput(
+            f"workers={workers} is given beside the Dask scheduler at {address}, which has its "
+            "own workers. Leave it out."
+        )
     try:
         client = Client(address, timeout=CONNECT_SECONDS)
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"no Dask scheduler answers at {address!r} ({error}); expected an address such as tcp://host:8786. Start one with: dask scheduler") from None
+        raise InvalidInput(
+            f"no Dask scheduler answers at {address!r} ({error}); expected an address such as "
+            "tcp://host:8786. Start one with: dask scheduler"
+        ) from None
     with client, _joblib_on(client) as count:
         yield count
 
@@ -76,15 +92,22 @@ def _joblib_on(client: Any) -> Iterator[int]:
     from joblib._dask import DaskDistributedBackend
 
     class NoticingBackend(DaskDistributedBackend):  # type: ignore[misc]
-        """Joblib's backend for Dask. Joblib's own (1.6) waits for ever for a task that Dask has given up, because its workers died for example; and leaves a single worker idle."""
+        """Joblib's backend for Dask.
+
+        Joblib's own (1.6) waits for ever for a task that Dask has given up, because its
+        workers died for example; and leaves a single worker idle.
+        """
 
         def effective_n_jobs(self, n_jobs: int) -> int:
-            return max(2, super().effective_n_jobs(n_jobs))  # for one, joblib would do all the work in this process
+            # for one, joblib would do all the work in this process
+            return max(2, super().effective_n_jobs(n_jobs))
 
         def submit(self, task: Any, callback: Callable[[Any], None]) -> Any:
             tell = _once(callback)
             future = super().submit(task, tell)
-            future.add_done_callback(lambda done: tell(done.exception()) if done.exception() else None)
+            future.add_done_callback(
+                lambda done: tell(done.exception()) if done.exception() else None
+            )
             return future
 
     backend = NoticingBackend(client=client, wait_for_workers_timeout=CONNECT_SECONDS)
@@ -92,16 +115,24 @@ def _joblib_on(client: Any) -> Iterator[int]:
         count = backend.effective_n_jobs(-1)
     except TimeoutError:
         where = client.scheduler.address
-        raise InvalidInput(f"the Dask scheduler at {where} has no workers after {CONNECT_SECONDS} s; expected at least one. Start one with: dask worker {where}") from None
+        raise InvalidInput(
+            f"the Dask scheduler at {where} has no workers after {CONNECT_SECONDS} s; expected at "
+            f"least one. Start one with: dask worker {where}"
+        ) from None
     lacking = [where for where, there in client.run(_ironarm_finder()).items() if not there]
     if lacking:  # such a worker would end without an answer, and Dask would wait for others
-        raise InvalidInput(f"the Dask worker at {lacking[0]} has no ironarm; expected it on every machine of the cluster. Install it there.")
+        raise InvalidInput(
+            f"the Dask worker at {lacking[0]} has no ironarm; expected it on every machine of the "
+            "cluster. Install it there."
+        )
     with joblib.parallel_config(backend=backend):
         yield count
 
 
 def _ironarm_finder() -> Callable[[], bool]:
-    """Return a function that says whether ironarm is there; it is made here because such functions travel as a whole, also to where ironarm is not."""
+    """Return a function that says whether ironarm is there; it is made here because
+    such functions travel as a whole, also to where ironarm is not.
+    """
 
     def find() -> bool:
         from importlib.util import find_spec
@@ -112,7 +143,9 @@ def _ironarm_finder() -> Callable[[], bool]:
 
 
 def _once(callback: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Return a function that calls `callback` the first time, and then nothing: a later joblib may call it itself."""
+    """Return a function that calls `callback` the first time, and then nothing: a
+    later joblib may call it itself.
+    """
     first = threading.Lock()
 
     def call(outcome: Any) -> None:
@@ -123,7 +156,9 @@ def _once(callback: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def lost_worker_errors() -> tuple[type[Exception], ...]:
-    """Return the errors by which a backend says that a worker has ended abruptly, more often than the backend itself makes good."""
+    """Return the errors by which a backend says that a worker has ended abruptly,
+    more often than the backend itself makes good.
+    """
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     try:
@@ -135,13 +170,17 @@ def lost_worker_errors() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Keep Ctrl-C waiting, and away from the processes started within, for as long as they live: a terminal sends it to every process, and this one is to end the others."""
+    """Keep Ctrl-C waiting, and away from the processes started within, for as long
+    as they live: a terminal sends it to every process, and this one is to end the
+    others.
+    """
     if not hasattr(signal, "pthread_sigmask"):  # not POSIX
         yield
         return
     from joblib.externals.loky.backend import resource_tracker as tracker_of_joblib
 
-    # these two start a process when they are first needed, and then let Ctrl-C through; so they are started before
+    # these two start a process when they are first needed, and then let Ctrl-C through;
+    # so they are started before
     resource_tracker.ensure_running()
     tracker_of_joblib.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -1,4 +1,6 @@
-"""What the pages of studies share: rendering, figures in a page, numbers for machines, and how a page came about."""
+"""What the pages of studies share: rendering, figures in a page, numbers for
+machines, and how a page came about.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Provenance:
 
 def provenance(command: str, seconds: float, computed: int, kept: int) -> Provenance:
     """Return how a page comes about on this machine."""
-    return Provenance(command, seconds, computed, kept, versions(), f"{platform.system()} on {platform.machine()}")
+    return Provenance(
+        command, seconds, computed, kept, versions(), f"{platform.system()} on {platform.machine()}"
+    )
 
 
 def require_extras() -> None:
@@ -55,7 +59,12 @@ def render(template: str, **values: Any) -> bytes:
     """Return a page from a template of this folder; values are escaped."""
     import jinja2
 
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     return environment.get_template(template).render(**values).encode()
 
 
@@ -65,16 +74,28 @@ def digest(path: Path) -> str:
 
 
 def state_of(*parts: str) -> str:
-    """Return a hash of everything that a page depends on but the time it took: the code and templates here, the versions, and these parts."""
-    code = [path.read_bytes() for path in sorted(FOLDER.rglob("*.*")) if path.is_file() and path.suffix in (".py", ".html")]
-    return hashlib.sha256(b"\n".join([*code, repr(versions()).encode(), *(part.encode() for part in parts)])).hexdigest()
+    """Return a hash of everything that a page depends on but the time it took: the
+    code and templates here, the versions, and these parts.
+    """
+    code = [
+        path.read_bytes()
+        for path in sorted(FOLDER.rglob("*.*"))
+        if path.is_file() and path.suffix in (".py", ".html")
+    ]
+    return hashlib.sha256(
+        b"\n".join([*code, repr(versions()).encode(), *(part.encode() for part in parts)])
+    ).hexdigest()
 
 
 def kept_report(out: Path, state: str) -> dict[str, Any] | None:
-    """Return what report.json in a folder holds, if it was made from this state and every file beside it is as it was written."""
+    """Return what report.json in a folder holds, if it was made from this state and
+    every file beside it is as it was written.
+    """
     try:
         run = json.loads((out / "run.json").read_text(encoding="utf-8"))
-        if run["state"] == state and all(digest(out / name) == value for name, value in run["files"].items()):
+        if run["state"] == state and all(
+            digest(out / name) == value for name, value in run["files"].items()
+        ):
             return dict(json.loads((out / "report.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
@@ -82,15 +103,26 @@ def kept_report(out: Path, state: str) -> dict[str, Any] | None:
 
 
 def link_reports(out: Path, names: Iterable[str]) -> None:
-    """Let the report in a folder and those of studies in folders of their own name inside it link each other; `out` may be either folder. Nothing else is changed."""
+    """Let the report in a folder and those of studies in folders of their own name
+    inside it link each other; `out` may be either folder. Nothing else is changed.
+    """
     home = out.parent if out.name in names and (out.parent / "report.html").is_file() else out
     titles = {}
     for folder in (home, *(home / name for name in names)):
         with suppress(OSError, ValueError, KeyError, TypeError):
-            titles[folder] = str(json.loads((folder / "report.json").read_text(encoding="utf-8"))["title"])
+            titles[folder] = str(
+                json.loads((folder / "report.json").read_text(encoding="utf-8"))["title"]
+            )
     for folder in titles:
-        others = {other: os.path.relpath(other / "report.html", folder).replace(os.sep, "/") for other in titles if other != folder}
-        links = "; ".join(f'<a href="{html.escape(link)}">{html.escape(titles[other])}</a>' for other, link in others.items())
+        others = {
+            other: os.path.relpath(other / "report.html", folder).replace(os.sep, "/")
+            for other in titles
+            if other != folder
+        }
+        links = "; ".join(
+            f'<a href="{html.escape(link)}">{html.escape(titles[other])}</a>'
+            for other, link in others.items()
+        )
         with suppress(OSError, ValueError, KeyError):
             _put_links(folder, f'<p id="others">See also: {links}</p>' if links else "")
 
@@ -108,7 +140,10 @@ def _put_links(folder: Path, links: str) -> None:
 
 def write_json(path: Path, data: Any) -> None:
     """Write data as JSON, whole or not at all."""
-    write_whole(path, (json.dumps(finite(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    write_whole(
+        path,
+        (json.dumps(finite(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
+    )
 
 
 def finite(data: Any) -> Any:
@@ -121,9 +156,13 @@ def finite(data: Any) -> Any:
 
 
 def inline_svg(text: str, name: str) -> str:
-    """Return an SVG file as an element of a page: black follows the page's colour, names are unique, the size is the page's to choose.
+    """Return an SVG file as an element of a page: black follows the page's colour,
+    names are unique, the size is the page's to choose.
 
-    >>> inline_svg('<?xml version="1.0"?><svg height="5pt" width="9pt" viewBox="0 0 9 5"><path id="p" style="stroke: #000000"/><use xlink:href="#p"/></svg>', "f")
+    >>> inline_svg(
+    ...     '<?xml version="1.0"?><svg height="5pt" width="9pt" viewBox="0 0 9 5"><path id="p" style="stroke: #000000"/><use xlink:href="#p"/></svg>',
+    ...     "f",
+    ... )
     '<svg viewBox="0 0 9 5"><path id="f-p" style="stroke: currentColor"/><use xlink:href="#f-p"/></svg>'
     """
     text = text[text.index("<svg") :].rstrip()

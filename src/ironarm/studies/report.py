@@ -1,4 +1,6 @@
-"""The report of a study: one HTML file that needs nothing else, the same findings as JSON, and every figure as SVG, PDF and PNG beside them."""
+"""The report of a study: one HTML file that needs nothing else, the same findings as
+JSON, and every figure as SVG, PDF and PNG beside them.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,13 @@ SHOWN_PARTS = 3
 """A verdict of more parts than this is folded, if its claim has several rows."""
 
 
-def report(findings: Findings, out: Path, command: str, force: bool = False) -> tuple[dict[str, Any], bool]:
-    """Write report.html, report.json, run.json and the figures into a folder, unless they are there already; return what report.json holds, and whether it was written."""
+def report(
+    findings: Findings, out: Path, command: str, force: bool = False
+) -> tuple[dict[str, Any], bool]:
+    """Write report.html, report.json, run.json and the figures into a folder, unless
+    they are there already; return what report.json holds, and whether it was
+    written.
+    """
     state = state_of(repr(findings.study), *findings.keys)
     found = None if force else kept_report(out, state)
     return (_write(findings, out, command, state), True) if found is None else (found, False)
@@ -33,7 +40,10 @@ def report(findings: Findings, out: Path, command: str, force: bool = False) -> 
 
 def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str, Any]:
     rows = judge(findings)
-    tables = {spec["name"]: TABLES[spec["kind"]](findings, spec) for spec in findings.study.show.get("tables", [])}
+    tables = {
+        spec["name"]: TABLES[spec["kind"]](findings, spec)
+        for spec in findings.study.show.get("tables", [])
+    }
     specs = findings.study.show.get("figures", [])
     figures = []
     with Progress("drawing figures", len(specs), None if sys.stderr.isatty() else True) as bar:
@@ -62,27 +72,51 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     found = _for_machines(findings, rows, tables)
     write_json(out / "report.json", found)
     write_whole(out / "report.html", page)
-    files = ["report.html", "report.json", *(f"figures/{panel['name']}.{form}" for figure in figures for panel in figure["panels"] for form in FORMATS)]
-    write_json(out / "run.json", {**asdict(how), "files": {name: digest(out / name) for name in files}, "state": state})
+    files = [
+        "report.html",
+        "report.json",
+        *(
+            f"figures/{panel['name']}.{form}"
+            for figure in figures
+            for panel in figure["panels"]
+            for form in FORMATS
+        ),
+    ]
+    write_json(
+        out / "run.json",
+        {**asdict(how), "files": {name: digest(out / name) for name in files}, "state": state},
+    )
     return found
 
 
 def summary(verdict: Verdict) -> str:
-    """Return how the parts of a check came out, and the part that settles it: the first that disagrees or leaves a doubt, else the first."""
+    """Return how the parts of a check came out, and the part that settles it: the
+    first that disagrees or leaves a doubt, else the first.
+    """
     found = Counter(part.verdict for part in verdict.measured)
-    counted = ", ".join(f"{found[kind]} {kind}" for kind in (AGREE, DISAGREE, CANNOT_TELL) if found[kind])
+    counted = ", ".join(
+        f"{found[kind]} {kind}" for kind in (AGREE, DISAGREE, CANNOT_TELL) if found[kind]
+    )
     first = next(part.text for part in verdict.measured if part.verdict == verdict.verdict)
     return f"1 of {len(verdict.measured)} parts ({counted}): {first}"
 
 
 def why(rows: Sequence[Row]) -> tuple[str, str]:
-    """Return why a claim disagrees, if it does and that is known, and where: nothing if everywhere, else the runs and rho."""
+    """Return why a claim disagrees, if it does and that is known, and where: nothing
+    if everywhere, else the runs and rho.
+    """
     places: dict[str, list[str]] = {}
     for row in rows:
         if row.explanation:
-            places.setdefault(row.run, []).append("every ρ" if row.rho is None else f"ρ = {row.rho:g}")
+            places.setdefault(row.run, []).append(
+                "every ρ" if row.rho is None else f"ρ = {row.rho:g}"
+            )
     everywhere = all(row.explanation for row in rows)
-    return next((row.explanation for row in rows if row.explanation), ""), "" if everywhere else "; ".join(f"{run}: {', '.join(found)}" for run, found in places.items())
+    return next(
+        (row.explanation for row in rows if row.explanation), ""
+    ), "" if everywhere else "; ".join(
+        f"{run}: {', '.join(found)}" for run, found in places.items()
+    )
 
 
 def _listed(numbers: Sequence[int]) -> str:
@@ -103,15 +137,24 @@ def _by_claim(rows: Sequence[Row]) -> list[tuple[Mapping[str, Any], list[Row]]]:
 
 
 def _by_setting(runs: Sequence[Run]) -> list[tuple[str, str, list[str]]]:
-    """Return the bandits and attacks of the runs as text, each pair once, with the names of its runs."""
+    """Return the bandits and attacks of the runs as text, each pair once, with the
+    names of its runs.
+    """
     grouped: dict[tuple[str, str], list[str]] = {}
     for run in runs:
-        attack = ", ".join([run.attack["name"], *(f"{key} {value}" for key, value in run.attack.items() if key != "name")])
+        attack = ", ".join(
+            [
+                run.attack["name"],
+                *(f"{key} {value}" for key, value in run.attack.items() if key != "name"),
+            ]
+        )
         grouped.setdefault((repr(run.bandit), attack), []).append(run.name)
     return [(bandit, attack, names) for (bandit, attack), names in grouped.items()]
 
 
-def _for_machines(findings: Findings, rows: Sequence[Row], tables: Mapping[str, Sequence[Table]]) -> dict[str, Any]:
+def _for_machines(
+    findings: Findings, rows: Sequence[Row], tables: Mapping[str, Sequence[Table]]
+) -> dict[str, Any]:
     study = findings.study
     return {
         "study": study.name,
@@ -145,16 +188,26 @@ def _for_machines(findings: Findings, rows: Sequence[Row], tables: Mapping[str, 
             }
             for row in rows
         ],
-        "tables": {name: [row for table in parts for row in table.data] for name, parts in tables.items()},
+        "tables": {
+            name: [row for table in parts for row in table.data] for name, parts in tables.items()
+        },
     }
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
-    measured = [{"what": part.what, **asdict(part.estimate), "verdict": part.verdict} for part in verdict.measured]
+    measured = [
+        {"what": part.what, **asdict(part.estimate), "verdict": part.verdict}
+        for part in verdict.measured
+    ]
     return {verdict.unit: verdict.trials, "verdict": verdict.verdict, "measured": measured}
 
 
-def _write_figure(findings: Findings, spec: Mapping[str, Any], folder: Path) -> list[dict[str, str]]:
+def _write_figure(
+    findings: Findings, spec: Mapping[str, Any], folder: Path
+) -> list[dict[str, str]]:
     """Write the panels of a figure in every format; return them for the page."""
     folder.mkdir(parents=True, exist_ok=True)
-    return [{"name": name, "svg": inline_svg(write_figure(figure, folder, name)["svg"].decode(), name)} for name, figure in draw(findings, spec)]
+    return [
+        {"name": name, "svg": inline_svg(write_figure(figure, folder, name)["svg"].decode(), name)}
+        for name, figure in draw(findings, spec)
+    ]

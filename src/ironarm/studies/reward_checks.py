@@ -1,6 +1,8 @@
-"""Checks of the rewards themselves, before any policy: what a bandit gives clean, and what it gives attacked. They compare with a bound as the checks of `checks.py` do.
+"""Checks of the rewards themselves, before any policy: what a bandit gives clean, and
+what it gives attacked. They compare with a bound as the checks of `checks.py` do.
 
-They are for bandits whose arms have a second law while they are attacked, such as `RadioBandit`.
+They are for bandits whose arms have a second law while they are attacked, such as
+`RadioBandit`.
 """
 
 from __future__ import annotations
@@ -24,11 +26,15 @@ NORMAL_DISTANCE = 0.05
 
 
 class Rewards:
-    """Rewards of each arm, clean and attacked, drawn from a seed; `arm` is what an arm is called, `unit` is that of the rewards."""
+    """Rewards of each arm, clean and attacked, drawn from a seed; `arm` is what an
+    arm is called, `unit` is that of the rewards.
+    """
 
     def __init__(self, bandit: Bandit, seed: int, arm: str = "arm", unit: str = "") -> None:
         self._bandit, self._seed, self.arm, self.unit = bandit, seed, arm, unit
-        self.set_means: tuple[float, ...] = tuple(float(mean) for mean in (*bandit.means, *bandit.jammed))  # type: ignore[attr-defined]
+        self.set_means: tuple[float, ...] = tuple(
+            float(mean) for mean in (*bandit.means, *bandit.jammed)
+        )  # type: ignore[attr-defined]
         self.arms = bandit.arms
 
     @lru_cache(maxsize=64)  # noqa: B019  (lives as long as one report)
@@ -50,31 +56,72 @@ def near(estimate: Estimate, target: float, within: float) -> str:
     """Return the verdict on "it is within so much of the target"."""
     if estimate.wholly_above(target - within) and estimate.wholly_below(target + within):
         return AGREE
-    return DISAGREE if estimate.wholly_above(target + within) or estimate.wholly_below(target - within) else CANNOT_TELL
+    return (
+        DISAGREE
+        if estimate.wholly_above(target + within) or estimate.wholly_below(target - within)
+        else CANNOT_TELL
+    )
 
 
-def clean_rewards(rewards: Rewards, means: Sequence[float], spread: float, within: float) -> list[Measured]:
-    """Clean rewards have these means and this standard deviation, within so much, and are normal: no distribution function is further than 0.05 from a normal one."""
+def clean_rewards(
+    rewards: Rewards, means: Sequence[float], spread: float, within: float
+) -> list[Measured]:
+    """Clean rewards have these means and this standard deviation, within so much,
+    and are normal: no distribution function is further than 0.05 from a normal one.
+    """
     found = []
     for arm, target in enumerate(means):
         x = rewards.clean(arm)
         mean, deviation, distance = _mean(x), _deviation(x), _distance_to_normal(x)
         name = f"{rewards.arm} {arm}"
-        found.append(Measured(f"mean of {name}", mean, near(mean, target, within), f"{name}: mean {interval(mean, '.2f', rewards.unit)}"))
+        found.append(
+            Measured(
+                f"mean of {name}",
+                mean,
+                near(mean, target, within),
+                f"{name}: mean {interval(mean, '.2f', rewards.unit)}",
+            )
+        )
         text = f"{name}: standard deviation {interval(deviation, '.2f', rewards.unit)}"
-        found.append(Measured(f"standard deviation of {name}", deviation, near(deviation, spread, within), text))
-        verdict = AGREE if distance.wholly_below(NORMAL_DISTANCE) else DISAGREE if distance.wholly_above(NORMAL_DISTANCE) else CANNOT_TELL
-        found.append(Measured(f"distance of {name} to a normal law", distance, verdict, f"{name}: distance to a normal law {interval(distance, '.3f')}"))
+        found.append(
+            Measured(
+                f"standard deviation of {name}", deviation, near(deviation, spread, within), text
+            )
+        )
+        verdict = (
+            AGREE
+            if distance.wholly_below(NORMAL_DISTANCE)
+            else DISAGREE
+            if distance.wholly_above(NORMAL_DISTANCE)
+            else CANNOT_TELL
+        )
+        found.append(
+            Measured(
+                f"distance of {name} to a normal law",
+                distance,
+                verdict,
+                f"{name}: distance to a normal law {interval(distance, '.3f')}",
+            )
+        )
     return found
 
 
 def attacked_rewards(rewards: Rewards, low: float, high: float, within: float) -> list[Measured]:
-    """The mean of attacked rewards lies between two numbers, within so much, in each arm."""
+    """The mean of attacked rewards lies between two numbers, within so much, in each
+    arm.
+    """
     found = []
     for arm in range(rewards.arms):
         mean, name = _mean(rewards.attacked(arm)), f"{rewards.arm} {arm}"
         verdict = near(mean, (low + high) / 2, (high - low) / 2 + within)
-        found.append(Measured(f"attacked mean of {name}", mean, verdict, f"{name}: attacked mean {interval(mean, '.2f', rewards.unit)}"))
+        found.append(
+            Measured(
+                f"attacked mean of {name}",
+                mean,
+                verdict,
+                f"{name}: attacked mean {interval(mean, '.2f', rewards.unit)}",
+            )
+        )
     return found
 
 
@@ -83,40 +130,77 @@ def attack_takes(rewards: Rewards, drop: float, within: float) -> list[Measured]
     found = []
     for arm in range(rewards.arms):
         fall, name = _mean(rewards.clean(arm) - rewards.attacked(arm)), f"{rewards.arm} {arm}"
-        found.append(Measured(f"what an attack takes from {name}", fall, near(fall, drop, within), f"{name}: falls by {interval(fall, '.2f', rewards.unit)}"))
+        found.append(
+            Measured(
+                f"what an attack takes from {name}",
+                fall,
+                near(fall, drop, within),
+                f"{name}: falls by {interval(fall, '.2f', rewards.unit)}",
+            )
+        )
     return found
 
 
 def reads_linearly(rewards: Rewards, within: float) -> list[Measured]:
-    """The mean reward is the level that was set, clean or attacked: a line of slope 1 within 1 %, and no level further off than so much."""
+    """The mean reward is the level that was set, clean or attacked: a line of slope
+    1 within 1 %, and no level further off than so much.
+    """
     laws = [rewards.clean(law) for law in range(2 * rewards.arms)]
     levels = np.array(rewards.set_means)
     centred = levels - levels.mean()
-    slope = _mean(sum(weight * x for weight, x in zip(centred / (centred @ centred), laws, strict=True)))
-    found = [Measured("slope", slope, near(slope, 1.0, 0.01), f"slope {interval(slope, '.4f')} over {short(levels.min(), rewards.unit)} to {short(levels.max(), rewards.unit)}")]
+    slope = _mean(
+        sum(weight * x for weight, x in zip(centred / (centred @ centred), laws, strict=True))
+    )
+    found = [
+        Measured(
+            "slope",
+            slope,
+            near(slope, 1.0, 0.01),
+            f"slope {interval(slope, '.4f')} over {short(levels.min(), rewards.unit)} to "
+            f"{short(levels.max(), rewards.unit)}",
+        )
+    ]
     for level, x in zip(levels, laws, strict=True):
         error = _mean(x - level)
-        found.append(Measured(f"error at {level:g}", error, near(error, 0.0, within), f"set to {short(level, rewards.unit)}: read {interval(error, '.3f', rewards.unit)} off"))
+        found.append(
+            Measured(
+                f"error at {level:g}",
+                error,
+                near(error, 0.0, within),
+                f"set to {short(level, rewards.unit)}: read "
+                f"{interval(error, '.3f', rewards.unit)} off",
+            )
+        )
     return found
 
 
-REWARD_CHECKS: dict[str, Callable[..., list[Measured]]] = {check.__name__: check for check in (clean_rewards, attacked_rewards, attack_takes, reads_linearly)}
+REWARD_CHECKS: dict[str, Callable[..., list[Measured]]] = {
+    check.__name__: check
+    for check in (clean_rewards, attacked_rewards, attack_takes, reads_linearly)
+}
 
 
 def _mean(x: np.ndarray) -> Estimate:
-    """Return the mean; so many rewards make it normal, and resampling them would take its time."""
+    """Return the mean; so many rewards make it normal, and resampling them would
+    take its time.
+    """
     mean, reach = float(x.mean()), Z95 * float(x.std(ddof=1)) / math.sqrt(len(x))
     return Estimate(mean, mean - reach, mean + reach)
 
 
 def _deviation(x: np.ndarray) -> Estimate:
-    """Return the standard deviation; its interval is from the mean of squares, so it holds for any law with a fourth moment."""
+    """Return the standard deviation; its interval is from the mean of squares, so it
+    holds for any law with a fourth moment.
+    """
     square = _mean((x - x.mean()) ** 2)
     return Estimate(*(math.sqrt(value) for value in (square.value, square.low, square.high)))
 
 
 def _distance_to_normal(x: np.ndarray) -> Estimate:
-    """Return the largest difference to the distribution function of the normal law with the same mean and deviation; the interval is that of Dvoretzky, Kiefer and Wolfowitz."""
+    """Return the largest difference to the distribution function of the normal law
+    with the same mean and deviation; the interval is that of Dvoretzky, Kiefer and
+    Wolfowitz.
+    """
     z = np.sort((x - x.mean()) / x.std())
     normal, steps = ndtr(z), np.arange(len(z) + 1) / len(z)
     distance = float(max(np.max(steps[1:] - normal), np.max(normal - steps[:-1])))

@@ -1,4 +1,6 @@
-"""Run a study: tune what is to be tuned, then every policy in every setting, each as a cell that is kept."""
+"""Run a study: tune what is to be tuned, then every policy in every setting, each as
+a cell that is kept.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ Setting = tuple[Run, float, str]
 
 @dataclass(frozen=True)
 class Choice:
-    """How a policy was tuned at one rho: the grid, the mean final regret of each candidate, and the best of them."""
+    """How a policy was tuned at one rho: the grid, the mean final regret of each
+    candidate, and the best of them.
+    """
 
     name: str
     rho: float
@@ -42,7 +46,9 @@ class Choice:
 
 @dataclass
 class Findings:
-    """What a study found: for each run and rho the result of each policy by its name, and the choices that tuning made."""
+    """What a study found: for each run and rho the result of each policy by its
+    name, and the choices that tuning made.
+    """
 
     study: Study
     outcomes: dict[tuple[str, float], dict[str, Result]] = field(default_factory=dict)
@@ -54,7 +60,9 @@ class Findings:
 
 
 SIGNAL_LEVEL = 90
-"""A round at signal level, in which a packet is sent and received, takes as long as so many others (measured: 70 to 120)."""
+"""A round at signal level, in which a packet is sent and received, takes as long as
+so many others (measured: 70 to 120).
+"""
 
 
 def round_work(cell: Cell) -> int:
@@ -65,17 +73,31 @@ def round_work(cell: Cell) -> int:
 class Runner:
     """One execution of a study on a store of cells."""
 
-    def __init__(self, study: Study, out: Path, *, workers: int | None = None, force: bool = False) -> None:
-        self._study, self._store, self._workers, self._force = study, CellStore(out / "cells"), workers, force
+    def __init__(
+        self, study: Study, out: Path, *, workers: int | None = None, force: bool = False
+    ) -> None:
+        self._study, self._store, self._workers, self._force = (
+            study,
+            CellStore(out / "cells"),
+            workers,
+            force,
+        )
         self._findings = Findings(study)
         self._obtained = 0
 
     def run(self) -> Findings:
         """Run what is not there yet, and return everything."""
         started = time.monotonic()
-        settings = [(run, rho, name) for run in self._study.runs for rho in run.rho for name in run.policies]
-        grids = self._grids([setting for setting in settings if self._study.policies[setting[2]].tune])
-        likely = [self._cell(run, rho, self._study.policies[name].candidates(rho)[0]) for run, rho, name in settings]
+        settings = [
+            (run, rho, name) for run in self._study.runs for rho in run.rho for name in run.policies
+        ]
+        grids = self._grids(
+            [setting for setting in settings if self._study.policies[setting[2]].tune]
+        )
+        likely = [
+            self._cell(run, rho, self._study.policies[name].candidates(rho)[0])
+            for run, rho, name in settings
+        ]
         everything = [*(cell for cells, _ in grids for cell in cells), *likely]
         work = sum(cell.rounds * round_work(cell) for cell in everything)
         with Progress("preparing", work, None if sys.stderr.isatty() else True) as bar:
@@ -87,43 +109,83 @@ class Runner:
                 _, rho, name = tuned[0]
                 results = [self._obtain(cell, f"tuning {name}", rho, bar) for cell in cells]
                 regrets = tuple(float(result.regret[0, :, -1].mean()) for result in results)
-                choice = Choice(name, rho, cells[0].trials, tuple(cell.policy for cell in cells), regrets, tuple(run.name for run, _, _ in tuned))
+                choice = Choice(
+                    name,
+                    rho,
+                    cells[0].trials,
+                    tuple(cell.policy for cell in cells),
+                    regrets,
+                    tuple(run.name for run, _, _ in tuned),
+                )
                 self._findings.choices.append(choice)
                 chosen |= dict.fromkeys(tuned, choice.policy)
             for run, rho, name in settings:
-                policy = chosen.get((run, rho, name)) or self._study.policies[name].candidates(rho)[0]
+                policy = (
+                    chosen.get((run, rho, name)) or self._study.policies[name].candidates(rho)[0]
+                )
                 result = self._obtain(self._cell(run, rho, policy), name, rho, bar)
                 self._findings.outcomes.setdefault((run.name, rho), {})[name] = result
         self._findings.seconds = time.monotonic() - started
         return self._findings
 
     def _grids(self, settings: list[Setting]) -> list[tuple[list[Cell], list[Setting]]]:
-        """Return the cells that a policy is tuned on, with the settings they settle: runs that differ only in what tuning changes are tuned together."""
+        """Return the cells that a policy is tuned on, with the settings they settle:
+        runs that differ only in what tuning changes are tuned together.
+        """
         found: dict[tuple[str, ...], tuple[list[Cell], list[Setting]]] = {}
         for setting in settings:
             cells = self._tuning_cells(*setting)
-            found.setdefault((setting[2], *(cell.key for cell in cells)), (cells, []))[1].append(setting)
+            found.setdefault((setting[2], *(cell.key for cell in cells)), (cells, []))[1].append(
+                setting
+            )
         return list(found.values())
 
     def _tuning_cells(self, run: Run, rho: float, name: str) -> list[Cell]:
         tuning = self._study.tuning
-        assert tuning is not None, "a study with a grid and without [tuning] is refused when it is read"
+        assert tuning is not None, (
+            "a study with a grid and without [tuning] is refused when it is read"
+        )
         # only the final regret decides, so only the horizon is recorded
-        return [Cell(policy, run.tuned_on, run.attack_at(rho), run.horizon, tuning.trials, tuning.seed, (run.horizon,)) for policy in self._study.policies[name].candidates(rho)]
+        return [
+            Cell(
+                policy,
+                run.tuned_on,
+                run.attack_at(rho),
+                run.horizon,
+                tuning.trials,
+                tuning.seed,
+                (run.horizon,),
+            )
+            for policy in self._study.policies[name].candidates(rho)
+        ]
 
     def _cell(self, run: Run, rho: float, policy: Policy) -> Cell:
-        return Cell(policy, run.bandit, run.attack_at(rho), run.horizon, run.trials, self._study.seed, run.checkpoints)
+        return Cell(
+            policy,
+            run.bandit,
+            run.attack_at(rho),
+            run.horizon,
+            run.trials,
+            self._study.seed,
+            run.checkpoints,
+        )
 
     def _obtain(self, cell: Cell, name: str, rho: float, bar: Progress) -> Result:
         self._obtained += 1
-        shared = cell.key in self._findings.keys  # tuned and untuned may be the same policy: obtained above, and counted there
+        # tuned and untuned may be the same policy: obtained above, and counted there
+        shared = cell.key in self._findings.keys
         self._findings.keys.append(cell.key)
         found = None if self._force and not shared else self._store.get(cell)
         if found is not None:
             self._findings.kept += not shared
             bar.advance(cell.rounds * round_work(cell))
             return found
-        part = Part(bar, f"{self._obtained} of {self._total}: {name}, rho = {rho:g}, {cell.trials:,} trials of {cell.horizon:,} rounds", cell.horizon * round_work(cell))
+        part = Part(
+            bar,
+            f"{self._obtained} of {self._total}: {name}, rho = {rho:g}, {cell.trials:,} trials of "
+            f"{cell.horizon:,} rounds",
+            cell.horizon * round_work(cell),
+        )
         result = cell.run(self._workers, part)
         self._store.put(cell, result)
         self._findings.computed += 1

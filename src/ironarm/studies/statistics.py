@@ -1,4 +1,6 @@
-"""The measurements that claims and tables are made of, each with a 95 % interval over the trials."""
+"""The measurements that claims and tables are made of, each with a 95 % interval
+over the trials.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def mean(values: np.ndarray) -> Estimate:
 
 
 def median(values: np.ndarray) -> Estimate:
-    """Return the median; its interval is between order statistics, which holds for any law."""
+    """Return the median; its interval is between order statistics, which holds for
+    any law.
+    """
     ordered, n = np.sort(values), len(values)
     reach = Z95 * math.sqrt(n) / 2
     low, high = max(0, math.floor(n / 2 - reach)), min(n - 1, math.ceil(n / 2 + reach))
@@ -49,7 +53,8 @@ def median(values: np.ndarray) -> Estimate:
 
 
 def share(happened: np.ndarray) -> Estimate:
-    """Return the share of trials in which something happened, with Wilson's interval, which also says how sure a share of 0 is.
+    """Return the share of trials in which something happened, with Wilson's interval,
+    which also says how sure a share of 0 is.
 
     >>> estimate = share(np.zeros(1000, bool))
     >>> estimate.value, round(estimate.high, 4)
@@ -62,16 +67,25 @@ def share(happened: np.ndarray) -> Estimate:
 
 
 def growth_exponent(rounds: np.ndarray, regret: np.ndarray, span: float = 10) -> Estimate:
-    """Return the exponent a of mean regret that grows as A + B T^a at the end: 0 for logarithmic growth, 1 for linear.
+    """Return the exponent a of mean regret that grows as A + B T^a at the end: 0 for
+    logarithmic growth, 1 for linear.
 
-    A logarithm adds the same each time that the rounds grow `span`-fold, a power `span` to the a times as much as the time before; so a is the logarithm, to the base `span`, of
-    the ratio of what the last two such stretches added. `regret` has a row for each trial. A mean that does not grow at all counts as 0.
+    A logarithm adds the same each time that the rounds grow `span`-fold, a power `span`
+    to the a times as much as the time before; so a is the logarithm, to the base
+    `span`, of the ratio of what the last two such stretches added. `regret` has a row
+    for each trial. A mean that does not grow at all counts as 0.
 
     >>> T = np.array([1, 10, 100, 1000])
-    >>> round(growth_exponent(T, np.array([5.0 * T, 7.0 * T])).value, 6), abs(round(growth_exponent(T, np.log([T, T])).value, 6))
+    >>> (
+    ...     round(growth_exponent(T, np.array([5.0 * T, 7.0 * T])).value, 6),
+    ...     abs(round(growth_exponent(T, np.log([T, T])).value, 6)),
+    ... )
     (1.0, 0.0)
     """
-    at = [int(np.abs(np.log(rounds * power / rounds[-1])).argmin()) for power in (span * span, span, 1)]
+    at = [
+        int(np.abs(np.log(rounds * power / rounds[-1])).argmin())
+        for power in (span * span, span, 1)
+    ]
     return resampled(regret[:, at], lambda curve: _exponent(curve, span))
 
 
@@ -83,7 +97,9 @@ def _exponent(curve: np.ndarray, span: float) -> np.ndarray:
 
 
 def fitted_slope(rounds: np.ndarray, regret: np.ndarray, offset: np.ndarray) -> Estimate:
-    """Return the slope of log(mean regret - offset) against log T by least squares; rounds where the mean does not exceed the offset are left out."""
+    """Return the slope of log(mean regret - offset) against log T by least squares;
+    rounds where the mean does not exceed the offset are left out.
+    """
     x = np.log(rounds)
 
     def slope(curves: np.ndarray) -> np.ndarray:
@@ -100,9 +116,13 @@ def fitted_slope(rounds: np.ndarray, regret: np.ndarray, offset: np.ndarray) -> 
 
 
 def resampled(rows: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Estimate:
-    """Return a statistic of the mean row, with the interval that resampling the rows (trials) gives; the seed is fixed."""
+    """Return a statistic of the mean row, with the interval that resampling the rows
+    (trials) gives; the seed is fixed.
+    """
     value = float(statistic(rows.mean(axis=0, keepdims=True))[0])
-    spread = np.concatenate([statistic(weights @ rows) for weights in resampling_weights(len(rows))])
+    spread = np.concatenate(
+        [statistic(weights @ rows) for weights in resampling_weights(len(rows))]
+    )
     spread = spread[np.isfinite(spread)]
     if len(spread) == 0 or not math.isfinite(value):
         return Estimate(value, -math.inf, math.inf)

@@ -1,7 +1,9 @@
 """A study, as data: what is run, which claims it is to check, how it is shown.
 
-A study is a folder with three files: `runs.toml`, `claims.toml`, `show.toml`. `studies/synthetic/` is the example to copy; its comments explain the fields. Everything is
-checked when the study is read, before anything runs: an unknown policy, parameter, attack, check or field is refused with what may have been meant.
+A study is a folder with three files: `runs.toml`, `claims.toml`, `show.toml`.
+`studies/synthetic/` is the example to copy; its comments explain the fields. Everything
+is checked when the study is read, before anything runs: an unknown policy, parameter,
+attack, check or field is refused with what may have been meant.
 """
 
 from __future__ import annotations
@@ -27,16 +29,23 @@ PER_DECADE = 20
 
 @dataclass(frozen=True)
 class Entry:
-    """A policy under the name that the study gives it; `tune` is a grid of parameters to choose from."""
+    """A policy under the name that the study gives it; `tune` is a grid of
+    parameters to choose from.
+    """
 
     name: str
     text: str
     tune: Mapping[str, tuple[Any, ...]]
 
     def candidates(self, rho: float) -> list[Policy]:
-        """Return the policies of the grid at this rho; one, if there is nothing to tune."""
+        """Return the policies of the grid at this rho; one, if there is nothing to
+        tune.
+        """
         policy = policy_from_text(self.text, rho=rho)
-        return [replace(policy, **dict(zip(self.tune, values, strict=True))) for values in product(*self.tune.values())]  # type: ignore[type-var]
+        return [
+            replace(policy, **dict(zip(self.tune, values, strict=True)))
+            for values in product(*self.tune.values())
+        ]  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +60,9 @@ class Run:
     bandit: Bandit
     attack: Mapping[str, Any]
     tuned_on: Bandit
-    """What parameters are tuned on: the same bandit, unless [tuning] changes it, for example to a faster tier."""
+    """What parameters are tuned on: the same bandit, unless [tuning] changes it, for
+    example to a faster tier.
+    """
 
     def attack_at(self, rho: float) -> Attack:
         """Return the run's attack at this rho."""
@@ -59,7 +70,9 @@ class Run:
 
     @property
     def checkpoints(self) -> tuple[int, ...]:
-        """The rounds that are recorded: 20 to a decade, powers of ten among them, and the horizon."""
+        """The rounds that are recorded: 20 to a decade, powers of ten among them,
+        and the horizon.
+        """
         return checkpoints_to(self.horizon)
 
 
@@ -120,9 +133,15 @@ def make_attack(data: Mapping[str, Any], rho: float) -> Attack:
 
 
 def read_study(where: str, *, trials: int | None = None, quick: bool = False) -> Study:
-    """Read a study of ours by its name, or a user's by its folder. `trials` takes the place of every run's own; `quick` takes the study's quick sizes."""
+    """Read a study of ours by its name, or a user's by its folder.
+
+    `trials` takes the place of every run's own; `quick` takes the study's quick sizes.
+    """
     folder = _folder(where)
-    runs, claims, show = (read_toml(path) if (path := folder / f"{part}.toml").exists() else {} for part in ("runs", "claims", "show"))
+    runs, claims, show = (
+        read_toml(path) if (path := folder / f"{part}.toml").exists() else {}
+        for part in ("runs", "claims", "show")
+    )
     try:
         return _study(folder, runs, claims, show, trials, quick)
     except InvalidInput as error:
@@ -135,26 +154,46 @@ def _folder(where: str) -> Path:
     folder = HOME / where if where in STUDIES else Path(where)
     if not (folder / "runs.toml").is_file():
         raise InvalidInput(
-            f"there is no study {where!r}; expected one of {', '.join(STUDIES)}, or a folder with runs.toml, claims.toml and show.toml.{did_you_mean(where, STUDIES)}"
+            f"there is no study {where!r}; expected one of {', '.join(STUDIES)}, or a folder with "
+            f"runs.toml, claims.toml and show.toml.{did_you_mean(where, STUDIES)}"
         )
     return folder
 
 
-def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dict[str, Any], trials: int | None, quick: bool) -> Study:
+def _study(
+    folder: Path,
+    runs: dict[str, Any],
+    claims: dict[str, Any],
+    show: dict[str, Any],
+    trials: int | None,
+    quick: bool,
+) -> Study:
     from .claims import check_claim
     from .show import check_show
 
-    top = fields("runs.toml", runs, ["title", "seed", "bandit", "attack", "policies", "runs"], ["paper_trials", "tuning", "arm", "unit"])
+    top = fields(
+        "runs.toml",
+        runs,
+        ["title", "seed", "bandit", "attack", "policies", "runs"],
+        ["paper_trials", "tuning", "arm", "unit"],
+    )
     if not isinstance(top["policies"], dict) or not top["policies"]:
-        raise InvalidInput(f"policies must be a table with at least one policy, got {top['policies']!r}.")
+        raise InvalidInput(
+            f"policies must be a table with at least one policy, got {top['policies']!r}."
+        )
     entries = {name: _entry(name, data) for name, data in top["policies"].items()}
     tuning = _tuning(top["tuning"], quick) if "tuning" in top else None
-    listed = [_run(data, top, entries, tuning, trials, quick) for data in tables("runs", top["runs"])]
+    listed = [
+        _run(data, top, entries, tuning, trials, quick) for data in tables("runs", top["runs"])
+    ]
     if not listed:
         raise InvalidInput("there is no run; add one under [[runs]].")
     distinct("the run name", [run.name for run in listed])
     if quick and not any("quick" in data for data in top["runs"]):
-        raise InvalidInput("the study has no quick sizes; leave out --quick, or add quick = { trials = 20 } to its runs.")
+        raise InvalidInput(
+            "the study has no quick sizes; leave out --quick, or add quick = { trials = 20 } to "
+            "its runs."
+        )
     for run in listed:
         for rho in run.rho:
             attack = run.attack_at(rho)
@@ -164,15 +203,23 @@ def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dic
                 attack.shows(run.bandit)
                 attack.start(run.bandit)
             except InvalidInput as error:
-                raise InvalidInput(f"the attack {run.attack['name']} does not fit the bandit of the run {run.name!r}: {error}") from None
+                raise InvalidInput(
+                    f"the attack {run.attack['name']} does not fit the bandit of the run "
+                    f"{run.name!r}: {error}"
+                ) from None
             for name in run.policies:
                 for policy in entries[name].candidates(attack.rho):
                     policy.constants(run.bandit.arms, run.horizon)
     seed = whole("seed", top["seed"])
     if any(entry.tune for entry in entries.values()) and tuning is None:
-        raise InvalidInput("a policy has a grid to tune, but there is no table [tuning] with seed and trials.")
+        raise InvalidInput(
+            "a policy has a grid to tune, but there is no table [tuning] with seed and trials."
+        )
     if tuning and tuning.seed == seed:
-        raise InvalidInput(f"tuning must not use the study's own seed {seed}: a policy would be judged on the trials it was chosen by.")
+        raise InvalidInput(
+            f"tuning must not use the study's own seed {seed}: a policy would be judged on the "
+            "trials it was chosen by."
+        )
     study = Study(
         name=folder.name,
         title=text("title", top["title"]),
@@ -182,8 +229,12 @@ def _study(folder: Path, runs: dict[str, Any], claims: dict[str, Any], show: dic
         policies=entries,
         tuning=tuning,
         runs=tuple(listed),
-        claims=tuple(tables("claims", fields("claims.toml", claims, [], ["claims"]).get("claims", []))),
-        show=fields("show.toml", show, [], ["introduction", "words", "policies", "figures", "tables"]),
+        claims=tuple(
+            tables("claims", fields("claims.toml", claims, [], ["claims"]).get("claims", []))
+        ),
+        show=fields(
+            "show.toml", show, [], ["introduction", "words", "policies", "figures", "tables"]
+        ),
         quick=quick,
         arm=text("arm", top.get("arm", "arm")),
         unit=text("unit", top["unit"]) if "unit" in top else "",
@@ -199,17 +250,39 @@ def _entry(name: str, data: object) -> Entry:
         data = {"policy": data}
     table = fields(f"policy {name!r}", data, ["policy"], ["tune"])
     tune = table.get("tune", {})
-    if not isinstance(tune, dict) or not all(isinstance(values, list) and values for values in tune.values()):
-        raise InvalidInput(f"policy {name!r}: tune must give each parameter a list of values, for example {{ c = [1, 10] }}, got {tune!r}.")
+    if not isinstance(tune, dict) or not all(
+        isinstance(values, list) and values for values in tune.values()
+    ):
+        raise InvalidInput(
+            f"policy {name!r}: tune must give each parameter a list of values, for example {{ c = "
+            f"[1, 10] }}, got {tune!r}."
+        )
     policy = policy_from_text(text(f"policy {name!r}", table["policy"]), rho=0.1)
     for parameter in tune:
         if parameter not in policy.parameters:
-            raise InvalidInput(f"policy {name!r}: {type(policy).__name__} has no parameter {parameter!r} to tune.{did_you_mean(parameter, policy.parameters)}")
-    return Entry(name, table["policy"], {parameter: tuple(values) for parameter, values in tune.items()})
+            raise InvalidInput(
+                f"policy {name!r}: {type(policy).__name__} has no parameter {parameter!r} to "
+                f"tune.{did_you_mean(parameter, policy.parameters)}"
+            )
+    return Entry(
+        name, table["policy"], {parameter: tuple(values) for parameter, values in tune.items()}
+    )
 
 
-def _run(data: object, study: Mapping[str, Any], entries: Mapping[str, Entry], tuning: Tuning | None, trials: int | None, quick: bool) -> Run:
-    table = fields("a run", data, ["name", "rho", "horizon", "trials"], ["policies", "quick", "bandit", "attack"])
+def _run(
+    data: object,
+    study: Mapping[str, Any],
+    entries: Mapping[str, Entry],
+    tuning: Tuning | None,
+    trials: int | None,
+    quick: bool,
+) -> Run:
+    table = fields(
+        "a run",
+        data,
+        ["name", "rho", "horizon", "trials"],
+        ["policies", "quick", "bandit", "attack"],
+    )
     what = f"run {text('the name of a run', table['name'])!r}"
     if "quick" in table:
         fields(f"{what}, quick", table["quick"], [], ["trials", "horizon"])
@@ -222,22 +295,35 @@ def _run(data: object, study: Mapping[str, Any], entries: Mapping[str, Entry], t
     distinct(f"{what}: rho", [f"{value:g}" if isinstance(value, float) else value for value in rho])
     bandit, attack = (_own(part, study[part], table.get(part, {})) for part in ("bandit", "attack"))
     if "rho" in attack:
-        raise InvalidInput("the attack has a rho of its own; expected it in the runs alone. Leave it out of [attack].")
+        raise InvalidInput(
+            "the attack has a rho of its own; expected it in the runs alone. Leave it out of "
+            "[attack]."
+        )
     return Run(
         name=str(table["name"]),
         rho=tuple(number("rho", value, at_least=0, below=1) for value in rho),
         horizon=whole("horizon", table["horizon"], at_least=1, below=10**12),
-        trials=whole("trials", table["trials"] if trials is None else trials, at_least=2, below=10**8),
+        trials=whole(
+            "trials", table["trials"] if trials is None else trials, at_least=2, below=10**8
+        ),
         policies=chosen,
         bandit=bandits.make(bandit),
         attack=attack,
-        tuned_on=bandits.make({**bandit, **tuning.bandit} if tuning and any(entries[name].tune for name in chosen) else bandit),
+        tuned_on=bandits.make(
+            {**bandit, **tuning.bandit}
+            if tuning and any(entries[name].tune for name in chosen)
+            else bandit
+        ),
     )
 
 
 def _own(part: str, study: object, run: object) -> dict[str, Any]:
-    """Return a run's bandit or attack: what it does not say is the study's; one with a name of its own stands alone."""
-    study, run = (fields(part, table, [], table if isinstance(table, dict) else []) for table in (study, run))
+    """Return a run's bandit or attack: what it does not say is the study's; one with
+    a name of its own stands alone.
+    """
+    study, run = (
+        fields(part, table, [], table if isinstance(table, dict) else []) for table in (study, run)
+    )
     own = run if "name" in run else {**study, **run}
     text(f"the {part}'s name", fields(part, own, ["name"], own)["name"])
     return own
@@ -250,7 +336,9 @@ def known_policies(what: str, names: object, entries: Iterable[str]) -> tuple[st
         raise InvalidInput(f"{what}: policies must be a list of names, got {names!r}.")
     for name in names:
         if name not in known:
-            raise InvalidInput(f"{what}: there is no policy {name!r} in the study.{did_you_mean(name, known)}")
+            raise InvalidInput(
+                f"{what}: there is no policy {name!r} in the study.{did_you_mean(name, known)}"
+            )
     distinct(f"{what}: the policy", names)
     return tuple(names)
 
@@ -261,4 +349,6 @@ def _tuning(data: object, quick: bool) -> Tuning:
         table = {**table, **fields("tuning, quick", table.get("quick", {}), [], ["trials"])}
     bandit = table.get("bandit", {})
     fields("tuning, bandit", bandit, [], bandit if isinstance(bandit, dict) else [])
-    return Tuning(whole("seed", table["seed"]), whole("trials", table["trials"], at_least=2), bandit)
+    return Tuning(
+        whole("seed", table["seed"]), whole("trials", table["trials"], at_least=2), bandit
+    )

@@ -1,7 +1,9 @@
 """Sweep files: which cells a sweep has, as a small TOML file.
 
-A file gives one value or a list for policies, attacks, rho and gap; the sweep has a cell for each combination. A policy or an attack is written as on the command line, and a
-list in place of a parameter's value stands for each of its values. In the parameters `rho` is the cell's own:
+A file gives one value or a list for policies, attacks, rho and gap; the sweep has a
+cell for each combination. A policy or an attack is written as on the command line, and
+a list in place of a parameter's value stands for each of its values. In the parameters
+`rho` is the cell's own:
 
     policies = ["MedEUCB(b=[4, 8])", "TrimmedUCB(alpha=[rho, rho + 0.1])"]
     attacks  = ["OppositeUniform(scale=1800)", "NoAttack"]
@@ -51,7 +53,9 @@ KEYS = {
 
 
 def read_sweep(path: str | Path, trials: int | None = None) -> tuple[Cell, ...]:
-    """Return the cells of a sweep file, each once, in the file's order; `trials` in place of the file's own."""
+    """Return the cells of a sweep file, each once, in the file's order; `trials` in
+    place of the file's own.
+    """
     path = Path(path)
     data = read_toml(path)
     try:
@@ -63,24 +67,38 @@ def read_sweep(path: str | Path, trials: int | None = None) -> tuple[Cell, ...]:
 def sweep_cells(data: dict[str, Any]) -> tuple[Cell, ...]:
     """Return the cells that a sweep file's content describes.
 
-    >>> data = {"policies": ["UCB(alpha=[1, 2])", "TrimmedUCB(alpha=rho + 0.1)"], "attacks": "Infinite", "rho": [0.1, 0.2], "means": [0, 1], "horizon": 100, "trials": 5, "seed": 1}
+    >>> data = {
+    ...     "policies": ["UCB(alpha=[1, 2])", "TrimmedUCB(alpha=rho + 0.1)"],
+    ...     "attacks": "Infinite",
+    ...     "rho": [0.1, 0.2],
+    ...     "means": [0, 1],
+    ...     "horizon": 100,
+    ...     "trials": 5,
+    ...     "seed": 1,
+    ... }
     >>> [(cell.policy.label, cell.attack.rho) for cell in sweep_cells(data)]
     [('UCB(alpha=1)', 0.1), ('UCB(alpha=2)', 0.1), ('TrimmedUCB(alpha=0.2)', 0.1), ('UCB(alpha=1)', 0.2), ('UCB(alpha=2)', 0.2), ('TrimmedUCB(alpha=0.3)', 0.2)]
     """
     for key in data:
         if key not in KEYS:
-            raise InvalidInput(f"unknown key {key!r}; expected one of {', '.join(KEYS)}.{did_you_mean(key, KEYS)}")
+            raise InvalidInput(
+                f"unknown key {key!r}; expected one of {', '.join(KEYS)}.{did_you_mean(key, KEYS)}"
+            )
     horizon = whole("horizon", _needed(data, "horizon"), at_least=1, below=2**48)
     trials = whole("trials", _needed(data, "trials"), at_least=1)
     seed = whole("seed", _needed(data, "seed"), below=2**63)
     checkpoints = tuple(checkpoint_rounds(horizon).tolist())
-    # a dictionary, because a combination can come up twice: NoAttack for each rho, alpha=[rho, 0.3] where rho is 0.3
+    # a dictionary, because a combination can come up twice: NoAttack for each rho,
+    # alpha=[rho, 0.3] where rho is 0.3
     cells: dict[tuple[int, Attack, Policy], Cell] = {}
     for place, bandit in enumerate(_bandits(data)):
         for attack in _attacks(data):
             for policy in _policies(data, attack.rho):
                 policy.constants(bandit.arms, horizon)  # refuses what does not fit
-                cells.setdefault((place, attack, policy), Cell(policy, bandit, attack, horizon, trials, seed, checkpoints))
+                cells.setdefault(
+                    (place, attack, policy),
+                    Cell(policy, bandit, attack, horizon, trials, seed, checkpoints),
+                )
     return tuple(cells.values())
 
 
@@ -89,10 +107,16 @@ def _bandits(data: dict[str, Any]) -> list[GaussianBandit]:
     if "means" in data:
         for key in ("arms", "gap"):
             if key in data:
-                raise InvalidInput(f"both means and {key} are given; expected means alone, or arms and gap. Leave one out.")
+                raise InvalidInput(
+                    f"both means and {key} are given; expected means alone, or arms and gap. "
+                    "Leave one out."
+                )
         return [GaussianBandit(_numbers(data, "means"), sigma)]
     if "arms" not in data and "gap" not in data:
-        raise InvalidInput(f"the arms are missing; add a line such as {KEYS['means']!r}, or two such as {KEYS['arms']!r} and {KEYS['gap']!r}.")
+        raise InvalidInput(
+            f"the arms are missing; add a line such as {KEYS['means']!r}, or two such as "
+            f"{KEYS['arms']!r} and {KEYS['gap']!r}."
+        )
     arms = whole("arms", _needed(data, "arms"), at_least=2)
     gaps = dict.fromkeys(number("gap", gap, above=0) for gap in _numbers(data, "gap"))  # each once
     return [GaussianBandit([tidy(gap * i) for i in range(1, arms + 1)], sigma) for gap in gaps]
@@ -107,7 +131,10 @@ def _attacks(data: dict[str, Any]) -> Iterator[Attack]:
         for rho in chances:
             for name, parameters in _variants(text, "attack", rho):
                 if "rho" in parameters:
-                    raise InvalidInput(f"the attack {text!r} has a rho of its own; expected it in the line {KEYS['rho']!r} alone. Leave it out of the attack.")
+                    raise InvalidInput(
+                        f"the attack {text!r} has a rho of its own; expected it in the line "
+                        f"{KEYS['rho']!r} alone. Leave it out of the attack."
+                    )
                 yield attacks.make(name, {"rho": rho, **parameters})
 
 
@@ -118,12 +145,17 @@ def _policies(data: dict[str, Any], rho: float) -> Iterator[Policy]:
 
 
 def _variants(text: str, what: str, rho: float) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the name and the parameters for each combination of the values that the text lists."""
+    """Yield the name and the parameters for each combination of the values that the
+    text lists.
+    """
     name, parameters = parse(text, what, partial(value_with, names={"rho": rho}))
     choices = [value if isinstance(value, list) else [value] for value in parameters.values()]
     for parameter, values in zip(parameters, choices, strict=True):
         if not values:
-            raise InvalidInput(f"the {what} {text!r} has no value for {parameter}; expected one, or a list of at least one.")
+            raise InvalidInput(
+                f"the {what} {text!r} has no value for {parameter}; expected one, or a list of at "
+                "least one."
+            )
     for chosen in product(*choices):
         yield name, dict(zip(parameters, chosen, strict=True))
 
@@ -150,5 +182,7 @@ def _numbers(data: dict[str, Any], key: str) -> list[float]:
 def _texts(data: dict[str, Any], key: str) -> list[str]:
     for value in _some(data, key):
         if not isinstance(value, str):
-            raise InvalidInput(f"{key} must be text in quotes, for example {KEYS[key]!r}, got {value!r}.")
+            raise InvalidInput(
+                f"{key} must be text in quotes, for example {KEYS[key]!r}, got {value!r}."
+            )
     return _some(data, key)

@@ -1,6 +1,8 @@
-"""The results of a sweep as two Parquet files: one row for each cell and trial, and one row for each cell and checkpoint.
+"""The results of a sweep as two Parquet files: one row for each cell and trial, and one
+row for each cell and checkpoint.
 
-Both begin with the same columns, which say what was run. Every column holds numbers, text or truth values, and nothing nested. The same cells give the same bytes.
+Both begin with the same columns, which say what was run. Every column holds numbers,
+text or truth values, and nothing nested. The same cells give the same bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ TRIALS = "trials.parquet"
 CHECKPOINTS = "checkpoints.parquet"
 
 CELLS_AT_ONCE = 16
-"""Enough to share the resampling of trials among cells; few enough to be held in memory."""
+"""Enough to share the resampling of trials among cells; few enough to be held in
+memory.
+"""
 
 ROWS_AT_ONCE = 100_000
 """Rows in a row group: readers skip and parallelise by these."""
@@ -51,14 +55,20 @@ def write_tables(cells: Sequence[Cell], store: CellStore, out: Path) -> tuple[Pa
         for path, file in zip(paths, (trials, checkpoints), strict=True):
             write_whole(path, file.finished())
     except OSError as error:
-        raise InvalidInput(f"the tables cannot be written to {out}: {error.strerror}. Finished cells are kept; the same command goes on from there.") from None
+        raise InvalidInput(
+            f"the tables cannot be written to {out}: {error.strerror}. Finished cells are kept; "
+            "the same command goes on from there."
+        ) from None
     return paths
 
 
 def _finished(cell: Cell, store: CellStore) -> Result:
     result = store.get(cell)
     if result is None:
-        raise IronarmError(f"the file {store.path(cell)} was there and is gone or damaged. Run the same command again.")
+        raise IronarmError(
+            f"the file {store.path(cell)} was there and is gone or damaged. Run the same command "
+            "again."
+        )
     return result
 
 
@@ -83,7 +93,9 @@ class _ParquetFile:
 
     def _write(self) -> None:
         if self._writer is None:
-            self._writer = pq.ParquetWriter(self._buffer, self._waiting[0].schema, compression="zstd")
+            self._writer = pq.ParquetWriter(
+                self._buffer, self._waiting[0].schema, compression="zstd"
+            )
         self._writer.write_table(pa.concat_tables(self._waiting))
         self._waiting = []
 
@@ -95,7 +107,13 @@ def _about(cells: Sequence[Cell]) -> pa.Table:
         "label": pa.array([cell.policy.label for cell in cells]),
         **_parameters("policy", [cell.policy.parameters for cell in cells]),
         "attack": pa.array([type(cell.attack).__name__ for cell in cells]),
-        **_parameters("attack", [{name: value for name, value in cell.attack.parameters.items() if name != "rho"} for cell in cells]),
+        **_parameters(
+            "attack",
+            [
+                {name: value for name, value in cell.attack.parameters.items() if name != "rho"}
+                for cell in cells
+            ],
+        ),
         "rho": pa.array([cell.attack.rho for cell in cells], pa.float64()),
         "arms": pa.array([cell.bandit.arms for cell in cells], pa.int64()),
         "gap": pa.array([_gap(cell.bandit.gaps) for cell in cells], pa.float64()),
@@ -107,14 +125,20 @@ def _about(cells: Sequence[Cell]) -> pa.Table:
 
 
 def _parameters(prefix: str, described: list[dict[str, Any]]) -> dict[str, pa.Array]:
-    """Return a column for each parameter that any of them has: of numbers if all its values are, else of text; null where it does not apply or is None."""
+    """Return a column for each parameter that any of them has: of numbers if all its
+    values are, else of text; null where it does not apply or is None.
+    """
     columns = {}
     for name in dict.fromkeys(name for parameters in described for name in parameters):
         values = [parameters.get(name) for parameters in described]
         if all(value is None or isinstance(value, Real) for value in values):
-            columns[f"{prefix}_{name}"] = pa.array([None if value is None else float(value) for value in values], pa.float64())
+            columns[f"{prefix}_{name}"] = pa.array(
+                [None if value is None else float(value) for value in values], pa.float64()
+            )
         else:
-            columns[f"{prefix}_{name}"] = pa.array([None if value is None else str(value) for value in values], pa.string())
+            columns[f"{prefix}_{name}"] = pa.array(
+                [None if value is None else str(value) for value in values], pa.string()
+            )
     return columns
 
 
@@ -162,14 +186,24 @@ def _with_columns(table: pa.Table, **columns: np.ndarray) -> pa.Table:
 
 
 def final_table(checkpoints: Path) -> str:
-    """Return the cells at the horizon as text, the best policy first in each setting; only the best, if there are many cells."""
+    """Return the cells at the horizon as text, the best policy first in each
+    setting; only the best, if there are many cells.
+    """
     table = pq.read_table(checkpoints)
     rows = table.filter(pc.equal(table["round"], table["horizon"])).to_pylist()
     settings: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     attack_columns = [name for name in table.column_names if name.startswith("attack")]
     for row in rows:
-        settings.setdefault((*(row[name] for name in attack_columns), row["rho"], row["gap"]), []).append(row)
-    shown = [row for group in settings.values() for row in sorted(group, key=lambda row: row["regret_mean"])[: None if len(rows) <= LINES else 1]]
+        settings.setdefault(
+            (*(row[name] for name in attack_columns), row["rho"], row["gap"]), []
+        ).append(row)
+    shown = [
+        row
+        for group in settings.values()
+        for row in sorted(group, key=lambda row: row["regret_mean"])[
+            : None if len(rows) <= LINES else 1
+        ]
+    ]
     head = ("policy", "attack", "rho", "gap", "mean regret", "95 % interval", "stuck")
     body = [
         (
@@ -183,11 +217,22 @@ def final_table(checkpoints: Path) -> str:
         )
         for row in shown
     ]
-    note = "" if len(shown) == len(rows) else f"\n\nthe best of {len(rows)} cells in each setting; {checkpoints.name} has all of them"
+    note = (
+        ""
+        if len(shown) == len(rows)
+        else (
+            f"\n\nthe best of {len(rows)} cells in each setting; {checkpoints.name} has all of them"
+        )
+    )
     return text_table(head, body) + note
 
 
 def _attack_label(row: dict[str, Any], columns: list[str]) -> str:
-    given = {name.removeprefix("attack_"): row[name] for name in columns[1:] if row[name] is not None}
-    text = ", ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in given.items())
+    given = {
+        name.removeprefix("attack_"): row[name] for name in columns[1:] if row[name] is not None
+    }
+    text = ", ".join(
+        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in given.items()
+    )
     return f"{row['attack']}({text})" if text else row["attack"]

@@ -1,4 +1,7 @@
-"""The tables of a study, as plain data: each kind is one function. A new kind is one function and one line in `TABLES`."""
+"""The tables of a study, as plain data: each kind is one function.
+
+A new kind is one function and one line in `TABLES`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ from .run import Findings
 
 @dataclass(frozen=True)
 class Table:
-    """A table: headings, rows of text for people, and the same rows as numbers for machines."""
+    """A table: headings, rows of text for people, and the same rows as numbers for
+    machines.
+    """
 
     title: str
     head: tuple[str, ...]
@@ -32,7 +37,9 @@ class Table:
 
 
 def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
-    """Final regret of every policy: mean, median, tails, share stuck, share of optimal pulls."""
+    """Final regret of every policy: mean, median, tails, share stuck, share of
+    optimal pulls.
+    """
     run = findings.study.run(spec["run"])
     tables = []
     for rho in run.rho:
@@ -46,10 +53,33 @@ def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
             optimal = float(evidence.optimal_curves(name)[:, -1].mean())
             few = statistics.mean(regret[:first])
             q95, q99 = (float(np.quantile(regret, q)) for q in (0.95, 0.99))
-            numbers = (*([short(few.value)] if apart else []), interval(mean), short(np.median(regret)), short(q95), short(q99), short(regret.max()))
+            numbers = (
+                *([short(few.value)] if apart else []),
+                interval(mean),
+                short(np.median(regret)),
+                short(q95),
+                short(q99),
+                short(regret.max()),
+            )
             body.append((name, *numbers, percent(share), f"{100 * optimal:.2f} %"))
-            row = {"rho": rho, "policy": name, "trials": evidence.trials, "mean": asdict(mean), "mean_of_paper_trials": asdict(few), "median": float(np.median(regret))}
-            data.append({**row, "q95": q95, "q99": q99, "worst": float(regret.max()), "stuck": asdict(share), "optimal": optimal})
+            row = {
+                "rho": rho,
+                "policy": name,
+                "trials": evidence.trials,
+                "mean": asdict(mean),
+                "mean_of_paper_trials": asdict(few),
+                "median": float(np.median(regret)),
+            }
+            data.append(
+                {
+                    **row,
+                    "q95": q95,
+                    "q99": q99,
+                    "worst": float(regret.max()),
+                    "stuck": asdict(share),
+                    "optimal": optimal,
+                }
+            )
         head = (
             "policy",
             *([f"mean of {first}"] if apart else []),
@@ -62,16 +92,31 @@ def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
             "optimal pulls",
         )
         unit = f" in {findings.study.unit}" if findings.study.unit else ""
-        note = f"Regret at T{unit}, over the trials; in brackets 95 % intervals. A trial is stuck if less than half of its last tenth went to the best {findings.study.arm}."
-        tables.append(Table(f"{spec['title']}, ρ = {rho:g}, T = {run.horizon:,}", head, tuple(body), tuple(data), note))
+        note = (
+            f"Regret at T{unit}, over the trials; in brackets 95 % intervals. A trial is stuck if "
+            f"less than half of its last tenth went to the best {findings.study.arm}."
+        )
+        tables.append(
+            Table(
+                f"{spec['title']}, ρ = {rho:g}, T = {run.horizon:,}",
+                head,
+                tuple(body),
+                tuple(data),
+                note,
+            )
+        )
     return tables
 
 
 def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
-    """Regret at several horizons and fitted exponents, beside the exponent that b allows."""
+    """Regret at several horizons and fitted exponents, beside the exponent that b
+    allows.
+    """
     run = findings.study.run(spec["run"])
     first = int(spec.get("from", 1000))
-    decades = [10**k for k in range(round(math.log10(first)), 1 + math.floor(math.log10(run.horizon)))]
+    decades = [
+        10**k for k in range(round(math.log10(first)), 1 + math.floor(math.log10(run.horizon)))
+    ]
     tables = []
     for rho in run.rho:
         evidence = Evidence(findings.outcomes[run.name, rho], run.trials)
@@ -81,17 +126,35 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
             at = np.searchsorted(rounds, decades)
             exponent = statistics.growth_exponent(rounds, curves)
             policy = findings.study.policies[name].candidates(rho)[0]
-            row: dict[str, Any] = {"rho": rho, "policy": name, "rounds": decades, "mean": curves[:, at].mean(axis=0).tolist(), "median": np.median(curves[:, at], axis=0).tolist()}
-            cells = [f"{short(mean)} / {short(median)}" for mean, median in zip(row["mean"], row["median"], strict=True)]
+            row: dict[str, Any] = {
+                "rho": rho,
+                "policy": name,
+                "rounds": decades,
+                "mean": curves[:, at].mean(axis=0).tolist(),
+                "median": np.median(curves[:, at], axis=0).tolist(),
+            }
+            cells = [
+                f"{short(mean)} / {short(median)}"
+                for mean, median in zip(row["mean"], row["median"], strict=True)
+            ]
             row["exponent"] = asdict(exponent)
             cells.append(interval(exponent, ".2f"))
             if isinstance(policy, MedEUCB):
                 late = rounds >= first
                 block = policy.block_for(run.bandit.arms)
-                forced = float(run.bandit.gaps.sum()) * np.array([forced_total(policy.b, float(block), (t - 1) // block) for t in rounds[late].tolist()])
+                forced = float(run.bandit.gaps.sum()) * np.array(
+                    [
+                        forced_total(policy.b, float(block), (t - 1) // block)
+                        for t in rounds[late].tolist()
+                    ]
+                )
                 excess = statistics.fitted_slope(rounds[late], curves[:, late], forced)
                 most = max(0.0, 1 - policy.b * kl(0.5, rho) if rho else 0.0)
-                row |= {"excess_exponent": asdict(excess), "excess_at_end": float(curves[:, -1].mean() - forced[-1]), "largest_exponent": most}
+                row |= {
+                    "excess_exponent": asdict(excess),
+                    "excess_at_end": float(curves[:, -1].mean() - forced[-1]),
+                    "largest_exponent": most,
+                }
                 cells += [
                     short(row["excess_at_end"]),
                     interval(excess, ".2f") if row["excess_at_end"] > 0.01 * forced[-1] else "none",
@@ -99,26 +162,55 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
                 ]
             body.append((name, *cells, *[""] * (4 + len(decades) - len(cells))))
             data.append(row)
-        head = ("policy", *(f"T = {t:,}" for t in decades), "exponent of the mean", "above forced exploration", "its exponent", "1 − b kl(1/2, ρ)")
-        note = (
-            "Mean / median regret. The exponent of the mean compares what the last two decades added (0: logarithmic, 1: linear). What the mean has above "
-            f"the forced exploration has an exponent of its own, fitted by least squares from T = {first:,} on. 1 − b kl(1/2, ρ) is the exponent under far outliers as T grows, up "
-            "to factors of log T; a fit at finite T also sees early effects."
+        head = (
+            "policy",
+            *(f"T = {t:,}" for t in decades),
+            "exponent of the mean",
+            "above forced exploration",
+            "its exponent",
+            "1 − b kl(1/2, ρ)",
         )
-        tables.append(Table(f"{spec['title']}, ρ = {rho:g}, {evidence.trials:,} trials", head, tuple(body), tuple(data), note))
+        note = (
+            "Mean / median regret. The exponent of the mean compares what the last two decades "
+            "added (0: logarithmic, 1: linear). What the mean has above the forced exploration "
+            f"has an exponent of its own, fitted by least squares from T = {first:,} on. 1 − b "
+            "kl(1/2, ρ) is the exponent under far outliers as T grows, up to factors of log T; a "
+            "fit at finite T also sees early effects."
+        )
+        tables.append(
+            Table(
+                f"{spec['title']}, ρ = {rho:g}, {evidence.trials:,} trials",
+                head,
+                tuple(body),
+                tuple(data),
+                note,
+            )
+        )
     return tables
 
 
 def tuning(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
-    """The grids that were searched, the mean final regret of each candidate, and the choice."""
+    """The grids that were searched, the mean final regret of each candidate, and the
+    choice.
+    """
     body, data = [], []
     several = len({choice.runs for choice in findings.choices}) > 1
     for choice in findings.choices:
         grid = ", ".join(findings.study.policies[choice.name].tune)
-        values = [", ".join(_value(getattr(policy, name)) for name in findings.study.policies[choice.name].tune) for policy in choice.candidates]
-        pairs = [f"{value}: {short(regret)}" for value, regret in zip(values, choice.regrets, strict=True)]
+        values = [
+            ", ".join(
+                _value(getattr(policy, name)) for name in findings.study.policies[choice.name].tune
+            )
+            for policy in choice.candidates
+        ]
+        pairs = [
+            f"{value}: {short(regret)}"
+            for value, regret in zip(values, choice.regrets, strict=True)
+        ]
         runs = ("; ".join(choice.runs),) if several else ()
-        body.append((choice.name, f"{choice.rho:g}", grid, " · ".join(pairs), values[choice.best], *runs))
+        body.append(
+            (choice.name, f"{choice.rho:g}", grid, " · ".join(pairs), values[choice.best], *runs)
+        )
         regrets = dict(zip(values, choice.regrets, strict=True))
         data.append(
             {
@@ -135,8 +227,27 @@ def tuning(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
     if settings is None:
         return []
     unit = f", in {findings.study.unit}," if findings.study.unit else ""
-    note = f"Mean final regret{unit} over {settings.trials} trials of seed {settings.seed}, which the study itself does not use; the same noise and coins for every candidate."
-    return [Table(str(spec["title"]), ("policy", "ρ", "parameter", "grid: mean regret", "chosen", *(["runs"] if several else [])), tuple(body), tuple(data), note, words=True)]
+    note = (
+        f"Mean final regret{unit} over {settings.trials} trials of seed {settings.seed}, which "
+        "the study itself does not use; the same noise and coins for every candidate."
+    )
+    return [
+        Table(
+            str(spec["title"]),
+            (
+                "policy",
+                "ρ",
+                "parameter",
+                "grid: mean regret",
+                "chosen",
+                *(["runs"] if several else []),
+            ),
+            tuple(body),
+            tuple(data),
+            note,
+            words=True,
+        )
+    ]
 
 
 def _value(value: Any) -> str:
@@ -144,16 +255,25 @@ def _value(value: Any) -> str:
 
 
 def theory(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
-    """What the paper's theorems, and sharper conditions, say for the paper's own settings."""
+    """What the paper's theorems, and sharper conditions, say for the paper's own
+    settings.
+    """
     rows = paper_table()
     columns = list(rows[0].values)
     body = tuple((row.quantity, *(shown(row.values[column]) for column in columns)) for row in rows)
     data = tuple({"quantity": row.quantity, **plain(row.values)} for row in rows)
     note = (
-        "The experiments use b = 4, ω = 4 and c = 10. “Needs” is the smallest value that a theorem or condition allows; bounds are on the regret at T, those with high probability "
-        "for δ = 0.05. The largest possible regret is T times the largest gap: a bound above it is vacuous."
+        "The experiments use b = 4, ω = 4 and c = 10. “Needs” is the smallest value that a "
+        "theorem or condition allows; bounds are on the regret at T, those with high probability "
+        "for δ = 0.05. The largest possible regret is T times the largest gap: a bound above it "
+        "is vacuous."
     )
     return [Table(str(spec["title"]), ("", *columns), body, data, note)]
 
 
-TABLES: dict[str, Callable[[Findings, Mapping[str, Any]], list[Table]]] = {"tails": tails, "growth": growth, "tuning": tuning, "theory": theory}
+TABLES: dict[str, Callable[[Findings, Mapping[str, Any]], list[Table]]] = {
+    "tails": tails,
+    "growth": growth,
+    "tuning": tuning,
+    "theory": theory,
+}

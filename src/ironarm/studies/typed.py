@@ -1,4 +1,6 @@
-"""Checks of what a study's files hold: the right fields, and in them text, lists and tables. Each says what, expected, got."""
+"""Checks of what a study's files hold: the right fields, and in them text, lists and
+tables. Each says what, expected, got.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +25,28 @@ def read_toml(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise BadFile(f"{path} cannot be read: it is not text.") from None
     except tomllib.TOMLDecodeError as error:
-        raise BadFile(f"{path} is not valid TOML: {error}. Text is written in quotes, lists like [1, 2].") from None
+        raise BadFile(
+            f"{path} is not valid TOML: {error}. Text is written in quotes, lists like [1, 2]."
+        ) from None
 
 
-def fields(what: str, data: object, required: Iterable[str], optional: Iterable[str] = ()) -> dict[str, Any]:
-    """Return a table's fields if they are the expected ones, or say which is missing or unknown."""
+def fields(
+    what: str, data: object, required: Iterable[str], optional: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return a table's fields if they are the expected ones, or say which is missing
+    or unknown.
+    """
     needed, known = list(required), [*required, *optional]
     if not isinstance(data, dict):
-        raise InvalidInput(f"{what} must be a table with {', '.join(needed) or 'its fields'}, got {data!r}.")
+        raise InvalidInput(
+            f"{what} must be a table with {', '.join(needed) or 'its fields'}, got {data!r}."
+        )
     for key in data:
         if key not in known:
-            raise InvalidInput(f"{what} has an unknown field {key!r}; expected {', '.join(known)}.{did_you_mean(key, known)}")
+            raise InvalidInput(
+                f"{what} has an unknown field {key!r}; expected "
+                f"{', '.join(known)}.{did_you_mean(key, known)}"
+            )
     for key in needed:
         if key not in data:
             raise InvalidInput(f"{what} needs the field {key!r}.")
@@ -48,9 +61,14 @@ def text(what: str, value: object) -> str:
 
 
 def file_name(what: str, value: object) -> str:
-    """Return a value if it can be the name of a file anywhere, and nothing but a name."""
+    """Return a value if it can be the name of a file anywhere, and nothing but a
+    name.
+    """
     if not isinstance(value, str) or not FILE_NAME.fullmatch(value):
-        raise InvalidInput(f"{what} must be a name of letters, digits, dots, dashes and underscores, because files are named after it, got {value!r}.")
+        raise InvalidInput(
+            f"{what} must be a name of letters, digits, dots, dashes and underscores, because "
+            f"files are named after it, got {value!r}."
+        )
     return value
 
 

@@ -1,4 +1,7 @@
-"""The paper's theory as numbers: assumptions, guarantees, sharp conditions and limits. `ia.certify` puts them on a page; here are the pieces."""
+"""The paper's theory as numbers: assumptions, guarantees, sharp conditions and limits.
+
+`ia.certify` puts them on a page; here are the pieces.
+"""
 
 from .arms import Arms, Normal
 from .assumptions import Separation, density_floor, quantile_gaps, separation
@@ -8,9 +11,26 @@ from .finite_time import FiniteTimeBound, med_e_ucb_bound, med_epsilon_greedy_bo
 from .from_data import Estimate, Fit, fit
 from .growth import expected_wrong_rounds, local_exponents
 from .lemmas import attacked_share_rounds, quantile_concentration
-from .limits import corrupted_kl, corrupted_kl_limit, median_threshold, observed_kl, regret_floor, smallest_gap, thresholds
+from .limits import (
+    corrupted_kl,
+    corrupted_kl_limit,
+    median_threshold,
+    observed_kl,
+    regret_floor,
+    smallest_gap,
+    thresholds,
+)
 from .paper import PaperRow, paper_table, paper_text
-from .sharp import clean_majority, exponent_on, growth_exponent, kl, needed_b, needed_c, sharp_b, sharp_c
+from .sharp import (
+    clean_majority,
+    exponent_on,
+    growth_exponent,
+    kl,
+    needed_b,
+    needed_c,
+    sharp_b,
+    sharp_c,
+)
 from .suitability import Suitability, suitability
 from .theorems_greedy import GreedyGuarantee, corollary_2, theorem_3, theorem_4
 from .theorems_ucb import UcbGuarantee, corollary_1, theorem_1, theorem_2

@@ -1,4 +1,6 @@
-"""The arms as theory sees them: laws with distribution function, quantiles and density, a unique best mean, and the gaps to it."""
+"""The arms as theory sees them: laws with distribution function, quantiles and
+density, a unique best mean, and the gaps to it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ QUARTILES_OF_NORMAL = 1.3489795003921634
 
 
 class Law(Protocol):
-    """What theory asks of a reward law; a frozen law of `scipy.stats` has all of it, discrete ones without `pdf`."""
+    """What theory asks of a reward law; a frozen law of `scipy.stats` has all of it,
+    discrete ones without `pdf`.
+    """
 
     def cdf(self, x: Any) -> Any:
         """Return F(x)."""
@@ -31,7 +35,8 @@ class Law(Protocol):
 
 @dataclass(frozen=True)
 class Normal:
-    """The normal law N(location, scale^2), without the second that loading `scipy.stats` takes.
+    """The normal law N(location, scale^2), without the second that loading
+    `scipy.stats` takes.
 
     >>> float(Normal(2, 3).cdf(2)), float(Normal(2, 3).ppf(0.5))
     (0.5, 2.0)
@@ -116,14 +121,21 @@ class Arms:
 
     @classmethod
     def of(cls, source: Bandit | Sequence[Law] | Arms) -> Arms:
-        """Return the arms of a bandit, or of a sequence of laws; logged data is turned into laws by `from_data.fit`."""
+        """Return the arms of a bandit, or of a sequence of laws; logged data is
+        turned into laws by `from_data.fit`.
+        """
         if isinstance(source, Arms):
             return source
         if isinstance(source, ReplayBandit):
-            raise InvalidInput("logged rewards are data, not laws; fit them first: theory.fit(bandit).arms, or give the bandit to ia.certify.")
+            raise InvalidInput(
+                "logged rewards are data, not laws; fit them first: theory.fit(bandit).arms, or "
+                "give the bandit to ia.certify."
+            )
         laws = _laws(source)
         if len(laws) < 2:
-            raise InvalidInput(f"a certificate compares arms, so there must be at least 2, got {len(laws)}.")
+            raise InvalidInput(
+                f"a certificate compares arms, so there must be at least 2, got {len(laws)}."
+            )
         means = np.array([float(law.mean()) for law in laws])
         if not np.isfinite(means).all():
             raise InvalidInput(f"every law must have a finite mean, got means {means.tolist()}.")
@@ -132,9 +144,19 @@ class Arms:
         gaps = means[best] - means[list(others)]
         if gaps.min() <= 0:
             ties = [best, *(j for j, gap in zip(others, gaps, strict=True) if gap <= 0)]
-            raise InvalidInput(f"the best arm must be unique, got the mean {means[best]:g} for arms {', '.join(map(str, ties))}. Leave all but one of them out.")
+            raise InvalidInput(
+                f"the best arm must be unique, got the mean {means[best]:g} for arms "
+                f"{', '.join(map(str, ties))}. Leave all but one of them out."
+            )
         normal = all(isinstance(law, Normal) for law in laws)
-        return cls(laws, means, best, others, gaps, np.array([law.scale for law in laws]) if normal else None)  # type: ignore[attr-defined]
+        return cls(
+            laws,
+            means,
+            best,
+            others,
+            gaps,
+            np.array([law.scale for law in laws]) if normal else None,
+        )  # type: ignore[attr-defined]
 
     @property
     def count(self) -> int:
@@ -158,12 +180,21 @@ class Arms:
 
     @property
     def common_sigma(self) -> float | None:
-        """The standard deviation, if the laws are normal and share it: what the paper's corollaries are about."""
-        return float(self.sigma[0]) if self.sigma is not None and np.allclose(self.sigma, self.sigma[0], rtol=1e-12) else None
+        """The standard deviation, if the laws are normal and share it: what the
+        paper's corollaries are about.
+        """
+        return (
+            float(self.sigma[0])
+            if self.sigma is not None and np.allclose(self.sigma, self.sigma[0], rtol=1e-12)
+            else None
+        )
 
     @property
     def spread(self) -> float:
-        """A robust scale of the best arm: its quartile range over that of a standard normal law, which is sigma for a normal law; the smallest gap if the quartiles coincide."""
+        """A robust scale of the best arm: its quartile range over that of a standard
+        normal law, which is sigma for a normal law; the smallest gap if the
+        quartiles coincide.
+        """
         law = self.laws[self.best]
         quartiles = float(law.ppf(0.75) - law.ppf(0.25))
         return quartiles / QUARTILES_OF_NORMAL if quartiles > 0 else self.smallest_gap
@@ -179,28 +210,45 @@ def poison_rate(rho: object) -> float:
     """Return rho as a float in [0, 1/2), or say why not."""
     value = number("rho", rho, at_least=0, below=1)
     if value >= 0.5:
-        raise InvalidInput(f"rho must be below 0.5, got {value:g}: if half of the rewards are the attacker's, no policy can tell the arms apart.")
+        raise InvalidInput(
+            f"rho must be below 0.5, got {value:g}: if half of the rewards are the attacker's, no "
+            "policy can tell the arms apart."
+        )
     return value
 
 
 def _laws(source: Bandit | Sequence[Law]) -> tuple[Law, ...]:
     if isinstance(source, GaussianBandit):
         if not (source.sigma > 0).all():
-            raise InvalidInput(f"sigma must be above 0 for a certificate, got {source.sigma.tolist()}: a law without spread has no density.")
-        return tuple(Normal(float(mean), float(scale)) for mean, scale in zip(source.means, source.sigma, strict=True))
+            raise InvalidInput(
+                f"sigma must be above 0 for a certificate, got {source.sigma.tolist()}: a law "
+                "without spread has no density."
+            )
+        return tuple(
+            Normal(float(mean), float(scale))
+            for mean, scale in zip(source.means, source.sigma, strict=True)
+        )
     if isinstance(source, BernoulliBandit):
         return tuple(ZeroOne(float(mean)) for mean in source.means)
     laws = getattr(source, "laws", source)  # a ScipyBandit has them, and a RadioBandit
     if isinstance(laws, Bandit) or not isinstance(laws, Sequence):
-        raise InvalidInput(f"a certificate needs reward laws: a GaussianBandit, ScipyBandit, BernoulliBandit, RadioBandit or ReplayBandit, or a list of laws, got {source!r}.")
+        raise InvalidInput(
+            "a certificate needs reward laws: a GaussianBandit, ScipyBandit, BernoulliBandit, "
+            f"RadioBandit or ReplayBandit, or a list of laws, got {source!r}."
+        )
     for law in laws:
         if not all(callable(getattr(law, name, None)) for name in ("cdf", "ppf", "mean")):
-            raise InvalidInput(f"a law must have cdf, ppf and mean, as the frozen laws of scipy.stats have, got {law!r}.")
+            raise InvalidInput(
+                "a law must have cdf, ppf and mean, as the frozen laws of scipy.stats have, got "
+                f"{law!r}."
+            )
     return tuple(_ours_if_known(law) for law in laws)
 
 
 def _ours_if_known(law: Any) -> Law:
-    """Return a normal or 0/1 law of scipy.stats as ours, for which there are closed forms and advice; others as they are."""
+    """Return a normal or 0/1 law of scipy.stats as ours, for which there are closed
+    forms and advice; others as they are.
+    """
     name = getattr(getattr(law, "dist", None), "name", "")
     if name == "norm":
         return Normal(float(law.mean()), float(law.std()))

@@ -1,4 +1,6 @@
-"""Assumptions 1 and 2 of the paper: how far apart the arms' laws are, measured where a median under attack can end up."""
+"""Assumptions 1 and 2 of the paper: how far apart the arms' laws are, measured where
+a median under attack can end up.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,12 @@ class Separation:
 
     Attributes
     ----------
-    s_max : the supremum of the s for which the assumption holds; an attacked share above it can turn the order of the medians round.
-    x0 : the number between the medians that both still respect at s_max (Assumption 2's x0).
-    densities : whether every law has a density, which Assumption 1 asks for and Assumption 2 does not.
+    s_max : the supremum of the s for which the assumption holds; an attacked share
+        above it can turn the order of the medians round.
+    x0 : the number between the medians that both still respect at s_max (Assumption 2's
+        x0).
+    densities : whether every law has a density, which Assumption 1 asks for and
+        Assumption 2 does not.
     """
 
     s_max: float
@@ -39,37 +44,52 @@ class Separation:
 
 
 def separation(source: Bandit | Arms) -> Separation:
-    """Return the largest s for which Assumptions 1 and 2 hold, and the x0 of Assumption 2.
+    """Return the largest s for which Assumptions 1 and 2 hold, and the x0 of Assumption
+    2.
 
-    Assumption 2 asks for an s and an x0 with F_best(x0) < 1/2 - s and F_j(x0) > 1/2 + s for every other arm j. The best x0 maximises
+    Assumption 2 asks for an s and an x0 with F_best(x0) < 1/2 - s and F_j(x0) > 1/2 + s
+    for every other arm j. The best x0 maximises
 
         top(x0) = min(1/2 - F_best(x0), min_j F_j(x0) - 1/2)
 
-    where one term falls and the other rises with x0, so it is where they cross. Assumption 1 asks for q_best(1/2 - s) > q_j(1/2 + s), with quantiles q, and for densities: for
-    laws with a density both have the same limit s_max. For normal laws it is Phi(min_j Delta_j / (sigma_best + sigma_j)) - 1/2.
+    where one term falls and the other rises with x0, so it is where they cross.
+    Assumption 1 asks for q_best(1/2 - s) > q_j(1/2 + s), with quantiles q, and for
+    densities: for laws with a density both have the same limit s_max. For normal laws
+    it is Phi(min_j Delta_j / (sigma_best + sigma_j)) - 1/2.
 
-    The paper writes "a constant s" and "0 < s < 1"; both need 0 < s < 1/2. Its corollaries use s = Phi(Delta_min / 4 sigma) - 1/2, about half of what is there.
+    The paper writes "a constant s" and "0 < s < 1"; both need 0 < s < 1/2. Its
+    corollaries use s = Phi(Delta_min / 4 sigma) - 1/2, about half of what is there.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> paper = separation(ia.GaussianBandit(range(2, 21, 2)))
-    >>> round(paper.s_max, 4), paper.x0, paper.assumption_1(0.3), paper.assumption_1(0.35)
+    >>> (
+    ...     round(paper.s_max, 4),
+    ...     paper.x0,
+    ...     paper.assumption_1(0.3),
+    ...     paper.assumption_1(0.35),
+    ... )
     (0.3413, 19.0, True, False)
-    >>> separation(ia.BernoulliBandit([0.2, 0.3])).s_max      # both medians are 0
+    >>> separation(ia.BernoulliBandit([0.2, 0.3])).s_max  # both medians are 0
     0.0
     """
     arms = Arms.of(source)
     if arms.sigma is not None:
         # each arm j meets the best where both are z standard deviations off their means
         z = float((arms.gaps / (arms.sigma[arms.best] + arms.sigma[list(arms.others)])).min())
-        return Separation(float(Normal(0, 1).cdf(z)) - 0.5, float(arms.means[arms.best] - z * arms.sigma[arms.best]), True)
+        return Separation(
+            float(Normal(0, 1).cdf(z)) - 0.5,
+            float(arms.means[arms.best] - z * arms.sigma[arms.best]),
+            True,
+        )
     x0, top = _crossing(arms)
     return Separation(max(0.0, top), x0, arms.continuous)
 
 
 def top(source: Bandit | Arms, x0: float) -> float:
-    """Return the largest s that Assumption 2 allows with this x0: min(1/2 - F_best(x0), min_j F_j(x0) - 1/2).
+    """Return the largest s that Assumption 2 allows with this x0: min(1/2 - F_best(x0),
+    min_j F_j(x0) - 1/2).
 
     >>> import ironarm as ia
     >>> round(top(ia.GaussianBandit([0, 2]), 1.0), 4)
@@ -80,7 +100,8 @@ def top(source: Bandit | Arms, x0: float) -> float:
 
 
 def quantile_gaps(source: Bandit | Arms, s: float) -> np.ndarray:
-    """Return q_best(1/2 - s) - q_j(1/2 + s) for each of the other arms: what is left of the gaps when a share s of the rewards is chosen by the attacker.
+    """Return q_best(1/2 - s) - q_j(1/2 + s) for each of the other arms: what is left of
+    the gaps when a share s of the rewards is chosen by the attacker.
 
     >>> import ironarm as ia
     >>> quantile_gaps(ia.GaussianBandit([0, 2, 6]), 0.1915).round(2).tolist()
@@ -89,25 +110,32 @@ def quantile_gaps(source: Bandit | Arms, s: float) -> np.ndarray:
     arms = Arms.of(source)
     s = number("s", s, at_least=0, below=0.5)
     if arms.sigma is not None:
-        return arms.gaps - float(Normal(0, 1).ppf(0.5 + s)) * (arms.sigma[arms.best] + arms.sigma[list(arms.others)])
+        return arms.gaps - float(Normal(0, 1).ppf(0.5 + s)) * (
+            arms.sigma[arms.best] + arms.sigma[list(arms.others)]
+        )
     best = float(arms.laws[arms.best].ppf(0.5 - s))
     return np.array([best - float(arms.laws[j].ppf(0.5 + s)) for j in arms.others])
 
 
 def density_floor(source: Bandit | Arms, s: float, xi: float | np.ndarray) -> np.ndarray:
-    """Return Assumption 1's l: the smallest density of the best arm within xi below its (1/2 - s)-quantile, and of the others within xi above their (1/2 + s)-quantile.
+    """Return Assumption 1's l: the smallest density of the best arm within xi below its
+    (1/2 - s)-quantile, and of the others within xi above their (1/2 + s)-quantile.
 
-    For normal laws it is the density at the far end. For other laws it is the minimum over 129 points of the interval, which a density with narrower dips would deceive.
+    For normal laws it is the density at the far end. For other laws it is the minimum
+    over 129 points of the interval, which a density with narrower dips would deceive.
 
     >>> import ironarm as ia
-    >>> round(float(density_floor(ia.GaussianBandit([0, 2]), 0.1915, 1.0)), 4)     # Corollary 1's: phi(Delta/4 + 1)
+    >>> round(
+    ...     float(density_floor(ia.GaussianBandit([0, 2]), 0.1915, 1.0)), 4
+    ... )  # Corollary 1's: phi(Delta/4 + 1)
     0.1295
     """
     arms = Arms.of(source)
     s = number("s", s, above=0, below=0.5)
     widths = np.asarray(xi, dtype=float)
     if arms.sigma is not None:
-        # every normal arm is as many standard deviations off its mean, so only the different sigmas matter
+        # every normal arm is as many standard deviations off its mean, so only the
+        # different sigmas matter
         scales = np.unique(arms.sigma)
         z = float(Normal(0, 1).ppf(0.5 + s))
         return (Normal(0, 1).pdf(z + widths[..., None] / scales) / scales).min(axis=-1)
@@ -121,17 +149,26 @@ def density_floor(source: Bandit | Arms, s: float, xi: float | np.ndarray) -> np
 
 
 def _top(arms: Arms, x0: float) -> float:
-    return float(min(0.5 - float(arms.laws[arms.best].cdf(x0)), min(float(arms.laws[j].cdf(x0)) for j in arms.others) - 0.5))
+    return float(
+        min(
+            0.5 - float(arms.laws[arms.best].cdf(x0)),
+            min(float(arms.laws[j].cdf(x0)) for j in arms.others) - 0.5,
+        )
+    )
 
 
 def _crossing(arms: Arms) -> tuple[float, float]:
-    """Return the x0 that maximises `top`, by bisection of a difference that falls with x; for laws with jumps the better side of the jump."""
+    """Return the x0 that maximises `top`, by bisection of a difference that falls
+    with x; for laws with jumps the better side of the jump.
+    """
     best = arms.laws[arms.best]
     medians = [float(law.ppf(0.5)) for law in arms.laws]
     low, high = min(medians) - 1.0, max(medians) + 1.0
 
     def falling(x: float) -> float:
-        return (0.5 - float(best.cdf(x))) - (min(float(arms.laws[j].cdf(x)) for j in arms.others) - 0.5)
+        return (0.5 - float(best.cdf(x))) - (
+            min(float(arms.laws[j].cdf(x)) for j in arms.others) - 0.5
+        )
 
     for _ in range(200):
         middle = 0.5 * (low + high)

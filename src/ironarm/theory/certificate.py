@@ -18,7 +18,9 @@ LABEL = 16
 
 @dataclass(frozen=True)
 class TheoremPart:
-    """What the paper's theorem says: whether it applies to the chosen parameters, why not, what it asks for, and its bound, for those or else for what it asks for."""
+    """What the paper's theorem says: whether it applies to the chosen parameters,
+    why not, what it asks for, and its bound, for those or else for what it asks for.
+    """
 
     name: str
     applies: bool
@@ -34,7 +36,10 @@ class TheoremPart:
 
 @dataclass(frozen=True)
 class SharpPart:
-    """The sharp condition on b or c: what these arms need under the worst attack, what far-away outliers alone ask for, and the power of T by which the regret grows otherwise."""
+    """The sharp condition on b or c: what these arms need under the worst attack,
+    what far-away outliers alone ask for, and the power of T by which the regret
+    grows otherwise.
+    """
 
     parameter: str
     chosen: float
@@ -46,7 +51,9 @@ class SharpPart:
 
 @dataclass(frozen=True)
 class Budget:
-    """The largest rho, exclusive: by the paper's corollaries (normal arms with one sigma only), against a malicious adversary, and against an independent coin."""
+    """The largest rho, exclusive: by the paper's corollaries (normal arms with one
+    sigma only), against a malicious adversary, and against an independent coin.
+    """
 
     corollaries: float | None
     malicious: float
@@ -55,21 +62,27 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What theory guarantees for given laws, rho and parameters, and what it does not. Made by `ia.certify`; printing it shows a page.
+    """What theory guarantees for given laws, rho and parameters, and what it does not.
+
+    Made by `ia.certify`; printing it shows a page.
 
     Attributes
     ----------
     policy, rho, horizon, delta : what was asked.
-    guaranteed : whether some bound on the regret holds for this policy and is below the largest possible regret.
+    guaranteed : whether some bound on the regret holds for this policy and is below the
+        largest possible regret.
     why_not : the reason if there is none, a sentence.
-    bound : the smallest bound on the expected regret that holds under an independent coin, at most the largest possible regret.
+    bound : the smallest bound on the expected regret that holds under an independent
+        coin, at most the largest possible regret.
     largest_regret : the horizon times the largest gap: a bound above it is vacuous.
     theorem : what the paper's theorem says, or None for a policy without one.
     sharp : the sharp condition on b or c, or None.
     finite_time : ironarm's own bound, or None.
     budget : how much poison these arms can take.
-    floor_worst, floor_far : lower bounds for any policy, under the worst attack and under far-away outliers; None unless the arms are normal with one sigma.
-    recommended, recommended_bound : a policy with parameters, and its bound on the expected regret; None if nothing helps.
+    floor_worst, floor_far : lower bounds for any policy, under the worst attack and
+        under far-away outliers; None unless the arms are normal with one sigma.
+    recommended, recommended_bound : a policy with parameters, and its bound on the
+        expected regret; None if nothing helps.
     advice : one sentence about the recommendation.
     suitability : whether medians suit the rewards.
     fit : the estimates, if the certificate was made from data.
@@ -102,30 +115,51 @@ class Certificate:
     def __str__(self) -> str:
         head = [
             f"Certificate for {self.policy}",
-            f"{self.arms} arms, best {self.best}, smallest gap {self.smallest_gap:.4g}{self._in_sigmas()}; rho = {self.rho:g}, {self.horizon:,} rounds",
+            f"{self.arms} arms, best {self.best}, smallest gap "
+            f"{self.smallest_gap:.4g}{self._in_sigmas()}; rho = {self.rho:g}, {self.horizon:,} "
+            "rounds",
         ]
         if self.fit is not None:
             head += ["", str(self.fit)]
-        parts = [("promise", self._promise()), ("rewards", self._rewards()), ("paper", self._paper()), ("growth", self._growth()), ("poison budget", self._budget())]
+        parts = [
+            ("promise", self._promise()),
+            ("rewards", self._rewards()),
+            ("paper", self._paper()),
+            ("growth", self._growth()),
+            ("poison budget", self._budget()),
+        ]
         parts += [("lower bound", self._floor()), ("recommended", self.advice)]
         return "\n".join([*head, "", *(_paragraph(label, text) for label, text in parts if text)])
 
     __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as plain data for JSON: infinite numbers are the text "inf", what does not exist is None."""
+        """Return the certificate as plain data for JSON: infinite numbers are the
+        text "inf", what does not exist is None.
+        """
         parts = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: plain(value) for name, value in parts.items()}
 
     def _in_sigmas(self) -> str:
-        return f" = {self.smallest_gap / self.spread:.3g} sigma" if self.spread > 0 and self.budget.corollaries is not None else ""
+        return (
+            f" = {self.smallest_gap / self.spread:.3g} sigma"
+            if self.spread > 0 and self.budget.corollaries is not None
+            else ""
+        )
 
     def _promise(self) -> str:
         if not self.guaranteed:
             return f"none: {self.why_not}"
-        estimated = "" if self.fit is None else " This is for normal laws that are exactly as estimated."
-        limit = f"an expected regret of at most {_figure(self.bound)}, of {_figure(self.largest_regret)} possible"
-        return f"{limit}, under any attack whose coin is independent of the clean reward.{estimated}"
+        estimated = (
+            "" if self.fit is None else " This is for normal laws that are exactly as estimated."
+        )
+        limit = (
+            f"an expected regret of at most {_figure(self.bound)}, of "
+            f"{_figure(self.largest_regret)} possible"
+        )
+        return (
+            f"{limit}, under any attack whose coin is independent of the clean reward.{estimated}"
+        )
 
     def _rewards(self) -> str:
         # what to do instead is the recommendation
@@ -136,39 +170,71 @@ class Certificate:
         part = self.theorem
         if part is None:
             return ""
-        wanted = ", ".join(f"{name} {'above' if name == 'c' else 'at least'} {_figure(value)}" for name, value in part.required.items())
+        wanted = ", ".join(
+            f"{name} {'above' if name == 'c' else 'at least'} {_figure(value)}"
+            for name, value in part.required.items()
+        )
         vacuous = ", which is vacuous: more than the largest possible" if part.vacuous else ""
         likely = f"with probability {1 - self.delta:g} it is {_figure(part.high_probability_bound)}"
-        beside = f" As printed the bound is {_figure(part.bound_printed)}{part.printed_note}; {likely}."
+        beside = (
+            f" As printed the bound is {_figure(part.bound_printed)}{part.printed_note}; {likely}."
+        )
         if part.applies:
-            return f"{part.name} applies: an expected regret of at most {_figure(part.bound)}{vacuous}. It asks for {wanted}.{beside}"
+            return (
+                f"{part.name} applies: an expected regret of at most "
+                f"{_figure(part.bound)}{vacuous}. It asks for {wanted}.{beside}"
+            )
         if not all(map(math.isfinite, part.required.values())):
             return f"{part.name} does not apply: {' '.join(part.why_not)}"
-        return f"{part.name} does not apply: {' '.join(part.why_not)} It would ask for {wanted}, and then promise {_figure(part.bound)}{vacuous}.{beside}"
+        return (
+            f"{part.name} does not apply: {' '.join(part.why_not)} It would ask for {wanted}, and "
+            f"then promise {_figure(part.bound)}{vacuous}.{beside}"
+        )
 
     def _growth(self) -> str:
         part = self.sharp
         if part is None:
             return ""
         if math.isinf(part.needed):
-            return f"no {part.parameter} is enough: under the worst attack medians do not find the best arm at this rho."
+            return (
+                f"no {part.parameter} is enough: under the worst attack medians do not find the "
+                "best arm at this rho."
+            )
         least = "above" if part.parameter == "c" else "of at least"
-        need = f"these arms need {part.parameter} {least} {part.needed:.4g} under the worst attack, {part.needed_far:.4g} if outliers are far away"
+        need = (
+            f"these arms need {part.parameter} {least} {part.needed:.4g} under the worst attack, "
+            f"{part.needed_far:.4g} if outliers are far away"
+        )
         if part.met:
             return f"logarithmic: {part.parameter} = {part.chosen:g}, and {need}."
-        return f"as T^{part.exponent:.2f}, up to factors of log T: {part.parameter} = {part.chosen:g} is too small; {need}."
+        return (
+            f"as T^{part.exponent:.2f}, up to factors of log T: {part.parameter} = "
+            f"{part.chosen:g} is too small; {need}."
+        )
 
     def _budget(self) -> str:
-        rows = [] if self.budget.corollaries is None else [f"{self.budget.corollaries:.4f} by the paper's corollaries"]
-        optimal = "; nobody can do better" if self.budget.corollaries is not None and self.arms >= 2 else ""
+        rows = (
+            []
+            if self.budget.corollaries is None
+            else [f"{self.budget.corollaries:.4f} by the paper's corollaries"]
+        )
+        optimal = (
+            "; nobody can do better"
+            if self.budget.corollaries is not None and self.arms >= 2
+            else ""
+        )
         rows += [
-            f"{self.budget.malicious:.4f} against an adversary who sees the clean rewards (the paper's theorems)",
+            f"{self.budget.malicious:.4f} against an adversary who sees the clean rewards (the "
+            "paper's theorems)",
             f"{self.budget.coin:.4f} against an independent coin{optimal}",
         ]
         interval = ""
         if self.fit is not None:
             level = 100 * self.fit.level
-            interval = f" The data says {self.fit.malicious} and {self.fit.coin} ({level:g} % intervals), without assuming normal laws."
+            interval = (
+                f" The data says {self.fit.malicious} and {self.fit.coin} ({level:g} % "
+                "intervals), without assuming normal laws."
+            )
         return f"rho below {', '.join(rows)}.{interval}"
 
     def _floor(self) -> str:
@@ -176,11 +242,20 @@ class Certificate:
             return ""
         if math.isinf(self.floor_worst):
             return "linear regret: under the worst attack no policy can tell these arms apart."
-        return f"no policy can promise less than {_figure(self.floor_worst)} under the worst attack, {_figure(self.floor_far)} if outliers are far away (asymptotically)."
+        return (
+            f"no policy can promise less than {_figure(self.floor_worst)} under the worst attack, "
+            f"{_figure(self.floor_far)} if outliers are far away (asymptotically)."
+        )
 
 
 def _paragraph(label: str, text: str) -> str:
-    return textwrap.fill(text, WIDTH, initial_indent=f"  {label:<{LABEL - 2}}", subsequent_indent=" " * LABEL, break_on_hyphens=False)
+    return textwrap.fill(
+        text,
+        WIDTH,
+        initial_indent=f"  {label:<{LABEL - 2}}",
+        subsequent_indent=" " * LABEL,
+        break_on_hyphens=False,
+    )
 
 
 def _figure(x: float) -> str:

@@ -8,7 +8,18 @@ from pathlib import Path
 
 from ..bandits import Bandit, ReplayBandit
 from ..errors import InvalidInput
-from ..policies import EXP3, RUCB, UCB, CatoniUCB, EpsilonGreedy, MedEpsilonGreedy, MedEUCB, Policy, TrimmedEpsilonGreedy, TrimmedUCB
+from ..policies import (
+    EXP3,
+    RUCB,
+    UCB,
+    CatoniUCB,
+    EpsilonGreedy,
+    MedEpsilonGreedy,
+    MedEUCB,
+    Policy,
+    TrimmedEpsilonGreedy,
+    TrimmedUCB,
+)
 from ..policies.base import require_policy
 from ..validation import number, whole
 from .arms import Arms, poison_rate
@@ -22,42 +33,65 @@ from .suitability import Suitability, suitability
 from .theorems_greedy import theorem_3, theorem_4
 from .theorems_ucb import theorem_1, theorem_2
 
-PRINTED_3 = " (it contains mu*, so it moves if all rewards are shifted, and its constant is not proved)"
+PRINTED_3 = (
+    " (it contains mu*, so it moves if all rewards are shifted, and its constant is not proved)"
+)
 WRONG_TOOL = "a median is the wrong tool for these rewards."
 
 
-def certify(bandit: Bandit | str | Path, rho: float, policy: Policy | None = None, horizon: int = 100_000, delta: float = 0.05) -> Certificate:
-    """Say what theory promises a policy on these arms when a share rho of the rewards is corrupt.
+def certify(
+    bandit: Bandit | str | Path,
+    rho: float,
+    policy: Policy | None = None,
+    horizon: int = 100_000,
+    delta: float = 0.05,
+) -> Certificate:
+    """Say what theory promises a policy on these arms when a share rho of the rewards
+    is corrupt.
 
-    How much poison can they take, which parameters are needed, what regret is promised, and is that promise worth anything at this horizon?
+    How much poison can they take, which parameters are needed, what regret is promised,
+    and is that promise worth anything at this horizon?
 
-    The promise is ironarm's own bound (`theory.finite_time`), which holds for the parameters as they are, under any attack whose coin is independent of the clean reward; the
-    paper's theorem is shown beside it, with what it asks for. A bound above the largest possible regret is called vacuous.
+    The promise is ironarm's own bound (`theory.finite_time`), which holds for the
+    parameters as they are, under any attack whose coin is independent of the clean
+    reward; the paper's theorem is shown beside it, with what it asks for. A bound above
+    the largest possible regret is called vacuous.
 
-    **When not to trust it:** if the laws are wrong. The certificate is about the laws it is given; from data it takes normal laws with the estimated medians and spreads, and shows
-    intervals. It covers `MedEUCB` and `MedEpsilonGreedy`; for other policies it says why there is no promise.
+    **When not to trust it:** if the laws are wrong. The certificate is about the laws
+    it is given; from data it takes normal laws with the estimated medians and spreads,
+    and shows intervals. It covers `MedEUCB` and `MedEpsilonGreedy`; for other policies
+    it says why there is no promise.
 
     Parameters
     ----------
-    bandit : the arms, with a unique best mean; a `ReplayBandit`, or the path of a CSV file with the columns `arm` and `reward`, for logged rewards.
+    bandit : the arms, with a unique best mean; a `ReplayBandit`, or the path of a CSV
+        file with the columns `arm` and `reward`, for logged rewards.
     rho : probability that a reward is corrupt, 0 <= rho < 1/2.
     policy : with its parameters; None for `MedEUCB()`.
     horizon : rounds.
-    delta : the theorems that hold with high probability hold with probability 1 - delta.
+    delta : the theorems that hold with high probability hold with probability 1 -
+        delta.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2), sigma=1.0)
-    >>> certificate = ia.certify(bandit, rho=0.125, policy=ia.MedEUCB(), horizon=100_000)
-    >>> certificate.guaranteed, round(certificate.bound), certificate.theorem.applies
+    >>> certificate = ia.certify(
+    ...     bandit, rho=0.125, policy=ia.MedEUCB(), horizon=100_000
+    ... )
+    >>> (
+    ...     certificate.guaranteed,
+    ...     round(certificate.bound),
+    ...     certificate.theorem.applies,
+    ... )
     (True, 4245, False)
     >>> print(certificate.advice)
     MedEUCB(b=2.6): an expected regret of at most 2,773.
 
     References
     ----------
-    Guan, Ji, Bucci, Hu, Palombo, Liston, Liang, Robust stochastic bandit algorithms under probabilistic unbounded adversarial attack, AAAI 2020.
+    Guan, Ji, Bucci, Hu, Palombo, Liston, Liang, Robust stochastic bandit algorithms
+    under probabilistic unbounded adversarial attack, AAAI 2020.
     """
     policy = MedEUCB() if policy is None else policy
     require_policy(policy)
@@ -75,15 +109,26 @@ def certify(bandit: Bandit | str | Path, rho: float, policy: Policy | None = Non
         arms = Arms.of(bandit)
         judged, name = suitability(arms, rho), f"arm {arms.best}"
     else:
-        raise InvalidInput(f"bandit must be a bandit, for example ia.GaussianBandit(means=[0, 1]), or the path of a CSV file, got {bandit!r}.")
+        raise InvalidInput(
+            "bandit must be a bandit, for example ia.GaussianBandit(means=[0, 1]), or the path "
+            f"of a CSV file, got {bandit!r}."
+        )
 
     theorem = _theorem(arms, rho, policy, horizon, delta)
     sharp = _sharp(arms, rho, policy)
     finite = _finite_time(arms, rho, policy, horizon)
     largest = horizon * arms.largest_gap
     sigma = arms.common_sigma
-    budget = Budget(thresholds(arms.smallest_gap, sigma).corollaries if sigma else None, separation(arms).s_max, median_threshold(arms))
-    bound = min(largest, finite.total if finite else math.inf, theorem.bound if theorem and theorem.applies else math.inf)
+    budget = Budget(
+        thresholds(arms.smallest_gap, sigma).corollaries if sigma else None,
+        separation(arms).s_max,
+        median_threshold(arms),
+    )
+    bound = min(
+        largest,
+        finite.total if finite else math.inf,
+        theorem.bound if theorem and theorem.applies else math.inf,
+    )
     why_not = _why_not(policy, judged, budget, rho, bound < largest, logged)
     recommended, recommended_bound, advice = _recommend(arms, rho, horizon, judged, budget)
     if logged and logged.cannot_tell and judged.suited:
@@ -92,7 +137,9 @@ def certify(bandit: Bandit | str | Path, rho: float, policy: Policy | None = Non
         if sharp.met:
             recommended, recommended_bound, advice = policy, finite.total, f"keep {_short(policy)}."
         else:
-            advice += " That is more than the chosen policy's at this horizon, and less in the long run."
+            advice += (
+                " That is more than the chosen policy's at this horizon, and less in the long run."
+            )
     certificate = Certificate(
         policy=policy,
         rho=rho,
@@ -133,48 +180,108 @@ def _theorem(arms: Arms, rho: float, policy: Policy, T: int, delta: float) -> Th
         used = here if here.holds else asked
         # the smallest omega depends on b: with other b other omega would do
         required = {"b": asked.b, "omega": asked.omega, "block": asked.block}
-        likely = theorem_2(arms, rho, T, delta, b=policy.b, omega=policy.omega, block=block, printed=False) if here.holds else theorem_2(arms, rho, T, delta, printed=False)
+        likely = (
+            theorem_2(
+                arms, rho, T, delta, b=policy.b, omega=policy.omega, block=block, printed=False
+            )
+            if here.holds
+            else theorem_2(arms, rho, T, delta, printed=False)
+        )
         chosen = {"b": policy.b, "omega": policy.omega, "block": float(block)}
-        return TheoremPart("Theorem 1", here.holds, here.why_not, required, chosen, used.proved, used.printed, likely.proved, used.proved > largest)
+        return TheoremPart(
+            "Theorem 1",
+            here.holds,
+            here.why_not,
+            required,
+            chosen,
+            used.proved,
+            used.printed,
+            likely.proved,
+            used.proved > largest,
+        )
     if isinstance(policy, MedEpsilonGreedy):
         given = theorem_3(arms, rho, T, c=policy.c)
         greedy = given if given.holds else theorem_3(arms, rho, T)
         high = theorem_4(arms, rho, T, delta, c=policy.c if given.holds else None)
         vacuous = greedy.proved > largest
         required, chosen = {"c": greedy.c_needed}, {"c": policy.c}
-        return TheoremPart("Theorem 3", given.holds, given.why_not, required, chosen, greedy.proved, greedy.printed, high.proved, vacuous, PRINTED_3)
+        return TheoremPart(
+            "Theorem 3",
+            given.holds,
+            given.why_not,
+            required,
+            chosen,
+            greedy.proved,
+            greedy.printed,
+            high.proved,
+            vacuous,
+            PRINTED_3,
+        )
     return None
 
 
 def _sharp(arms: Arms, rho: float, policy: Policy) -> SharpPart | None:
     if isinstance(policy, MedEUCB):
         needed = needed_b(arms, rho, policy.omega)
-        return SharpPart("b", policy.b, needed, sharp_b(rho), policy.b >= needed, exponent_on(arms, rho, b=policy.b, omega=policy.omega))
+        return SharpPart(
+            "b",
+            policy.b,
+            needed,
+            sharp_b(rho),
+            policy.b >= needed,
+            exponent_on(arms, rho, b=policy.b, omega=policy.omega),
+        )
     if isinstance(policy, MedEpsilonGreedy):
         needed = needed_c(arms, rho)
-        return SharpPart("c", policy.c, needed, sharp_c(rho), policy.c > needed, exponent_on(arms, rho, c=policy.c))
+        return SharpPart(
+            "c",
+            policy.c,
+            needed,
+            sharp_c(rho),
+            policy.c > needed,
+            exponent_on(arms, rho, c=policy.c),
+        )
     return None
 
 
 def _finite_time(arms: Arms, rho: float, policy: Policy, T: int) -> FiniteTimeBound | None:
     if isinstance(policy, MedEUCB):
-        return med_e_ucb_bound(arms, rho, T, b=policy.b, omega=policy.omega, block=policy.block_for(arms.count))
+        return med_e_ucb_bound(
+            arms, rho, T, b=policy.b, omega=policy.omega, block=policy.block_for(arms.count)
+        )
     if isinstance(policy, MedEpsilonGreedy):
         return med_epsilon_greedy_bound(arms, rho, T, c=policy.c)
     return None
 
 
-def _why_not(policy: Policy, judged: Suitability, budget: Budget, rho: float, useful: bool, logged: Fit | None) -> str:
+def _why_not(
+    policy: Policy,
+    judged: Suitability,
+    budget: Budget,
+    rho: float,
+    useful: bool,
+    logged: Fit | None,
+) -> str:
     """Return why there is no promise, or nothing if there is one."""
     name = type(policy).__name__
     if not isinstance(policy, (MedEUCB, MedEpsilonGreedy)):
         if isinstance(policy, RUCB):
-            return "RUCB forces no exploration, so an attack on the first rewards of the best arm can bury it for good."
+            return (
+                "RUCB forces no exploration, so an attack on the first rewards of the best arm "
+                "can bury it for good."
+            )
         if isinstance(policy, (TrimmedUCB, TrimmedEpsilonGreedy)):
-            return f"there is no theorem for {name}; trimming holds only while the attacked share of every arm stays below alpha."
+            return (
+                f"there is no theorem for {name}; trimming holds only while the attacked share of "
+                "every arm stays below alpha."
+            )
         if rho == 0:
             return f"certificates cover MedEUCB and MedEpsilonGreedy, not {name}."
-        failed = " It fails in the paper's setting." if isinstance(policy, (UCB, EpsilonGreedy, CatoniUCB, EXP3)) else ""
+        failed = (
+            " It fails in the paper's setting."
+            if isinstance(policy, (UCB, EpsilonGreedy, CatoniUCB, EXP3))
+            else ""
+        )
         return f"there is no theorem for {name} if a share of the rewards is corrupt.{failed}"
     if not judged.suited:
         return WRONG_TOOL
@@ -183,21 +290,40 @@ def _why_not(policy: Policy, judged: Suitability, budget: Budget, rho: float, us
     if rho >= budget.coin:
         return f"rho = {rho:g} is beyond what medians can take on these arms, {budget.coin:.4f}."
     if logged is not None and rho >= logged.coin.low:
-        return f"the data cannot tell whether these arms can take rho = {rho:g}: the limit is {logged.coin}. Log more."
+        return (
+            f"the data cannot tell whether these arms can take rho = {rho:g}: the limit is "
+            f"{logged.coin}. Log more."
+        )
     if not useful:
-        return "every bound is vacuous at this horizon: it exceeds the largest possible regret, the horizon times the largest gap."
+        return (
+            "every bound is vacuous at this horizon: it exceeds the largest possible regret, the "
+            "horizon times the largest gap."
+        )
     return ""
 
 
-def _recommend(arms: Arms, rho: float, T: int, judged: Suitability, budget: Budget) -> tuple[Policy | None, float | None, str]:
-    """Return the policy with the smallest bound among a few that meet the sharp conditions."""
+def _recommend(
+    arms: Arms, rho: float, T: int, judged: Suitability, budget: Budget
+) -> tuple[Policy | None, float | None, str]:
+    """Return the policy with the smallest bound among a few that meet the sharp
+    conditions.
+    """
     if judged.instead:
         return judged.policy, None, judged.instead
     if rho == 0:
         policy: Policy = UCB(sigma=_two_digits(arms.spread))
-        return policy, None, f"{_short(policy)}: without any corruption means are better than medians. As insurance against some, take a certificate for that rho."
+        return (
+            policy,
+            None,
+            f"{_short(policy)}: without any corruption means are better than medians. As "
+            "insurance against some, take a certificate for that rho.",
+        )
     if rho >= budget.coin:
-        return None, None, f"nothing: bring rho below {budget.coin:.4f}, or compare arms whose gaps are larger."
+        return (
+            None,
+            None,
+            f"nothing: bring rho below {budget.coin:.4f}, or compare arms whose gaps are larger.",
+        )
     omega = _two_digits(4 * arms.spread**2)
     candidates: list[tuple[float, Policy]] = []
     for factor in (1.05, 1.5, 2.5):
@@ -205,11 +331,18 @@ def _recommend(arms: Arms, rho: float, T: int, judged: Suitability, budget: Budg
         first = MedEUCB(b=b, omega=omega)
         candidates.append((med_e_ucb_bound(arms, rho, T, b=b, omega=omega).total, first))
         c = _two_digits(factor * needed_c(arms, rho))
-        candidates.append((med_epsilon_greedy_bound(arms, rho, T, c=c).total, MedEpsilonGreedy(c=c)))
+        candidates.append(
+            (med_epsilon_greedy_bound(arms, rho, T, c=c).total, MedEpsilonGreedy(c=c))
+        )
     bound, best = min(candidates, key=lambda pair: pair[0])
     if bound < T * arms.largest_gap:
         return best, bound, f"{_short(best)}: an expected regret of at most {_at_most(bound)}."
-    return best, bound, f"{_short(best)}, whose regret is logarithmic in the long run; at this horizon nothing can be promised on these arms."
+    return (
+        best,
+        bound,
+        f"{_short(best)}, whose regret is logarithmic in the long run; at this horizon nothing "
+        "can be promised on these arms.",
+    )
 
 
 def _at_most(bound: float) -> str:
@@ -231,21 +364,31 @@ def _two_digits(x: float) -> float:
 def _short(policy: Policy) -> str:
     """Return a policy with the parameters that differ from their defaults."""
     default = type(policy)()
-    changed = {name: value for name, value in policy.parameters.items() if value != getattr(default, name)}
+    changed = {
+        name: value for name, value in policy.parameters.items() if value != getattr(default, name)
+    }
     return f"{type(policy).__name__}({', '.join(f'{name}={value:g}' for name, value in changed.items())})"
 
 
 def _has_laws(logged: Fit) -> bool:
     """Whether the log gives laws with spreads and one best median."""
-    return all(arm.sigma.value > 0 for arm in logged.fitted) and all(arm.gap.value > 0 for j, arm in enumerate(logged.fitted) if j != logged.best)
+    return all(arm.sigma.value > 0 for arm in logged.fitted) and all(
+        arm.gap.value > 0 for j, arm in enumerate(logged.fitted) if j != logged.best
+    )
 
 
-def _without_laws(logged: Fit, policy: Policy, rho: float, horizon: int, delta: float) -> Certificate:
-    """Return the certificate of a log in which medians or spreads coincide: no promise, and what to use instead."""
+def _without_laws(
+    logged: Fit, policy: Policy, rho: float, horizon: int, delta: float
+) -> Certificate:
+    """Return the certificate of a log in which medians or spreads coincide: no
+    promise, and what to use instead.
+    """
     means = sorted((arm.mean for arm in logged.fitted), reverse=True)
     largest = horizon * (means[0] - means[-1])
     judged = logged.suitability
-    why_not = WRONG_TOOL if not judged.suited else logged.cannot_tell or "two arms have the same median."
+    why_not = (
+        WRONG_TOOL if not judged.suited else logged.cannot_tell or "two arms have the same median."
+    )
     return Certificate(
         policy=policy,
         rho=rho,

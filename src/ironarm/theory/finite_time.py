@@ -1,16 +1,24 @@
-"""Bounds on the expected regret that hold at any horizon, for any parameters, and are near the truth. These are ironarm's; they are not in the paper.
+"""Bounds on the expected regret that hold at any horizon, for any parameters, and are
+near the truth. These are ironarm's; they are not in the paper.
 
-They rest on two facts about an attack whose coin is independent of the clean reward, whatever the attacker knows and does.
+They rest on two facts about an attack whose coin is independent of the clean reward,
+whatever the attacker knows and does.
 
-* A reward of the best arm is at most x with probability at most p = rho + (1 - rho) F_best(x), and the indicator is dominated by independent coins of probability p.
-* The lower median of n rewards is at most x exactly if those coins' walk, +1 for "at most x" and -1 otherwise, is at 0 or above. For p < 1/2, by reflection,
+* A reward of the best arm is at most x with probability at most p = rho + (1 - rho)
+  F_best(x), and the indicator is dominated by independent coins of probability p.
+* The lower median of n rewards is at most x exactly if those coins' walk, +1 for "at
+  most x" and -1 otherwise, is at 0 or above. For p < 1/2, by reflection,
 
-      P(the walk is at 0 or above at some time n, n + 1, ...) = P(S_n >= 0) + P(S_n > 0) <= (4 p (1 - p))^(n/2)
+      P(the walk is at 0 or above at some time n, n + 1, ...) = P(S_n >= 0) + P(S_n > 0)
+      <= (4 p (1 - p))^(n/2)
 
-  so that a union bound over all numbers of rewards, which costs the paper's proofs their constants, is not needed.
+  so that a union bound over all numbers of rewards, which costs the paper's proofs
+  their constants, is not needed.
 
-An arm j is pulled for its index only if the best arm's index is at most x_j or its own is above x_j. The first is rare once every arm has its forced pulls. The second can
-happen for each number v of rewards of arm j only once, so it is summed over v and not over rounds.
+An arm j is pulled for its index only if the best arm's index is at most x_j or its own
+is above x_j. The first is rare once every arm has its forced pulls. The second can
+happen for each number v of rewards of arm j only once, so it is summed over v and not
+over rounds.
 """
 
 from __future__ import annotations
@@ -26,7 +34,8 @@ from ..validation import number, whole
 from .arms import Arms, poison_rate
 from .power_sums import power_sum
 
-# where to put x_j between the medians. Fixed, so that more poison never gives a smaller bound
+# where to put x_j between the medians. Fixed, so that more poison never gives a smaller
+# bound
 PIVOTS = np.linspace(0.08, 0.92, 20)
 GROUPS = 32
 LEVELS = 32
@@ -41,7 +50,8 @@ class FiniteTimeBound:
 
     Attributes
     ----------
-    total : the bound; never above the largest possible regret, horizon times the largest gap.
+    total : the bound; never above the largest possible regret, horizon times the
+        largest gap.
     forced : what forced and random pulls cost.
     extra : what pulls of other arms cost because their own medians or bonuses are high.
     wrong : what rounds cost in which the best arm's median is low.
@@ -53,17 +63,29 @@ class FiniteTimeBound:
     wrong: float
 
 
-def med_e_ucb_bound(source: Bandit | Arms, rho: float, horizon: int, *, b: float = 4.0, omega: float = 4.0, block: int | None = None) -> FiniteTimeBound:
+def med_e_ucb_bound(
+    source: Bandit | Arms,
+    rho: float,
+    horizon: int,
+    *,
+    b: float = 4.0,
+    omega: float = 4.0,
+    block: int | None = None,
+) -> FiniteTimeBound:
     """Bound the expected regret of med-E-UCB under any attack with an independent coin.
 
-    **When not to use it:** if the attacker sees the clean reward before it decides whether to strike; then only the theorems hold.
+    **When not to use it:** if the attacker sees the clean reward before it decides
+    whether to strike; then only the theorems hold.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> paper = ia.GaussianBandit(range(2, 21, 2))
     >>> bound = med_e_ucb_bound(paper, rho=0.125, horizon=100_000)
-    >>> round(bound.forced), 4230 < bound.total < 5500          # 4,230 is measured, and Theorem 1 says 180,000 at parameters forty times as large
+    >>> (
+    ...     round(bound.forced),
+    ...     4230 < bound.total < 5500,
+    ... )  # 4,230 is measured, and Theorem 1 says 180,000 at parameters forty times as large
     (4230, True)
     """
     arms = Arms.of(source)
@@ -77,23 +99,36 @@ def med_e_ucb_bound(source: Bandit | Arms, rho: float, horizon: int, *, b: float
     candidates = [_bound(arms, T, forced, math.inf, math.inf)]
     for pivots in _pivots(arms, rho):
         different, which = np.unique(pivots, return_inverse=True)
-        low_index = np.stack([_best_low(arms, rho, counts, starts, omega, x) for x in different])[which]
+        low_index = np.stack([_best_low(arms, rho, counts, starts, omega, x) for x in different])[
+            which
+        ]
         extra = _extra(arms, rho, pivots, first, omega, T)
-        candidates.append(_bound(arms, T, forced, extra, float((_layered(arms, pivots, low_index) * rounds).sum())))
+        candidates.append(
+            _bound(
+                arms, T, forced, extra, float((_layered(arms, pivots, low_index) * rounds).sum())
+            )
+        )
     return min(candidates, key=lambda bound: bound.extra + bound.wrong)
 
 
-def med_epsilon_greedy_bound(source: Bandit | Arms, rho: float, horizon: int, *, c: float = 10.0) -> FiniteTimeBound:
-    """Bound the expected regret of med-epsilon-greedy under any attack with an independent coin.
+def med_epsilon_greedy_bound(
+    source: Bandit | Arms, rho: float, horizon: int, *, c: float = 10.0
+) -> FiniteTimeBound:
+    """Bound the expected regret of med-epsilon-greedy under any attack with an
+    independent coin.
 
-    After ceil(c) first pulls the number of an arm's random pulls up to round t is a sum of coins c/k, so that E z^n <= z^ceil(c) (M/t)^(c (1 - z)), M = ceil(c) K + 1; with
-    z = 2 sqrt(p (1 - p)) that bounds the probability of a wrong median, and 1 - z = (sqrt(1 - p) - sqrt(p))^2 is the rate of `sharp`.
+    After ceil(c) first pulls the number of an arm's random pulls up to round t is a sum
+    of coins c/k, so that E z^n <= z^ceil(c) (M/t)^(c (1 - z)), M = ceil(c) K + 1; with
+    z = 2 sqrt(p (1 - p)) that bounds the probability of a wrong median, and 1 - z =
+    (sqrt(1 - p) - sqrt(p))^2 is the rate of `sharp`.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> paper = ia.GaussianBandit(range(2, 21, 2))
-    >>> round(med_epsilon_greedy_bound(paper, rho=0.125, horizon=100_000).forced)       # 7,131 is measured
+    >>> round(
+    ...     med_epsilon_greedy_bound(paper, rho=0.125, horizon=100_000).forced
+    ... )  # 7,131 is measured
     7117
     """
     arms = Arms.of(source)
@@ -109,14 +144,22 @@ def med_epsilon_greedy_bound(source: Bandit | Arms, rho: float, horizon: int, *,
 
     candidates = [_bound(arms, T, forced, math.inf, math.inf)]
     for pivots in _pivots(arms, rho):
-        best = np.array([[wrong_rounds(rho + (1 - rho) * float(arms.laws[arms.best].cdf(x)))] for x in pivots])
-        others = [gap * wrong_rounds(rho + (1 - rho) * (1 - float(arms.laws[j].cdf(x)))) for gap, j, x in zip(arms.gaps, arms.others, pivots, strict=True)]
-        candidates.append(_bound(arms, T, forced, float(sum(others)), float(_layered(arms, pivots, best)[0])))
+        best = np.array(
+            [[wrong_rounds(rho + (1 - rho) * float(arms.laws[arms.best].cdf(x)))] for x in pivots]
+        )
+        others = [
+            gap * wrong_rounds(rho + (1 - rho) * (1 - float(arms.laws[j].cdf(x))))
+            for gap, j, x in zip(arms.gaps, arms.others, pivots, strict=True)
+        ]
+        candidates.append(
+            _bound(arms, T, forced, float(sum(others)), float(_layered(arms, pivots, best)[0]))
+        )
     return min(candidates, key=lambda bound: bound.extra + bound.wrong)
 
 
 def ever_at_least_half(n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Return the probability that, at some time from n on, at least half of the coins thrown so far, each with probability p, have come up.
+    """Return the probability that, at some time from n on, at least half of the coins
+    thrown so far, each with probability p, have come up.
 
     >>> ever_at_least_half(np.array([46]), np.array([0.3])).round(5).tolist()
     [0.00485]
@@ -125,7 +168,15 @@ def ever_at_least_half(n: np.ndarray, p: np.ndarray) -> np.ndarray:
 
     n, p = np.broadcast_arrays(np.asarray(n, dtype=float), p)
     few = np.minimum(p, 0.5)
-    return np.where(p < 0.5, np.minimum(1.0, bdtrc(np.ceil(n / 2) - 1, n.astype(np.int64), few) + bdtrc(np.floor(n / 2), n.astype(np.int64), few)), 1.0)
+    return np.where(
+        p < 0.5,
+        np.minimum(
+            1.0,
+            bdtrc(np.ceil(n / 2) - 1, n.astype(np.int64), few)
+            + bdtrc(np.floor(n / 2), n.astype(np.int64), few),
+        ),
+        1.0,
+    )
 
 
 def _bound(arms: Arms, T: int, forced: float, extra: float, wrong: float) -> FiniteTimeBound:
@@ -133,7 +184,9 @@ def _bound(arms: Arms, T: int, forced: float, extra: float, wrong: float) -> Fin
 
 
 def _pivots(arms: Arms, rho: float) -> list[np.ndarray]:
-    """Return candidates for (x_j): between the medians, where the attack can push neither the best arm's median below nor another arm's above, in the long run."""
+    """Return candidates for (x_j): between the medians, where the attack can push
+    neither the best arm's median below nor another arm's above, in the long run.
+    """
     quantile = 0.5 / (1 - rho)
     lowest = float(arms.laws[arms.best].ppf(1 - quantile))
     highest = np.array([float(arms.laws[j].ppf(quantile)) for j in arms.others])
@@ -144,7 +197,9 @@ def _pivots(arms: Arms, rho: float) -> list[np.ndarray]:
 
 
 def _few(pivots: np.ndarray) -> np.ndarray:
-    """Raise pivots to one of a few values, the largest among them, so that many arms take little longer than some. Any x_j between the limits will do."""
+    """Raise pivots to one of a few values, the largest among them, so that many arms
+    take little longer than some. Any x_j between the limits will do.
+    """
     levels = np.unique(pivots)
     if len(levels) > MOST_PIVOTS:
         levels = levels[np.round(np.linspace(0, len(levels) - 1, MOST_PIVOTS)).astype(np.int64)]
@@ -152,19 +207,33 @@ def _few(pivots: np.ndarray) -> np.ndarray:
 
 
 def _extra(arms: Arms, rho: float, pivots: np.ndarray, first: int, omega: float, T: int) -> float:
-    """Return what pulls of the other arms cost because their own index is above their pivot; of normal arms with one sigma and one pivot, the best stands for all."""
+    """Return what pulls of the other arms cost because their own index is above
+    their pivot; of normal arms with one sigma and one pivot, the best stands for
+    all.
+    """
     if arms.common_sigma is None:
-        return float(sum(gap * _others_high(arms, rho, j, x, first, omega, T) for gap, j, x in zip(arms.gaps, arms.others, pivots, strict=True)))
+        return float(
+            sum(
+                gap * _others_high(arms, rho, j, x, first, omega, T)
+                for gap, j, x in zip(arms.gaps, arms.others, pivots, strict=True)
+            )
+        )
     total = 0.0
     for x in np.unique(pivots):
         group = np.flatnonzero(pivots == x)
         best = arms.others[group[np.argmin(arms.gaps[group])]]
-        total += float(arms.gaps[group].sum()) * _others_high(arms, rho, best, float(x), first, omega, T)
+        total += float(arms.gaps[group].sum()) * _others_high(
+            arms, rho, best, float(x), first, omega, T
+        )
     return total
 
 
-def _schedule(K: int, b: float, G: int, first: int, T: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, in groups of rounds, the forced pulls that each arm has had at least, the group's first round, and its number of rounds."""
+def _schedule(
+    K: int, b: float, G: int, first: int, T: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return, in groups of rounds, the forced pulls that each arm has had at least,
+    the group's first round, and its number of rounds.
+    """
     last = max(first, math.ceil(b * math.log(((T - 1) // G + 1) * G)))
     counts = np.unique(np.round(np.linspace(first, last, GROUPS))).astype(np.int64)
     # count n is reached in the first block k with b log((k+1) G) > n - 1
@@ -175,11 +244,16 @@ def _schedule(K: int, b: float, G: int, first: int, T: int) -> tuple[np.ndarray,
     return counts, starts, np.append(starts[1:], T + 1) - starts
 
 
-def _best_low(arms: Arms, rho: float, counts: np.ndarray, starts: np.ndarray, omega: float, x: float) -> np.ndarray:
-    """Bound, for each group, the probability that the best arm's index is at most x with any number of rewards from the group's on.
+def _best_low(
+    arms: Arms, rho: float, counts: np.ndarray, starts: np.ndarray, omega: float, x: float
+) -> np.ndarray:
+    """Bound, for each group, the probability that the best arm's index is at most x
+    with any number of rewards from the group's on.
 
-    The numbers of rewards are cut into levels, each a seventh larger than the last. Within a level the bonus is at least that at its end, so one reflection serves the whole
-    level; beyond the last level the bonus is left out. The best last level is taken.
+    The numbers of rewards are cut into levels, each a seventh larger than the last.
+    Within a level the bonus is at least that at its end, so one reflection serves the
+    whole level; beyond the last level the bonus is left out. The best last level is
+    taken.
     """
     law = arms.laws[arms.best]
     levels = np.ceil(counts[:, None] * STEP ** np.arange(LEVELS + 1))
@@ -190,27 +264,50 @@ def _best_low(arms: Arms, rho: float, counts: np.ndarray, starts: np.ndarray, om
     return np.minimum(1.0, (before + beyond).min(axis=1))
 
 
-def _others_high(arms: Arms, rho: float, j: int, x: float, first: int, omega: float, T: int) -> float:
-    """Bound the expected number of pulls of arm j at which its own index is above x: one for each number v of rewards, at most.
+def _others_high(
+    arms: Arms, rho: float, j: int, x: float, first: int, omega: float, T: int
+) -> float:
+    """Bound the expected number of pulls of arm j at which its own index is above x:
+    one for each number v of rewards, at most.
 
-    Small v are summed one by one. Larger ones are taken in groups: the bonus falls with v, and so does the chance of a majority among an odd number of coins, which is larger than
-    among the even number above it; so the odd number at or below a group's first v bounds the whole group.
+    Small v are summed one by one. Larger ones are taken in groups: the bonus falls with
+    v, and so does the chance of a majority among an odd number of coins, which is
+    larger than among the even number above it; so the odd number at or below a group's
+    first v bounds the whole group.
     """
     from scipy.special import betainc
 
     single = np.arange(first, min(T, first + ONE_BY_ONE))
-    edges = np.unique(np.round(np.geomspace(first + ONE_BY_ONE, T, 2 + int(math.log(T / (first + ONE_BY_ONE)) / math.log(1.02))))) if first + ONE_BY_ONE < T else np.array([])
+    edges = (
+        np.unique(
+            np.round(
+                np.geomspace(
+                    first + ONE_BY_ONE,
+                    T,
+                    2 + int(math.log(T / (first + ONE_BY_ONE)) / math.log(1.02)),
+                )
+            )
+        )
+        if first + ONE_BY_ONE < T
+        else np.array([])
+    )
     v = np.concatenate([single, edges[:-1]]).astype(np.int64)
     weights = np.concatenate([np.ones(len(single)), np.diff(edges)])
-    p = rho + (1 - rho) * (1 - np.asarray(arms.laws[j].cdf(x - np.sqrt(omega * math.log(max(T, 2)) / v))))
+    p = rho + (1 - rho) * (
+        1 - np.asarray(arms.laws[j].cdf(x - np.sqrt(omega * math.log(max(T, 2)) / v)))
+    )
     coins = np.where(np.arange(len(v)) < len(single), v, v - 1 + v % 2)
-    # the chance of more than half heads, as an incomplete beta function, because scipy's binomial tail ends at 2^31 coins
+    # the chance of more than half heads, as an incomplete beta function, because
+    # scipy's binomial tail ends at 2^31 coins
     majority = betainc(coins // 2 + 1.0, coins - coins // 2, np.minimum(p, 0.5))
     return float((weights * np.where(p < 0.5, majority, 1.0)).sum())
 
 
 def _layered(arms: Arms, pivots: np.ndarray, low_index: np.ndarray) -> np.ndarray:
-    """Return a bound on the mean of max_j Delta_j 1{index <= x_j}, from the probabilities of each event: the largest gap whose pivot lies above the index, layer by layer."""
+    """Return a bound on the mean of max_j Delta_j 1{index <= x_j}, from the
+    probabilities of each event: the largest gap whose pivot lies above the index,
+    layer by layer.
+    """
     order = np.argsort(-pivots)
     reached = np.maximum.accumulate(arms.gaps[order])
     layers = np.diff(reached, prepend=0.0)

@@ -1,4 +1,6 @@
-"""From logged rewards to laws: robust estimates with bootstrap intervals, and a plain word when the data cannot tell."""
+"""From logged rewards to laws: robust estimates with bootstrap intervals, and a
+plain word when the data cannot tell.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class FittedArm:
-    """One arm of the log: name, number of rewards, lower median, sigma = 1.4826 MAD, gap of its median to the best, clipped mean, and the share tied at the median."""
+    """One arm of the log: name, number of rewards, lower median, sigma = 1.4826 MAD,
+    gap of its median to the best, clipped mean, and the share tied at the median.
+    """
 
     name: str
     rewards: int
@@ -54,9 +58,11 @@ class Fit:
     ----------
     fitted : one `FittedArm` for each arm.
     best : the arm with the best median.
-    malicious, coin : the largest rho that can be tolerated, from the arms' empirical distribution functions; no normal law is assumed.
+    malicious, coin : the largest rho that can be tolerated, from the arms' empirical
+        distribution functions; no normal law is assumed.
     suitability : whether medians are the right tool.
-    cannot_tell : why the data cannot tell which arm is best, a sentence; empty if it can.
+    cannot_tell : why the data cannot tell which arm is best, a sentence; empty if it
+        can.
     level : of the intervals.
     """
 
@@ -75,21 +81,37 @@ class Fit:
 
     def __str__(self) -> str:
         head = f"{'arm':<12}  {'rewards':>8}  {'median':>24}  {'sigma':>24}  {'gap':>24}"
-        rows = [f"{arm.name:<12}  {arm.rewards:>8,}  {arm.median!s:>24}  {arm.sigma!s:>24}  {'best' if i == self.best else arm.gap!s:>24}" for i, arm in enumerate(self.fitted)]
+        rows = [
+            f"{arm.name:<12}  {arm.rewards:>8,}  {arm.median!s:>24}  {arm.sigma!s:>24}  "
+            f"{'best' if i == self.best else arm.gap!s:>24}"
+            for i, arm in enumerate(self.fitted)
+        ]
         return "\n".join([head, "-" * len(head), *rows])
 
 
-def fit(table: ReplayBandit | str | Path | Iterable[tuple[Any, float]], *, rho: float = 0.0, level: float = 0.95, resamples: int = 400, seed: int = 0) -> Fit:
-    """Estimate the laws of logged rewards, robustly, with percentile bootstrap intervals.
+def fit(
+    table: ReplayBandit | str | Path | Iterable[tuple[Any, float]],
+    *,
+    rho: float = 0.0,
+    level: float = 0.95,
+    resamples: int = 400,
+    seed: int = 0,
+) -> Fit:
+    """Estimate the laws of logged rewards, robustly, with percentile bootstrap
+    intervals.
 
-    The largest rho is that of Assumption 2, max over x0 of min(1/2 - F_best(x0), min_j F_j(x0) - 1/2), with empirical distribution functions; for an independent coin 2 s/(1 +
-    2 s). A log with a share of corrupt rewards moves medians and MADs little, but it does move them: better to log from a time without attacks.
+    The largest rho is that of Assumption 2, max over x0 of min(1/2 - F_best(x0), min_j
+    F_j(x0) - 1/2), with empirical distribution functions; for an independent coin 2
+    s/(1 + 2 s). A log with a share of corrupt rewards moves medians and MADs little,
+    but it does move them: better to log from a time without attacks.
 
-    **When not to use it:** with fewer than 20 rewards of an arm it refuses to tell. With rewards that depend on time or on each other the intervals are too narrow.
+    **When not to use it:** with fewer than 20 rewards of an arm it refuses to tell.
+    With rewards that depend on time or on each other the intervals are too narrow.
 
     Parameters
     ----------
-    table : a CSV file with the columns `arm` and `reward`, (arm, reward) pairs, or a `ReplayBandit`.
+    table : a CSV file with the columns `arm` and `reward`, (arm, reward) pairs, or a
+        `ReplayBandit`.
     rho : the poison expected later, for the advice on what to use instead.
     level : of the intervals.
     resamples : bootstrap resamples.
@@ -99,11 +121,15 @@ def fit(table: ReplayBandit | str | Path | Iterable[tuple[Any, float]], *, rho: 
     --------
     >>> import numpy as np
     >>> noise = np.random.default_rng(1)
-    >>> log = [("a", x) for x in noise.normal(0, 1, 400)] + [("b", x) for x in noise.normal(2, 1, 400)]
+    >>> log = [("a", x) for x in noise.normal(0, 1, 400)] + [
+    ...     ("b", x) for x in noise.normal(2, 1, 400)
+    ... ]
     >>> result = fit(log)
     >>> result.fitted[result.best].name, result.cannot_tell
     ('b', '')
-    >>> bool(result.coin.low < 0.4057 < result.coin.high)          # the limit for normal arms two sigma apart
+    >>> bool(
+    ...     result.coin.low < 0.4057 < result.coin.high
+    ... )  # the limit for normal arms two sigma apart
     True
     """
     bandit = table if isinstance(table, ReplayBandit) else ReplayBandit(table)
@@ -111,7 +137,10 @@ def fit(table: ReplayBandit | str | Path | Iterable[tuple[Any, float]], *, rho: 
     level = number("level", level, above=0, below=1)
     resamples = whole("resamples", resamples, at_least=10)
     if len(bandit.logged) < 2:
-        raise InvalidInput(f"a certificate compares arms, so the table must have at least 2, got {len(bandit.logged)}.")
+        raise InvalidInput(
+            "a certificate compares arms, so the table must have at least 2, got "
+            f"{len(bandit.logged)}."
+        )
     logged = [np.asarray(rewards) for rewards in bandit.logged]
     medians = np.array([_lower_median(x) for x in logged])
     best = int(np.argmax(medians))
@@ -129,7 +158,9 @@ def fit(table: ReplayBandit | str | Path | Iterable[tuple[Any, float]], *, rho: 
             len(x),
             estimate(medians[j], [boot.medians[j] for boot in boots]),
             estimate(_sigma(x), [boot.sigmas[j] for boot in boots]),
-            estimate(medians[best] - medians[j], [boot.medians[best] - boot.medians[j] for boot in boots]),
+            estimate(
+                medians[best] - medians[j], [boot.medians[best] - boot.medians[j] for boot in boots]
+            ),
             _clipped_mean(x),
             float((x == medians[j]).mean()),
         )
@@ -137,8 +168,11 @@ def fit(table: ReplayBandit | str | Path | Iterable[tuple[Any, float]], *, rho: 
     )
     malicious = estimate(max(0.0, _room(logged, best)), [max(0.0, boot.room) for boot in boots])
     if any(arm.rewards < ENOUGH for arm in fitted):
-        malicious = Estimate(malicious.value, 0.0, 0.5)  # resampling a handful says nothing of how sure it is
-    coin = Estimate(*(2 * s / (1 + 2 * s) for s in (malicious.value, malicious.low, malicious.high)))
+        # resampling a handful says nothing of how sure it is
+        malicious = Estimate(malicious.value, 0.0, 0.5)
+    coin = Estimate(
+        *(2 * s / (1 + 2 * s) for s in (malicious.value, malicious.low, malicious.high))
+    )
     means = np.array([arm.mean for arm in fitted])
     verdict = _suitability(logged, fitted, best, means, boots, rho)
     return Fit(fitted, best, malicious, coin, verdict, _cannot_tell(fitted, best), level)
@@ -155,7 +189,12 @@ class _Resample:
 def _resample(logged: list[np.ndarray], best: int, generator: np.random.Generator) -> _Resample:
     drawn = [np.sort(x[generator.integers(0, len(x), len(x))]) for x in logged]
     medians = np.array([_lower_median(x) for x in drawn])
-    return _Resample(medians, np.array([_sigma(x) for x in drawn]), np.array([_clipped_mean(x) for x in drawn]), _room(drawn, best))
+    return _Resample(
+        medians,
+        np.array([_sigma(x) for x in drawn]),
+        np.array([_clipped_mean(x) for x in drawn]),
+        _room(drawn, best),
+    )
 
 
 def _lower_median(sorted_rewards: np.ndarray) -> float:
@@ -167,37 +206,68 @@ def _sigma(sorted_rewards: np.ndarray) -> float:
 
 
 def _clipped_mean(sorted_rewards: np.ndarray) -> float:
-    """Return the mean of rewards clipped to ten sigmas around the median: a few corrupt rewards in a log must not make it look skewed."""
+    """Return the mean of rewards clipped to ten sigmas around the median: a few
+    corrupt rewards in a log must not make it look skewed.
+    """
     median, reach = _lower_median(sorted_rewards), 10 * _sigma(sorted_rewards)
-    return float(np.clip(sorted_rewards, median - reach, median + reach).mean() if reach > 0 else sorted_rewards.mean())
+    return float(
+        np.clip(sorted_rewards, median - reach, median + reach).mean()
+        if reach > 0
+        else sorted_rewards.mean()
+    )
 
 
 def _room(logged: list[np.ndarray], best: int) -> float:
-    """Return max over x0 of min(1/2 - F_best(x0), min_j F_j(x0) - 1/2); the maximum is reached at a reward of another arm, where some F_j has just risen."""
+    """Return max over x0 of min(1/2 - F_best(x0), min_j F_j(x0) - 1/2); the maximum
+    is reached at a reward of another arm, where some F_j has just risen.
+    """
     others = [x for j, x in enumerate(logged) if j != best]
     candidates = np.concatenate(others)
     share_best = np.searchsorted(logged[best], candidates, side="right") / len(logged[best])
-    share_others = np.min([np.searchsorted(x, candidates, side="right") / len(x) for x in others], axis=0)
+    share_others = np.min(
+        [np.searchsorted(x, candidates, side="right") / len(x) for x in others], axis=0
+    )
     return float(np.minimum(0.5 - share_best, share_others - 0.5).max())
 
 
-def _suitability(logged: list[np.ndarray], fitted: tuple[FittedArm, ...], best: int, means: np.ndarray, boots: list[_Resample], rho: float) -> Suitability:
+def _suitability(
+    logged: list[np.ndarray],
+    fitted: tuple[FittedArm, ...],
+    best: int,
+    means: np.ndarray,
+    boots: list[_Resample],
+    rho: float,
+) -> Suitability:
     if any(arm.rewards < ENOUGH for arm in fitted):
         return Suitability(True)  # too few to judge the kind of rewards by
     values = np.unique(np.concatenate(logged))
     by_mean = int(np.argmax(means))
     gap = float(means[by_mean] - np.delete(means, by_mean).max())
-    ordered = all(arm.gap.value > 0 for j, arm in enumerate(fitted) if j != best) and by_mean == best
+    ordered = (
+        all(arm.gap.value > 0 for j, arm in enumerate(fitted) if j != best) and by_mean == best
+    )
     if set(values.tolist()) <= {0.0, 1.0}:
-        remark = "all logged rewards are 0 or 1, and a median of such rewards is 0 or 1 as well: it tells arms apart only if their means lie on both sides of 1/2"
-        return Suitability(ordered, remark + ("; here they do." if ordered else "."), *clipped_mean(gap, 0.0, 1.0, rho))
+        remark = (
+            "all logged rewards are 0 or 1, and a median of such rewards is 0 or 1 as well: it "
+            "tells arms apart only if their means lie on both sides of 1/2"
+        )
+        return Suitability(
+            ordered,
+            remark + ("; here they do." if ordered else "."),
+            *clipped_mean(gap, 0.0, 1.0, rho),
+        )
     tied = max(arm.tied for arm in fitted)
     if tied >= TIED_SHARE:
-        return Suitability(ordered, ties_remark(tied), *clipped_mean(gap, float(values[0]), float(values[-1]), rho))
+        return Suitability(
+            ordered, ties_remark(tied), *clipped_mean(gap, float(values[0]), float(values[-1]), rho)
+        )
     if by_mean != best:
         ahead = [boot.means[by_mean] - boot.means[best] for boot in boots]
         if np.quantile(ahead, 0.025) > 0:
-            remark = f"the best mean is that of arm {fitted[by_mean].name}, the best median that of arm {fitted[best].name}: a policy on medians converges to the latter."
+            remark = (
+                f"the best mean is that of arm {fitted[by_mean].name}, the best median that of "
+                f"arm {fitted[best].name}: a policy on medians converges to the latter."
+            )
             return Suitability(False, remark, *_trimmed(logged, by_mean, rho))
     return Suitability(True)
 
@@ -206,7 +276,9 @@ def _trimmed(logged: list[np.ndarray], by_mean: int, rho: float) -> tuple[str, P
     laws = tuple(_Empirical(x) for x in logged)
     means = np.array([law.mean() for law in laws])
     others = tuple(j for j in range(len(laws)) if j != by_mean)
-    return trimmed_means(Arms(laws, means, by_mean, others, means[by_mean] - means[list(others)], None), rho)
+    return trimmed_means(
+        Arms(laws, means, by_mean, others, means[by_mean] - means[list(others)], None), rho
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +291,9 @@ class _Empirical:
         return np.searchsorted(self.rewards, x, side="right") / len(self.rewards)
 
     def ppf(self, p: Any) -> Any:
-        return self.rewards[np.maximum(0, np.ceil(np.asarray(p) * len(self.rewards)).astype(np.int64) - 1)]
+        return self.rewards[
+            np.maximum(0, np.ceil(np.asarray(p) * len(self.rewards)).astype(np.int64) - 1)
+        ]
 
     def mean(self) -> float:
         return float(self.rewards.mean())
@@ -228,19 +302,33 @@ class _Empirical:
 def _cannot_tell(fitted: tuple[FittedArm, ...], best: int) -> str:
     few = [arm for arm in fitted if arm.rewards < ENOUGH]
     if few:
-        return f"arm {few[0].name} has {few[0].rewards} reward{'s' if few[0].rewards > 1 else ''}; with fewer than {ENOUGH} the data cannot tell. Log more."
+        return (
+            f"arm {few[0].name} has {few[0].rewards} reward{'s' if few[0].rewards > 1 else ''}; "
+            f"with fewer than {ENOUGH} the data cannot tell. Log more."
+        )
     if any(arm.sigma.value == 0 for arm in fitted):
         arm = next(arm for arm in fitted if arm.sigma.value == 0)
-        return f"more than half of the rewards of arm {arm.name} are the same number, so its spread cannot be estimated."
+        return (
+            f"more than half of the rewards of arm {arm.name} are the same number, so its spread "
+            "cannot be estimated."
+        )
     close = [arm for j, arm in enumerate(fitted) if j != best and arm.gap.low <= 0]
     if close:
-        return f"the data cannot tell whether arm {fitted[best].name} or arm {close[0].name} has the better median: the gap is {close[0].gap}. {_more(close[0])}"
+        return (
+            f"the data cannot tell whether arm {fitted[best].name} or arm {close[0].name} has the "
+            f"better median: the gap is {close[0].gap}. {_more(close[0])}"
+        )
     return ""
 
 
 def _more(arm: FittedArm) -> str:
-    """Say roughly how many rewards would do: the interval shrinks with the root of their number."""
+    """Say roughly how many rewards would do: the interval shrinks with the root of
+    their number.
+    """
     width = (arm.gap.high - arm.gap.low) / 2
     if arm.gap.value <= 0 or width == 0:
         return "Log more."
-    return f"About {math.ceil(max(2.0, 1.5 * (width / arm.gap.value) ** 2))} times as many rewards may tell."
+    return (
+        f"About {math.ceil(max(2.0, 1.5 * (width / arm.gap.value) ** 2))} times as many rewards "
+        "may tell."
+    )

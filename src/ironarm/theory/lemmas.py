@@ -1,4 +1,6 @@
-"""The paper's lemmas: how a sample quantile concentrates when a share of the sample is the attacker's, and how that share behaves over time."""
+"""The paper's lemmas: how a sample quantile concentrates when a share of the sample
+is the attacker's, and how that share behaves over time.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from .arms import Law
 
 @dataclass(frozen=True)
 class QuantileBound:
-    """Bounds on the probability that a sample quantile lies outside [`low`, `high`]: `below` for under `low`, `above` for over `high`."""
+    """Bounds on the probability that a sample quantile lies outside [`low`, `high`]:
+    `below` for under `low`, `above` for over `high`.
+    """
 
     low: float
     high: float
@@ -20,17 +24,25 @@ class QuantileBound:
     above: float
 
 
-def quantile_concentration(law: Law, n: int, s: float, margin: float, p: float = 0.5) -> QuantileBound:
-    """Bound the p-quantile of n rewards of which at most a share s is attacked (Lemma 1 for the median, Lemma 3 in general).
+def quantile_concentration(
+    law: Law, n: int, s: float, margin: float, p: float = 0.5
+) -> QuantileBound:
+    """Bound the p-quantile of n rewards of which at most a share s is attacked (Lemma 1
+    for the median, Lemma 3 in general).
 
-    Whatever the attacker does to at most s n rewards, also if it chooses which ones after seeing all of them, the p-quantile of the sample lies between the (p - s)- and the
-    (p + s)-quantile of the clean sample. Hoeffding's inequality for the number of clean rewards beyond a point gives, with q = F's quantile function and a margin a > 0,
+    Whatever the attacker does to at most s n rewards, also if it chooses which ones
+    after seeing all of them, the p-quantile of the sample lies between the (p - s)- and
+    the (p + s)-quantile of the clean sample. Hoeffding's inequality for the number of
+    clean rewards beyond a point gives, with q = F's quantile function and a margin a >
+    0,
 
         P(quantile <= q(p - s) - a) <= exp(-2 n [p - s - F(q(p - s) - a)]^2)
         P(quantile >= q(p + s) + a) <= exp(-2 n [F(q(p + s) + a) - p - s]^2)
 
-    **A slip in the paper:** for a law with a jump at q(p + s) + a the second line needs the probability of less than that point, not F. For laws with a density there is no
-    difference, and for the others the event "quantile > q(p + s) + a", which is all that the theorems need, has the bound as printed. `above` is that one.
+    **A slip in the paper:** for a law with a jump at q(p + s) + a the second line needs
+    the probability of less than that point, not F. For laws with a density there is no
+    difference, and for the others the event "quantile > q(p + s) + a", which is all
+    that the theorems need, has the bound as printed. `above` is that one.
 
     Parameters
     ----------
@@ -55,7 +67,10 @@ def quantile_concentration(law: Law, n: int, s: float, margin: float, p: float =
     p = number("p", p, above=0, below=1)
     s = number("s", s, at_least=0)
     if s >= min(p, 1 - p):
-        raise InvalidInput(f"s must be below p and below 1 - p, got s={s:g} for p={p:g}: with more attacked rewards the quantile can be anywhere.")
+        raise InvalidInput(
+            f"s must be below p and below 1 - p, got s={s:g} for p={p:g}: with more attacked "
+            "rewards the quantile can be anywhere."
+        )
     margin = number("margin", margin, above=0)
     low = float(law.ppf(p - s)) - margin
     high = float(law.ppf(p + s)) + margin
@@ -65,7 +80,8 @@ def quantile_concentration(law: Law, n: int, s: float, margin: float, p: float =
 
 
 def attacked_share_rounds(arms: int, excess: float, delta: float) -> int:
-    """Return Lemma 2's N: with probability 1 - delta, every arm's attacked share stays below rho + excess from its N-th reward on, for ever.
+    """Return Lemma 2's N: with probability 1 - delta, every arm's attacked share stays
+    below rho + excess from its N-th reward on, for ever.
 
         N = ceil(log(K / (2 e^2 delta)) / (2 e^2)) + 1,     e = excess
 

@@ -1,7 +1,10 @@
-"""What no policy can do: the limits on rho for a given gap, the corrupted relative entropy, and lower bounds on the regret.
+"""What no policy can do: the limits on rho for a given gap, the corrupted relative
+entropy, and lower bounds on the regret.
 
-Two adversaries must be told apart. The **independent coin** decides whether a reward is attacked before, and without regard to, the clean reward; ironarm's attacks are such,
-and so we read the paper's model. The **malicious** adversary sees the clean reward and corrupts any share rho of the sample; it is stronger, and the paper's lemmas cover it.
+Two adversaries must be told apart. The **independent coin** decides whether a reward is
+attacked before, and without regard to, the clean reward; ironarm's attacks are such,
+and so we read the paper's model. The **malicious** adversary sees the clean reward and
+corrupts any share rho of the sample; it is stronger, and the paper's lemmas cover it.
 """
 
 from __future__ import annotations
@@ -29,8 +32,11 @@ class Thresholds:
     Attributes
     ----------
     corollaries : the paper's Corollaries 1 and 2, Phi(Delta/4 sigma) - 1/2.
-    malicious : the paper's theorems with the best s, Phi(Delta/2 sigma) - 1/2. It is half the total variation distance, so for a malicious adversary nobody can do better.
-    coin : 1 - 1/(2 Phi(Delta/2 sigma)), the limit for any policy, and for medians, if the coin is independent of the clean reward.
+    malicious : the paper's theorems with the best s, Phi(Delta/2 sigma) - 1/2. It is
+        half the total variation distance, so for a malicious adversary nobody can do
+        better.
+    coin : 1 - 1/(2 Phi(Delta/2 sigma)), the limit for any policy, and for medians, if
+        the coin is independent of the clean reward.
     """
 
     corollaries: float
@@ -45,7 +51,9 @@ def thresholds(gap: float, sigma: float = 1.0) -> Thresholds:
     --------
     >>> for ratio in (0.5, 1, 2, 3, 4, 6):
     ...     t = thresholds(ratio)
-    ...     print(ratio, *(f"{x:.4f}" for x in (t.corollaries, t.malicious, t.coin)))
+    ...     print(
+    ...         ratio, *(f"{x:.4f}" for x in (t.corollaries, t.malicious, t.coin))
+    ...     )
     0.5 0.0497 0.0987 0.1649
     1 0.0987 0.1915 0.2769
     2 0.1915 0.3413 0.4057
@@ -55,8 +63,9 @@ def thresholds(gap: float, sigma: float = 1.0) -> Thresholds:
 
     References
     ----------
-    Guan et al. 2020, Corollaries 1 and 2.
-    Huber, A robust version of the probability ratio test, 1965. Altschuler, Brunel, Malek, Best arm identification for contaminated bandits, 2019.
+    Guan et al. 2020, Corollaries 1 and 2. Huber, A robust version of the probability
+    ratio test, 1965. Altschuler, Brunel, Malek, Best arm identification for
+    contaminated bandits, 2019.
     """
     ratio = number("gap", gap, above=0) / number("sigma", sigma, above=0)
     unit = Normal(0, 1)
@@ -65,10 +74,13 @@ def thresholds(gap: float, sigma: float = 1.0) -> Thresholds:
 
 
 def median_threshold(source: Bandit | Arms) -> float:
-    """Return the largest rho, exclusive, at which medians can find the best of these arms if the coin is independent: 2 s_max/(1 + 2 s_max).
+    """Return the largest rho, exclusive, at which medians can find the best of these
+    arms if the coin is independent: 2 s_max/(1 + 2 s_max).
 
-    Under an independent coin a median can be pushed to the quantiles 1/2 -+ rho/(2(1 - rho)), so rho is tolerable as long as rho/(2(1 - rho)) < s_max. For normal laws with one
-    sigma it is `thresholds(...).coin`, which no other method exceeds; for other laws another estimator might.
+    Under an independent coin a median can be pushed to the quantiles 1/2 -+ rho/(2(1 -
+    rho)), so rho is tolerable as long as rho/(2(1 - rho)) < s_max. For normal laws with
+    one sigma it is `thresholds(...).coin`, which no other method exceeds; for other
+    laws another estimator might.
 
     >>> import ironarm as ia
     >>> round(median_threshold(ia.GaussianBandit(range(2, 21, 2))), 4)
@@ -79,7 +91,8 @@ def median_threshold(source: Bandit | Arms) -> float:
 
 
 def smallest_gap(rho: float, sigma: float = 1.0) -> float:
-    """Return Dmin: two normal arms that are closer than this cannot be told apart at this rho, 2 sigma Phi^{-1}(1/(2(1 - rho))).
+    """Return Dmin: two normal arms that are closer than this cannot be told apart at
+    this rho, 2 sigma Phi^{-1}(1/(2(1 - rho))).
 
     >>> round(smallest_gap(0.3), 4), smallest_gap(0)
     (1.1319, 0.0)
@@ -88,23 +101,32 @@ def smallest_gap(rho: float, sigma: float = 1.0) -> float:
 
 
 def corrupted_kl(gap: float, rho: float, sigma: float = 1.0) -> float:
-    """Return the corrupted relative entropy of two normal arms: how much a reward of the worse arm tells, at least, against its being the best, when each may be attacked.
+    """Return the corrupted relative entropy of two normal arms: how much a reward of
+    the worse arm tells, at least, against its being the best, when each may be
+    attacked.
 
-    It is the smallest relative entropy of (1 - rho) N(0, 1) + rho H to (1 - rho) N(D, 1) + rho H' over all H and H', with D = gap/sigma:
+    It is the smallest relative entropy of (1 - rho) N(0, 1) + rho H to (1 - rho) N(D,
+    1) + rho H' over all H and H', with D = gap/sigma:
 
-        kl_rho(D)/(1 - rho) = (1 - c) Phi(D-/2) log(1/c) + (D^2/2) [Phi(D+/2) - Phi(D-/2)] - D [phi(D-/2) - phi(D+/2)]
+        kl_rho(D)/(1 - rho) = (1 - c) Phi(D-/2) log(1/c) + (D^2/2) [Phi(D+/2) -
+        Phi(D-/2)] - D [phi(D-/2) - phi(D+/2)]
 
-    with c and D+- as in `ironarm.policies.corrupted_kl`. It is 0 up to Dmin, D^2/2 for rho = 0, and stays below (1 - 2 rho) log((1 - rho)/rho) however large the gap is: under
-    attack every arm costs pulls, however bad it is.
+    with c and D+- as in `ironarm.policies.corrupted_kl`. It is 0 up to Dmin, D^2/2 for
+    rho = 0, and stays below (1 - 2 rho) log((1 - rho)/rho) however large the gap is:
+    under attack every arm costs pulls, however bad it is.
 
     Examples
     --------
-    >>> [round(corrupted_kl(gap, 0.125), 4) for gap in (1, 2, 4)], round(corrupted_kl_limit(0.125), 4)
+    >>> (
+    ...     [round(corrupted_kl(gap, 0.125), 4) for gap in (1, 2, 4)],
+    ...     round(corrupted_kl_limit(0.125), 4),
+    ... )
     ([0.0998, 0.5369, 1.2907], 1.4594)
 
     References
     ----------
-    Agrawal, Mathieu, Basu, Maillard, CRIMED: lower and upper bounds on regret for bandits with unbounded stochastic corruption, ALT 2024.
+    Agrawal, Mathieu, Basu, Maillard, CRIMED: lower and upper bounds on regret for
+    bandits with unbounded stochastic corruption, ALT 2024.
     """
     D = number("gap", gap, above=0) / number("sigma", sigma, above=0)
     rho = poison_rate(rho)
@@ -112,7 +134,8 @@ def corrupted_kl(gap: float, rho: float, sigma: float = 1.0) -> float:
 
 
 def corrupted_kl_limit(rho: float) -> float:
-    """Return the corrupted relative entropy for an infinite gap, (1 - 2 rho) log((1 - rho)/rho).
+    """Return the corrupted relative entropy for an infinite gap, (1 - 2 rho) log((1 -
+    rho)/rho).
 
     >>> [round(corrupted_kl_limit(rho), 4) for rho in (0.05, 0.125, 0.3)]
     [2.65, 1.4594, 0.3389]
@@ -122,16 +145,20 @@ def corrupted_kl_limit(rho: float) -> float:
 
 
 def observed_kl(gap: float, rho: float, sigma: float = 1.0, attacked: Law | None = None) -> float:
-    """Return how much a reward of the worse arm tells, at least, against its being the best, under a given attack.
+    """Return how much a reward of the worse arm tells, at least, against its being the
+    best, under a given attack.
 
-    The policy sees P = (1 - rho) N(0, sigma^2) + rho H; the result is the smallest relative entropy of P to (1 - rho) N(m, sigma^2) + rho H' over all H' and m >= gap, which is
-    reached by Q = max((1 - rho) N(m, sigma^2), c P) with the c that makes Q a density. For large gaps and outliers far away it is log(1/rho), which is more than the worst
-    attack leaves.
+    The policy sees P = (1 - rho) N(0, sigma^2) + rho H; the result is the smallest
+    relative entropy of P to (1 - rho) N(m, sigma^2) + rho H' over all H' and m >= gap,
+    which is reached by Q = max((1 - rho) N(m, sigma^2), c P) with the c that makes Q a
+    density. For large gaps and outliers far away it is log(1/rho), which is more than
+    the worst attack leaves.
 
     Parameters
     ----------
     gap : of the arm, in units of reward; the arm's clean mean is 0 here.
-    attacked : the law H of an attacked reward of this arm, relative to its mean, with cdf and pdf. None: far away from all clean rewards.
+    attacked : the law H of an attacked reward of this arm, relative to its mean, with
+        cdf and pdf. None: far away from all clean rewards.
 
     Examples
     --------
@@ -150,36 +177,58 @@ def observed_kl(gap: float, rho: float, sigma: float = 1.0, attacked: Law | None
     candidates = gap + sigma * np.linspace(0, 4, 17)
     values = [_observed(m / sigma, rho, sigma, attacked) for m in candidates]
     i = int(np.argmin(values))
-    if i == 0:  # the nearest alternative, as for every attack that does not imitate a still better arm
+    # the nearest alternative, as for every attack that does not imitate a still better
+    # arm
+    if i == 0:
         return values[0]
-    fine = minimize_scalar(lambda m: _observed(m / sigma, rho, sigma, attacked), bounds=(candidates[i - 1], candidates[min(i + 1, len(candidates) - 1)]), method="bounded")
+    fine = minimize_scalar(
+        lambda m: _observed(m / sigma, rho, sigma, attacked),
+        bounds=(candidates[i - 1], candidates[min(i + 1, len(candidates) - 1)]),
+        method="bounded",
+    )
     return min(values[i], float(fine.fun))
 
 
 def regret_floor(source: Bandit | Arms, rho: float, horizon: int, *, far: bool = False) -> float:
-    """Return the lower bound on regret, log T sum_j Delta_j / kl_j, for any policy that does well on all normal arms under every attack.
+    """Return the lower bound on regret, log T sum_j Delta_j / kl_j, for any policy that
+    does well on all normal arms under every attack.
 
-    With `far` the attack is given, outliers far away; otherwise it is the worst one. The bound is asymptotic: at a finite horizon a policy can lie below it. Infinite if an arm
-    cannot be told from the best.
+    With `far` the attack is given, outliers far away; otherwise it is the worst one.
+    The bound is asymptotic: at a finite horizon a policy can lie below it. Infinite if
+    an arm cannot be told from the best.
 
     Examples
     --------
     >>> import ironarm as ia
     >>> paper = ia.GaussianBandit(range(2, 21, 2))
-    >>> [round(regret_floor(paper, rho, 100_000)) for rho in (0.125, 0.3)], [round(regret_floor(paper, rho, 100_000, far=True)) for rho in (0.125, 0.3)]
+    >>> (
+    ...     [round(regret_floor(paper, rho, 100_000)) for rho in (0.125, 0.3)],
+    ...     [
+    ...         round(regret_floor(paper, rho, 100_000, far=True))
+    ...         for rho in (0.125, 0.3)
+    ...     ],
+    ... )
     ([742, 3369], [514, 885])
     """
     arms = Arms.of(source)
     sigma = arms.common_sigma
     if sigma is None:
-        raise InvalidInput("the lower bound is for normal arms that share one sigma; use GaussianBandit(means, sigma) with one number.")
+        raise InvalidInput(
+            "the lower bound is for normal arms that share one sigma; use GaussianBandit(means, "
+            "sigma) with one number."
+        )
     T = whole("horizon", horizon, at_least=2)
-    tell = [observed_kl(float(gap), rho, sigma) if far else corrupted_kl(float(gap), rho, sigma) for gap in arms.gaps]
+    tell = [
+        observed_kl(float(gap), rho, sigma) if far else corrupted_kl(float(gap), rho, sigma)
+        for gap in arms.gaps
+    ]
     return math.inf if min(tell) == 0 else math.log(T) * float((arms.gaps / np.array(tell)).sum())
 
 
 def _observed_far(D: float, rho: float) -> float:
-    """Return the relative entropy of P to Q for outliers far away, which Q explains as c times as frequent; it grows with D, so the nearest alternative is the best."""
+    """Return the relative entropy of P to Q for outliers far away, which Q explains
+    as c times as frequent; it grows with D, so the nearest alternative is the best.
+    """
     from scipy.optimize import brentq
 
     def excess(lc: float) -> float:
@@ -191,11 +240,15 @@ def _observed_far(D: float, rho: float) -> float:
         high *= 2
     lc = float(brentq(excess, 0.0, high, xtol=1e-14))
     minus = _halves(D, lc)[1]
-    return rho * lc + (1 - rho) * (kl.cdf(minus) * lc + D * D / 2 * (1 - kl.cdf(minus)) - D * kl.density(minus))
+    return rho * lc + (1 - rho) * (
+        kl.cdf(minus) * lc + D * D / 2 * (1 - kl.cdf(minus)) - D * kl.density(minus)
+    )
 
 
 def _observed(D: float, rho: float, sigma: float, attacked: Law) -> float:
-    """Return the relative entropy of P to Q for the alternative mean D, in units where sigma is 1, by integration over the window in which clean rewards lie."""
+    """Return the relative entropy of P to Q for the alternative mean D, in units
+    where sigma is 1, by integration over the window in which clean rewards lie.
+    """
     from scipy.optimize import brentq
 
     y = np.linspace(-WINDOW, D + WINDOW, POINTS)

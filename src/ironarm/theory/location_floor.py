@@ -1,4 +1,5 @@
-"""Lower bounds on regret for arms that are not normal: any law with a density, of which it is known that the arms are shifts of it.
+"""Lower bounds on regret for arms that are not normal: any law with a density, of which
+it is known that the arms are shifts of it.
 
 The bounds of `limits` for normal arms, computed by integration on a grid.
 """
@@ -16,10 +17,12 @@ POINTS = 6001
 
 
 def shifted_kl(law: Any, gap: float, rho: float) -> float:
-    """Return the corrupted relative entropy of a law to itself shifted up by a gap: the least over all attacks on both of them, reached by Huber's least favourable pair.
+    """Return the corrupted relative entropy of a law to itself shifted up by a gap: the
+    least over all attacks on both of them, reached by Huber's least favourable pair.
 
-    Both densities are changed where their ratio is extreme: q0 = (1 - rho) max(f0, f1/c) and q1 = (1 - rho) max(f1, f0/c), with the c that makes each of them a density. It is 0
-    if the attacks can make the two equal.
+    Both densities are changed where their ratio is extreme: q0 = (1 - rho) max(f0,
+    f1/c) and q1 = (1 - rho) max(f1, f0/c), with the c that makes each of them a
+    density. It is 0 if the attacks can make the two equal.
 
     >>> from scipy.stats import norm
     >>> round(shifted_kl(norm(), 2, 0.125), 3), shifted_kl(norm(), 1, 0.3)
@@ -31,33 +34,63 @@ def shifted_kl(law: Any, gap: float, rho: float) -> float:
 
 
 def observed_shifted_kl(law: Any, gap: float, rho: float, attacked: Any = None) -> float:
-    """Return the smallest relative entropy of what is seen of an arm, (1 - rho) law + rho H, to what an attack can make of the law shifted up by the gap.
+    """Return the smallest relative entropy of what is seen of an arm, (1 - rho) law +
+    rho H, to what an attack can make of the law shifted up by the gap.
 
-    `attacked` is H, the law of an attacked reward; None for one far away from all clean rewards. Larger shifts are not tried.
+    `attacked` is H, the law of an attacked reward; None for one far away from all clean
+    rewards. Larger shifts are not tried.
 
     >>> from scipy.stats import norm
-    >>> round(observed_shifted_kl(norm(), 2, 0.125), 3), round(observed_shifted_kl(norm(), 2, 0.125, norm(2)), 3)
+    >>> (
+    ...     round(observed_shifted_kl(norm(), 2, 0.125), 3),
+    ...     round(observed_shifted_kl(norm(), 2, 0.125, norm(2)), 3),
+    ... )
     (0.934, 0.605)
     """
     y, f0, f1 = _densities(law, gap)
     seen = (1 - rho) * f0 + (0.0 if attacked is None else rho * np.asarray(attacked.pdf(y)))
-    outside = max(0.0, 1 - float(np.trapezoid(seen, y)))  # there the alternative is c times what is seen
+    # there the alternative is c times what is seen
+    outside = max(0.0, 1 - float(np.trapezoid(seen, y)))
     alternative = (1 - rho) * f1
-    lc = _clipping(lambda lc: float(np.trapezoid(np.maximum(alternative, math.exp(-lc) * seen), y)) + math.exp(-lc) * outside)
+    lc = _clipping(
+        lambda lc: (
+            float(np.trapezoid(np.maximum(alternative, math.exp(-lc) * seen), y))
+            + math.exp(-lc) * outside
+        )
+    )
     return max(0.0, _kl(y, seen, np.maximum(alternative, math.exp(-lc) * seen)) + outside * lc)
 
 
 def _densities(law: Any, gap: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a grid that is as fine as the two laws ask for, and both densities on it."""
-    quantiles = np.asarray(law.ppf(np.concatenate([np.geomspace(TAIL, 0.01, POINTS // 4), np.linspace(0.01, 0.99, POINTS // 2), 1 - np.geomspace(0.01, TAIL, POINTS // 4)])))
+    """Return a grid that is as fine as the two laws ask for, and both densities on
+    it.
+    """
+    quantiles = np.asarray(
+        law.ppf(
+            np.concatenate(
+                [
+                    np.geomspace(TAIL, 0.01, POINTS // 4),
+                    np.linspace(0.01, 0.99, POINTS // 2),
+                    1 - np.geomspace(0.01, TAIL, POINTS // 4),
+                ]
+            )
+        )
+    )
     ends = [end for end in law.support() if np.isfinite(end)]
     edges = np.array([*ends, *(end + gap for end in ends)])
-    y = np.unique(np.concatenate([quantiles, quantiles + gap, edges - 1e-9, edges, edges + 1e-9]))  # a density may jump there
-    return y, np.nan_to_num(np.asarray(law.pdf(y)), posinf=0.0), np.nan_to_num(np.asarray(law.pdf(y - gap)), posinf=0.0)
+    # a density may jump there
+    y = np.unique(np.concatenate([quantiles, quantiles + gap, edges - 1e-9, edges, edges + 1e-9]))
+    return (
+        y,
+        np.nan_to_num(np.asarray(law.pdf(y)), posinf=0.0),
+        np.nan_to_num(np.asarray(law.pdf(y - gap)), posinf=0.0),
+    )
 
 
 def _filled(y: np.ndarray, own: np.ndarray, other: np.ndarray) -> np.ndarray | None:
-    """Return max(own, other/c) with the c >= 1 that makes it a density; None if it falls short of one with c = 1."""
+    """Return max(own, other/c) with the c >= 1 that makes it a density; None if it
+    falls short of one with c = 1.
+    """
 
     def mass(lc: float) -> float:
         return float(np.trapezoid(np.maximum(own, math.exp(-lc) * other), y))
@@ -66,7 +99,9 @@ def _filled(y: np.ndarray, own: np.ndarray, other: np.ndarray) -> np.ndarray | N
 
 
 def _clipping(mass: Callable[[float], float]) -> float:
-    """Return the log(1/c) at which a decreasing mass is 1; 0 if it is below 1 already."""
+    """Return the log(1/c) at which a decreasing mass is 1; 0 if it is below 1
+    already.
+    """
     from scipy.optimize import brentq
 
     if mass(0.0) <= 1:

@@ -1,4 +1,6 @@
-"""What the theory says for the paper's own two settings: required parameters and bounds beside those of its experiments."""
+"""What the theory says for the paper's own two settings: required parameters and
+bounds beside those of its experiments.
+"""
 
 from __future__ import annotations
 
@@ -23,36 +25,60 @@ DELTA = 0.05
 
 @dataclass(frozen=True)
 class PaperRow:
-    """One line of the table: a quantity, and its value in each of the four columns `synthetic 0.125`, `synthetic 0.3`, `radio 0.125`, `radio 0.3`."""
+    """One line of the table: a quantity, and its value in each of the four columns
+    `synthetic 0.125`, `synthetic 0.3`, `radio 0.125`, `radio 0.3`.
+    """
 
     quantity: str
     values: dict[str, float]
 
 
 def paper_table() -> list[PaperRow]:
-    """Return the table for the paper's two settings at rho = 0.125 and 0.3, as plain rows: arms N(2i, 1), T = 100,000, and SINR means 41, 37, 35, 31, 28 with sigma 1, T = 2000.
+    """Return the table for the paper's two settings at rho = 0.125 and 0.3, as plain
+    rows: arms N(2i, 1), T = 100,000, and SINR means 41, 37, 35, 31, 28 with sigma 1, T
+    = 2000.
 
-    The experiments use b = 4, omega = 4, c = 10: 6 to 500 times below what the theorems ask for. "needs" is the smallest value that a theorem or condition allows; bounds are
-    on the regret at T, those with high probability for delta = 0.05; a bound above the largest possible regret is vacuous.
+    The experiments use b = 4, omega = 4, c = 10: 6 to 500 times below what the theorems
+    ask for. "needs" is the smallest value that a theorem or condition allows; bounds
+    are on the regret at T, those with high probability for delta = 0.05; a bound above
+    the largest possible regret is vacuous.
 
     Examples
     --------
-    >>> row = next(row for row in paper_table() if row.quantity == "Theorem 1 needs b")
+    >>> row = next(
+    ...     row for row in paper_table() if row.quantity == "Theorem 1 needs b"
+    ... )
     >>> {column: round(value, 1) for column, value in row.values.items()}
     {'synthetic 0.125': 155.5, 'synthetic 0.3': 2007.9, 'radio 0.125': 154.5, 'radio 0.3': 580.0}
     """
-    columns = {f"{name} {rho:g}": _column(*setting, rho) for name, setting in SETTINGS.items() for rho in RATES}
+    columns = {
+        f"{name} {rho:g}": _column(*setting, rho)
+        for name, setting in SETTINGS.items()
+        for rho in RATES
+    }
     quantities = next(iter(columns.values()))
-    return [PaperRow(quantity, {name: column[quantity] for name, column in columns.items()}) for quantity in quantities]
+    return [
+        PaperRow(quantity, {name: column[quantity] for name, column in columns.items()})
+        for quantity in quantities
+    ]
 
 
 def paper_text() -> str:
     """Return the table as text."""
     rows = paper_table()
     columns = list(rows[0].values)
-    cells = [["", *columns], *([row.quantity, *(shown(row.values[column]) for column in columns)] for row in rows)]
+    cells = [
+        ["", *columns],
+        *([row.quantity, *(shown(row.values[column]) for column in columns)] for row in rows),
+    ]
     widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
-    lines = ["  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(line, widths, strict=True))) for line in cells]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in cells
+    ]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
 
 
@@ -60,7 +86,12 @@ def _column(means: tuple[int, ...], T: int, block: int, rho: float) -> dict[str,
     arms = Arms.of(GaussianBandit(means))
     gap = arms.smallest_gap
     limit = thresholds(gap)
-    one, two, three, four = theorem_1(arms, rho, T), theorem_2(arms, rho, T, DELTA), theorem_3(arms, rho, T), theorem_4(arms, rho, T, DELTA)
+    one, two, three, four = (
+        theorem_1(arms, rho, T),
+        theorem_2(arms, rho, T, DELTA),
+        theorem_3(arms, rho, T),
+        theorem_4(arms, rho, T, DELTA),
+    )
     gaussian = corollary_1(gap, 1.0, rho)
     return {
         "limit on rho: corollaries": limit.corollaries,
@@ -91,7 +122,9 @@ def _column(means: tuple[int, ...], T: int, block: int, rho: float) -> dict[str,
         "growth exponent at b = 4, worst attack": exponent_on(arms, rho, b=4, omega=4),
         "growth exponent at c = 10, outliers far away": growth_exponent(rho, c=10),
         "growth exponent at c = 10, worst attack": exponent_on(arms, rho, c=10),
-        "ironarm's bound at b = 4, omega = 4": med_e_ucb_bound(arms, rho, T, b=4, omega=4, block=block).total,
+        "ironarm's bound at b = 4, omega = 4": med_e_ucb_bound(
+            arms, rho, T, b=4, omega=4, block=block
+        ).total,
         "ironarm's bound at c = 10": med_epsilon_greedy_bound(arms, rho, T, c=10).total,
     }
 

@@ -1,4 +1,6 @@
-"""Sums of falling powers, in closed form: bounds on how often something rare happens over a long time."""
+"""Sums of falling powers, in closed form: bounds on how often something rare happens
+over a long time.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,8 @@ import math
 
 
 def power_sum(factor: float, start: float, power: float, end: float) -> float:
-    """Bound the sum over the whole numbers t from `start` to `end` of min(1, factor (start/t)^power), which falls with t, from above.
+    """Bound the sum over the whole numbers t from `start` to `end` of min(1, factor
+    (start/t)^power), which falls with t, from above.
 
     >>> exact = sum(min(1, 5 * (10 / t) ** 2) for t in range(10, 1001))
     >>> round(exact, 2), round(power_sum(5, 10, 2, 1000), 2)
@@ -15,19 +18,26 @@ def power_sum(factor: float, start: float, power: float, end: float) -> float:
     if end < start or factor <= 0:
         return 0.0
     # probabilities cannot exceed 1: up to `first` every round counts in full
-    reach = math.log(factor) / power if factor > 1 and power > 0 else (math.inf if factor > 1 else 0.0)
+    reach = (
+        math.log(factor) / power if factor > 1 and power > 0 else (math.inf if factor > 1 else 0.0)
+    )
     first = min(end, start * math.exp(min(reach, 700.0)))
     full = first - start
     if first >= end:
         return full + 1
     value = factor * (start / first) ** power
     # a falling function's sum is at most its first term and its integral
-    rest = first * math.log(end / first) if abs(power - 1) < 1e-12 else first * (1 - (end / first) ** (1 - power)) / (power - 1)
+    rest = (
+        first * math.log(end / first)
+        if abs(power - 1) < 1e-12
+        else first * (1 - (end / first) ** (1 - power)) / (power - 1)
+    )
     return full + value * (1 + rest)
 
 
 def power_tail(factor: float, start: float, power: float, after: float) -> float:
-    """Bound the sum over all whole numbers t > `after` of factor (start/t)^power; infinite for a power of at most 1.
+    """Bound the sum over all whole numbers t > `after` of factor (start/t)^power;
+    infinite for a power of at most 1.
 
     >>> round(power_tail(5, 10, 2, 100), 2)
     5.0

@@ -1,11 +1,18 @@
-"""Sharp conditions on b and c, and how the regret grows below them. These are ironarm's; they are not in the paper.
+"""Sharp conditions on b and c, and how the regret grows below them.
 
-If attacked rewards are far away, the median of n rewards of the best arm is wrong exactly if at least half of them are attacked, which has a probability of about
-exp(-n kl(1/2, rho)). med-E-UCB has n = b log t of them where it counts, so a wrong leader at round t has a probability of about t^(-b kl(1/2, rho)), and the regret is O(log T) if
-and only if b kl(1/2, rho) >= 1. In the same way the numbers of attacked and clean random pulls of med-epsilon-greedy are about Poisson(rho c log t) and
-Poisson((1 - rho) c log t), and the first exceeds the second with a probability of about t^(-c (sqrt(1 - rho) - sqrt(rho))^2).
+These are ironarm's; they are not in the paper.
 
-Powers are stated up to factors of log T, which `growth` names. All of it assumes that the attacker's coin is independent of the clean reward, as ironarm's attacks do.
+If attacked rewards are far away, the median of n rewards of the best arm is wrong
+exactly if at least half of them are attacked, which has a probability of about exp(-n
+kl(1/2, rho)). med-E-UCB has n = b log t of them where it counts, so a wrong leader at
+round t has a probability of about t^(-b kl(1/2, rho)), and the regret is O(log T) if
+and only if b kl(1/2, rho) >= 1. In the same way the numbers of attacked and clean
+random pulls of med-epsilon-greedy are about Poisson(rho c log t) and Poisson((1 - rho)
+c log t), and the first exceeds the second with a probability of about t^(-c (sqrt(1 -
+rho) - sqrt(rho))^2).
+
+Powers are stated up to factors of log T, which `growth` names. All of it assumes that
+the attacker's coin is independent of the clean reward, as ironarm's attacks do.
 """
 
 from __future__ import annotations
@@ -18,7 +25,8 @@ from .arms import Arms, poison_rate
 
 
 def kl(p: float, q: float) -> float:
-    """Return the relative entropy of a coin with probability p to one with probability q.
+    """Return the relative entropy of a coin with probability p to one with probability
+    q.
 
     >>> round(kl(0.5, 0.3), 5)
     0.08718
@@ -31,7 +39,8 @@ def kl(p: float, q: float) -> float:
 
 
 def sharp_b(rho: float) -> float:
-    """Return the b that med-E-UCB needs against outliers that are far away: 1/kl(1/2, rho), with kl(1/2, rho) = log(1/(4 rho (1 - rho)))/2.
+    """Return the b that med-E-UCB needs against outliers that are far away: 1/kl(1/2,
+    rho), with kl(1/2, rho) = log(1/(4 rho (1 - rho)))/2.
 
     >>> [round(sharp_b(rho), 2) for rho in (0.05, 0.125, 0.2, 0.3, 0.4)]
     [1.2, 2.42, 4.48, 11.47, 48.99]
@@ -40,7 +49,8 @@ def sharp_b(rho: float) -> float:
 
 
 def sharp_c(rho: float) -> float:
-    """Return the c that med-epsilon-greedy needs more than, against outliers that are far away: 1/(sqrt(1 - rho) - sqrt(rho))^2.
+    """Return the c that med-epsilon-greedy needs more than, against outliers that are
+    far away: 1/(sqrt(1 - rho) - sqrt(rho))^2.
 
     >>> [round(sharp_c(rho), 2) for rho in (0.05, 0.125, 0.2, 0.3, 0.4)]
     [1.77, 2.95, 5.0, 11.98, 49.49]
@@ -49,11 +59,17 @@ def sharp_c(rho: float) -> float:
 
 
 def growth_exponent(rho: float, *, b: float | None = None, c: float | None = None) -> float:
-    """Return the power of T by which the expected regret grows under far-away outliers: 1 - b kl(1/2, rho), or 1 - c (sqrt(1 - rho) - sqrt(rho))^2; 0 means logarithmic.
+    """Return the power of T by which the expected regret grows under far-away outliers:
+    1 - b kl(1/2, rho), or 1 - c (sqrt(1 - rho) - sqrt(rho))^2; 0 means logarithmic.
 
-    Factors of log T are left out; they make a power fitted at finite T smaller. See `growth.expected_wrong_rounds`.
+    Factors of log T are left out; they make a power fitted at finite T smaller. See
+    `growth.expected_wrong_rounds`.
 
-    >>> round(growth_exponent(0.3, b=4), 2), round(growth_exponent(0.3, c=10), 2), growth_exponent(0.125, b=4)
+    >>> (
+    ...     round(growth_exponent(0.3, b=4), 2),
+    ...     round(growth_exponent(0.3, c=10), 2),
+    ...     growth_exponent(0.125, b=4),
+    ... )
     (0.65, 0.17, 0.0)
     """
     rho = poison_rate(rho)
@@ -63,13 +79,19 @@ def growth_exponent(rho: float, *, b: float | None = None, c: float | None = Non
 
 
 def clean_majority(source: Bandit | Arms, rho: float, bonus: float = 0.0) -> float:
-    """Return the smallest probability, under the worst attack, that a reward of the best arm exceeds every other arm's worst median minus `bonus`.
+    """Return the smallest probability, under the worst attack, that a reward of the
+    best arm exceeds every other arm's worst median minus `bonus`.
 
-    Under an independent coin the median of arm j is at most its 1/(2(1 - rho))-quantile y_j in the long run: its mean plus beta = sigma Phi^{-1}(1/(2(1 - rho))) for a normal
-    law. The best arm's reward exceeds y = max_j y_j - bonus with probability at least (1 - rho)(1 - F_best(y)). Above 1/2, its median does so in the long run too.
+    Under an independent coin the median of arm j is at most its 1/(2(1 - rho))-quantile
+    y_j in the long run: its mean plus beta = sigma Phi^{-1}(1/(2(1 - rho))) for a
+    normal law. The best arm's reward exceeds y = max_j y_j - bonus with probability at
+    least (1 - rho)(1 - F_best(y)). Above 1/2, its median does so in the long run too.
 
     >>> import ironarm as ia
-    >>> round(clean_majority(ia.GaussianBandit([0, 2]), 0.3), 4), round(clean_majority(ia.GaussianBandit([0, 200]), 0.3), 4)
+    >>> (
+    ...     round(clean_majority(ia.GaussianBandit([0, 2]), 0.3), 4),
+    ...     round(clean_majority(ia.GaussianBandit([0, 200]), 0.3), 4),
+    ... )
     (0.647, 0.7)
     """
     arms = Arms.of(source)
@@ -79,15 +101,29 @@ def clean_majority(source: Bandit | Arms, rho: float, bonus: float = 0.0) -> flo
     return (1 - rho) * (1 - float(arms.laws[arms.best].cdf(worst - bonus)))
 
 
-def exponent_on(source: Bandit | Arms, rho: float, *, b: float | None = None, omega: float = 4.0, c: float | None = None) -> float:
-    """Return the growth exponent for these arms, whose gaps are finite: 1 - b kl(1/2, q), or 1 - c (sqrt(q) - sqrt(1 - q))^2, with q the `clean_majority`; 0 means logarithmic.
+def exponent_on(
+    source: Bandit | Arms,
+    rho: float,
+    *,
+    b: float | None = None,
+    omega: float = 4.0,
+    c: float | None = None,
+) -> float:
+    """Return the growth exponent for these arms, whose gaps are finite: 1 - b kl(1/2,
+    q), or 1 - c (sqrt(q) - sqrt(1 - q))^2, with q the `clean_majority`; 0 means
+    logarithmic.
 
-    The bonus sqrt(omega/b), which an arm with b log t rewards has, helps the best arm of med-E-UCB. A wrong leader is pulled often, so its own median is as accurate as the
-    attack lets it be: only the best arm's has to be rare.
+    The bonus sqrt(omega/b), which an arm with b log t rewards has, helps the best arm
+    of med-E-UCB. A wrong leader is pulled often, so its own median is as accurate as
+    the attack lets it be: only the best arm's has to be rare.
 
     >>> import ironarm as ia
     >>> paper = ia.GaussianBandit(range(2, 21, 2))
-    >>> round(exponent_on(paper, 0.3, b=4), 2), round(exponent_on(paper, 0.3, c=10), 2), exponent_on(paper, 0.125, b=4)
+    >>> (
+    ...     round(exponent_on(paper, 0.3, b=4), 2),
+    ...     round(exponent_on(paper, 0.3, c=10), 2),
+    ...     exponent_on(paper, 0.125, b=4),
+    ... )
     (0.67, 0.56, 0.0)
     """
     arms = Arms.of(source)
@@ -99,12 +135,17 @@ def exponent_on(source: Bandit | Arms, rho: float, *, b: float | None = None, om
 
 
 def needed_b(source: Bandit | Arms, rho: float, omega: float = 4.0) -> float:
-    """Return the smallest b with logarithmic regret on these arms under the worst attack; infinite beyond the limit on rho.
+    """Return the smallest b with logarithmic regret on these arms under the worst
+    attack; infinite beyond the limit on rho.
 
-    It solves b kl(1/2, q) = 1, where the `clean_majority` q depends on b through the bonus.
+    It solves b kl(1/2, q) = 1, where the `clean_majority` q depends on b through the
+    bonus.
 
     >>> import ironarm as ia
-    >>> round(needed_b(ia.GaussianBandit(range(2, 21, 2)), 0.3), 2), round(needed_b(ia.GaussianBandit([0, 1000]), 0.3), 2)
+    >>> (
+    ...     round(needed_b(ia.GaussianBandit(range(2, 21, 2)), 0.3), 2),
+    ...     round(needed_b(ia.GaussianBandit([0, 1000]), 0.3), 2),
+    ... )
     (13.92, 11.47)
     """
     arms = Arms.of(source)
@@ -127,12 +168,16 @@ def needed_b(source: Bandit | Arms, rho: float, omega: float = 4.0) -> float:
 
 
 def needed_c(source: Bandit | Arms, rho: float) -> float:
-    """Return the c above which the regret is logarithmic on these arms under the worst attack; infinite beyond the limit on rho.
+    """Return the c above which the regret is logarithmic on these arms under the worst
+    attack; infinite beyond the limit on rho.
 
     It is 1/(sqrt(q) - sqrt(1 - q))^2, with q the `clean_majority`.
 
     >>> import ironarm as ia
-    >>> round(needed_c(ia.GaussianBandit(range(2, 21, 2)), 0.3), 2), round(needed_c(ia.GaussianBandit([0, 1000]), 0.3), 2)
+    >>> (
+    ...     round(needed_c(ia.GaussianBandit(range(2, 21, 2)), 0.3), 2),
+    ...     round(needed_c(ia.GaussianBandit([0, 1000]), 0.3), 2),
+    ... )
     (22.64, 11.98)
     """
     majority = clean_majority(source, rho)

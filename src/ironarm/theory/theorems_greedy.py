@@ -1,4 +1,6 @@
-"""Theorems 3 and 4 and Corollary 2: what the paper guarantees for med-epsilon-greedy, and what holds instead."""
+"""Theorems 3 and 4 and Corollary 2: what the paper guarantees for
+med-epsilon-greedy, and what holds instead.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,10 @@ class GreedyGuarantee:
     holds : whether the conditions that the paper states are met.
     why_not : a sentence for each condition that fails.
     s, x0 : the constants of Assumption 2 that were used.
-    c : the parameter that the bound is for; `c_needed` is the infimum of what the theorem allows.
-    printed : the bound as the paper prints it. It contains mu*, so it changes when all rewards are shifted, and its constant is not proved.
+    c : the parameter that the bound is for; `c_needed` is the infimum of what the
+        theorem allows.
+    printed : the bound as the paper prints it. It contains mu*, so it changes when all
+        rewards are shifted, and its constant is not proved.
     proved : what a repaired proof gives; it depends on gaps only.
     """
 
@@ -38,29 +42,41 @@ class GreedyGuarantee:
     proved: float
 
 
-def theorem_3(source: Bandit | Arms, rho: float, horizon: int, *, c: float | None = None) -> GreedyGuarantee:
+def theorem_3(
+    source: Bandit | Arms, rho: float, horizon: int, *, c: float | None = None
+) -> GreedyGuarantee:
     """Return Theorem 3: a bound on the expected regret of med-epsilon-greedy.
 
-    If Assumption 2 holds with (s, x0), rho < s, and c > max(20, 2/(F_j(x0) - 1/2 - s)^2, 2/(1/2 - s - F_best(x0))^2, 2/(s - rho)^2), then
+    If Assumption 2 holds with (s, x0), rho < s, and c > max(20, 2/(F_j(x0) - 1/2 -
+    s)^2, 2/(1/2 - s - F_best(x0))^2, 2/(s - rho)^2), then
 
         regret <= c log T sum_j Delta_j + 2 c K e mu* + (2 + 3c) sum_j Delta_j
 
     With top = top(x0) the smallest c is max(20, 8/(top - rho)^2), at s = (top + rho)/2.
 
-    **What is wrong in the paper:** with M = ceil(c) K + 1 the term (M/t)^p, p >= 2, is replaced by M/t^2, which loses a factor M, and M^(c/10) log(t) t^(-c/10) is shrunk to
-    M/t: the constant 2 + 3c is not proved. The term 2 c K e mu* takes the gaps to be at most mu*, which needs means that are not negative. The order log T is right.
+    **What is wrong in the paper:** with M = ceil(c) K + 1 the term (M/t)^p, p >= 2, is
+    replaced by M/t^2, which loses a factor M, and M^(c/10) log(t) t^(-c/10) is shrunk
+    to M/t: the constant 2 + 3c is not proved. The term 2 c K e mu* takes the gaps to be
+    at most mu*, which needs means that are not negative. The order log T is right.
 
-    **What holds instead** (`proved`): after round t every arm has ceil(c) first pulls and, except with probability (M/t)^(c/10), more than (c/2) log(t/M) random ones. A union
-    bound over all larger numbers of rewards gives, for margins m of an arm and e = s - rho,
+    **What holds instead** (`proved`): after round t every arm has ceil(c) first pulls
+    and, except with probability (M/t)^(c/10), more than (c/2) log(t/M) random ones. A
+    union bound over all larger numbers of rewards gives, for margins m of an arm and e
+    = s - rho,
 
-        P(median of the arm on the wrong side of x0 at t) <= (M/t)^(c/10) + sum over r in (m, e) of exp(-2 r^2 ceil(c)) (M/t)^(c r^2) / (1 - exp(-2 r^2))
+        P(median of the arm on the wrong side of x0 at t) <= (M/t)^(c/10) + sum over r
+        in (m, e) of exp(-2 r^2 ceil(c)) (M/t)^(c r^2) / (1 - exp(-2 r^2))
 
-    and the regret is at most sum_j Delta_j (ceil(c) + c log(T/(M - 1))) plus, summed over t, Delta_max times that for the best arm and Delta_j times that for each other arm j.
+    and the regret is at most sum_j Delta_j (ceil(c) + c log(T/(M - 1))) plus, summed
+    over t, Delta_max times that for the best arm and Delta_j times that for each other
+    arm j.
 
     Examples
     --------
     >>> import ironarm as ia
-    >>> g = theorem_3(ia.GaussianBandit(range(2, 21, 2)), rho=0.125, horizon=100_000)
+    >>> g = theorem_3(
+    ...     ia.GaussianBandit(range(2, 21, 2)), rho=0.125, horizon=100_000
+    ... )
     >>> round(g.c_needed), f"{g.printed:.2g}", f"{g.proved:.2g}"
     (171, '4.1e+05', '2.6e+05')
 
@@ -78,32 +94,46 @@ def theorem_3(source: Bandit | Arms, rho: float, horizon: int, *, c: float | Non
     s = (room.s_max + rho) / 2
     c, why_not = _chosen(c, needed, "20")
     total, K = float(arms.gaps.sum()), arms.count
-    printed = c * math.log(T) * total + 2 * c * K * math.e * float(arms.means[arms.best]) + (2 + 3 * c) * total
+    printed = (
+        c * math.log(T) * total
+        + 2 * c * K * math.e * float(arms.means[arms.best])
+        + (2 + 3 * c) * total
+    )
     proved = _explored(arms, c, T) + _wrong(arms, rho, c, s, room.x0).total(T)
     return GreedyGuarantee(not why_not, why_not, s, room.x0, c, needed, printed, proved)
 
 
-def theorem_4(source: Bandit | Arms, rho: float, horizon: int, delta: float = 0.05, *, c: float | None = None) -> GreedyGuarantee:
-    """Return Theorem 4: a bound on the regret of med-epsilon-greedy that holds with probability 1 - delta.
+def theorem_4(
+    source: Bandit | Arms, rho: float, horizon: int, delta: float = 0.05, *, c: float | None = None
+) -> GreedyGuarantee:
+    """Return Theorem 4: a bound on the regret of med-epsilon-greedy that holds with
+    probability 1 - delta.
 
-    If c > max(40, 4/(F_j(x0) - 1/2 - s)^2, 4/(1/2 - s - F_best(x0))^2, 1/(s - rho)^2), then
+    If c > max(40, 4/(F_j(x0) - 1/2 - s)^2, 4/(1/2 - s - F_best(x0))^2, 1/(s - rho)^2),
+    then
 
         regret <= 6 ceil(c)^2 K^3 mu* / delta + 2 c (log T + 1) sum_j Delta_j
 
     The smallest c is max(40, 9/(top - rho)^2), at s = rho + (top - rho)/3.
 
-    **What is wrong in the paper:** exploring and drawing arm j is replaced path by path by exploring divided by K, which is true in the mean only; indicators of conditional events
-    have no meaning; a ">=" stands for "<=" on the best arm; and the proof needs T >= B (6/delta)^(3/(cK)) with B = 6 ceil(c)^2 K^3/delta, written with the exponent inverted and
-    missing from the statement. With mu* as in Theorem 3.
+    **What is wrong in the paper:** exploring and drawing arm j is replaced path by path
+    by exploring divided by K, which is true in the mean only; indicators of conditional
+    events have no meaning; a ">=" stands for "<=" on the best arm; and the proof needs
+    T >= B (6/delta)^(3/(cK)) with B = 6 ceil(c)^2 K^3/delta, written with the exponent
+    inverted and missing from the statement. With mu* as in Theorem 3.
 
-    **What holds instead** (`proved`): with probability 1 - delta/2 no median is on the wrong side of x0 after a round B, found from the probabilities under Theorem 3; with
-    probability 1 - delta/2 no arm j is explored more than m + L/3 + sqrt(L^2/9 + 2 L m) times, m = c log(T/(M - 1)), L = log(2 (K - 1)/delta), by Bernstein's inequality. So
+    **What holds instead** (`proved`): with probability 1 - delta/2 no median is on the
+    wrong side of x0 after a round B, found from the probabilities under Theorem 3; with
+    probability 1 - delta/2 no arm j is explored more than m + L/3 + sqrt(L^2/9 + 2 L m)
+    times, m = c log(T/(M - 1)), L = log(2 (K - 1)/delta), by Bernstein's inequality. So
     the regret is at most Delta_max B + sum_j Delta_j (ceil(c) + that).
 
     Examples
     --------
     >>> import ironarm as ia
-    >>> g = theorem_4(ia.GaussianBandit(range(2, 21, 2)), rho=0.125, horizon=100_000)
+    >>> g = theorem_4(
+    ...     ia.GaussianBandit(range(2, 21, 2)), rho=0.125, horizon=100_000
+    ... )
     >>> round(g.c_needed), f"{g.printed:.1g}"
     (192, '9e+10')
 
@@ -122,22 +152,40 @@ def theorem_4(source: Bandit | Arms, rho: float, horizon: int, delta: float = 0.
     s = rho + (room.s_max - rho) / 3
     c, why_not = _chosen(c, needed, "40")
     total, K = float(arms.gaps.sum()), arms.count
-    printed = 6 * math.ceil(c) ** 2 * K**3 * float(arms.means[arms.best]) / delta + 2 * c * (math.log(T) + 1) * total
+    printed = (
+        6 * math.ceil(c) ** 2 * K**3 * float(arms.means[arms.best]) / delta
+        + 2 * c * (math.log(T) + 1) * total
+    )
     first = 6 * math.ceil(c) ** 2 * K**3 / delta
     shortest = first * (6 / delta) ** (3 / (c * K))
     if shortest > T:
-        why_not += (f"the proof needs a horizon of at least B (6/delta)^(3/(cK)) = {shortest:.2g}, which the statement does not say.",)
+        why_not += (
+            f"the proof needs a horizon of at least B (6/delta)^(3/(cK)) = {shortest:.2g}, which "
+            "the statement does not say.",
+        )
     # the margins of the repaired proof are those of Theorem 3
     settled = _wrong(arms, rho, c, (room.s_max + rho) / 2, room.x0).settled(delta / 2)
     m = c * math.log(max(1.0, T / (math.ceil(c) * K)))
     L = math.log(2 * (K - 1) / delta)
     often = math.ceil(c) + m + L / 3 + math.sqrt(L**2 / 9 + 2 * L * m)
-    return GreedyGuarantee(not why_not, why_not, s, room.x0, c, needed, printed, arms.largest_gap * settled + total * often)
+    return GreedyGuarantee(
+        not why_not,
+        why_not,
+        s,
+        room.x0,
+        c,
+        needed,
+        printed,
+        arms.largest_gap * settled + total * often,
+    )
 
 
 @dataclass(frozen=True)
 class Corollary2:
-    """What Corollary 2 asks for, rho below `threshold` and `c` as printed; and what the theorems behind it ask for with the corollary's s, `c_theorem_3` and `c_theorem_4`."""
+    """What Corollary 2 asks for, rho below `threshold` and `c` as printed; and what
+    the theorems behind it ask for with the corollary's s, `c_theorem_3` and
+    `c_theorem_4`.
+    """
 
     threshold: float
     c: float
@@ -146,10 +194,12 @@ class Corollary2:
 
 
 def corollary_2(gap: float, sigma: float, rho: float) -> Corollary2:
-    """Return Corollary 2: Theorems 3 and 4 for normal arms with s = Phi(Delta_min/4 sigma) - 1/2 and x0 in the middle between the two best means.
+    """Return Corollary 2: Theorems 3 and 4 for normal arms with s = Phi(Delta_min/4
+    sigma) - 1/2 and x0 in the middle between the two best means.
 
-    **What is wrong in the paper:** it prints c > max(10, 1/(..)^2, 1/(..)^2), which are the constants of neither theorem (20, 2, 2 and 40, 4, 1), and its proof drops a square.
-    Evaluate `theorem_3` and `theorem_4` instead, which also choose the best s.
+    **What is wrong in the paper:** it prints c > max(10, 1/(..)^2, 1/(..)^2), which are
+    the constants of neither theorem (20, 2, 2 and 40, 4, 1), and its proof drops a
+    square. Evaluate `theorem_3` and `theorem_4` instead, which also choose the best s.
 
     Examples
     --------
@@ -166,12 +216,19 @@ def corollary_2(gap: float, sigma: float, rho: float) -> Corollary2:
         return Corollary2(s, math.inf, math.inf, math.inf)
     margin = (float(unit.cdf(gap / (2 * sigma))) - 0.5 - s) ** 2
     share = (s - rho) ** 2
-    return Corollary2(s, max(10, 1 / margin, 1 / share), max(20, 2 / margin, 2 / share), max(40, 4 / margin, 1 / share))
+    return Corollary2(
+        s,
+        max(10, 1 / margin, 1 / share),
+        max(20, 2 / margin, 2 / share),
+        max(40, 4 / margin, 1 / share),
+    )
 
 
 @dataclass(frozen=True)
 class _WrongMedians:
-    """Per arm, terms (factor, power) of sum factor (M/t)^power, a bound on the probability of a wrong median at round t; and what such a round costs."""
+    """Per arm, terms (factor, power) of sum factor (M/t)^power, a bound on the
+    probability of a wrong median at round t; and what such a round costs.
+    """
 
     M: float
     terms: tuple[tuple[tuple[float, float], ...], ...]
@@ -179,10 +236,16 @@ class _WrongMedians:
 
     def total(self, T: int) -> float:
         """Return the cost of all rounds up to T."""
-        return sum(float(cost) * min(max(0.0, T - self.M + 1), sum(power_sum(f, self.M, p, T) for f, p in terms)) for cost, terms in zip(self.costs, self.terms, strict=True))
+        return sum(
+            float(cost)
+            * min(max(0.0, T - self.M + 1), sum(power_sum(f, self.M, p, T) for f, p in terms))
+            for cost, terms in zip(self.costs, self.terms, strict=True)
+        )
 
     def settled(self, probability: float) -> float:
-        """Return a round after which no median is wrong, except with this probability."""
+        """Return a round after which no median is wrong, except with this
+        probability.
+        """
 
         def left(after: float) -> float:
             return sum(power_tail(f, self.M, p, after) for terms in self.terms for f, p in terms)
@@ -198,26 +261,39 @@ class _WrongMedians:
 
 def _wrong(arms: Arms, rho: float, c: float, s: float, x0: float) -> _WrongMedians:
     M = math.ceil(c) * arms.count + 1.0
-    margins = [0.5 - s - float(arms.laws[arms.best].cdf(x0)), *(float(arms.laws[j].cdf(x0)) - 0.5 - s for j in arms.others)]
+    margins = [
+        0.5 - s - float(arms.laws[arms.best].cdf(x0)),
+        *(float(arms.laws[j].cdf(x0)) - 0.5 - s for j in arms.others),
+    ]
     terms = []
     for margin in margins:
-        rates = [(math.exp(-2 * r * r * math.ceil(c)) / -math.expm1(-2 * r * r), c * r * r) for r in (margin, s - rho)]
+        rates = [
+            (math.exp(-2 * r * r * math.ceil(c)) / -math.expm1(-2 * r * r), c * r * r)
+            for r in (margin, s - rho)
+        ]
         terms.append(((1.0, c / 10), *rates))
     return _WrongMedians(M, tuple(terms), np.array([arms.largest_gap, *arms.gaps]))
 
 
 def _explored(arms: Arms, c: float, T: int) -> float:
     """Return the expected regret of the first pulls and of random ones."""
-    return float(arms.gaps.sum()) * (math.ceil(c) + c * math.log(max(1.0, T / (math.ceil(c) * arms.count))))
+    return float(arms.gaps.sum()) * (
+        math.ceil(c) + c * math.log(max(1.0, T / (math.ceil(c) * arms.count)))
+    )
 
 
 def _chosen(c: float | None, needed: float, floor: str) -> tuple[float, tuple[str, ...]]:
     if c is None:
         return needed, ()
     c = number("c", c, above=0)
-    return c, () if c > needed else (f"c={c:g} is too small: the theorem needs c above {needed:.4g} on these arms, and above {floor} on any.",)
+    return c, () if c > needed else (
+        f"c={c:g} is too small: the theorem needs c above {needed:.4g} on these arms, and above "
+        f"{floor} on any.",
+    )
 
 
 def _none(rho: float, s_max: float) -> GreedyGuarantee:
     reason = f"Assumption 2 needs rho below s_max = {s_max:.4f}, got {rho:g}."
-    return GreedyGuarantee(False, (reason,), math.nan, math.nan, math.inf, math.inf, math.inf, math.inf)
+    return GreedyGuarantee(
+        False, (reason,), math.nan, math.nan, math.inf, math.inf, math.inf, math.inf
+    )

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""GNU Radio's own blocks receive QPSK: /usr/bin/python3 receive.py SAMPLES SYMBOLS SPS ROLL_OFF
+"""GNU Radio's own blocks receive QPSK: /usr/bin/python3 receive.py SAMPLES SYMBOLS SPS
+ROLL_OFF
 
-SAMPLES is a file of complex 32-bit floats; the symbols that GNU Radio finds are written to the file SYMBOLS, and what it measures on their second half is printed as JSON.
+SAMPLES is a file of complex 32-bit floats; the symbols that GNU Radio finds are written
+to the file SYMBOLS, and what it measures on their second half is printed as JSON.
 
-This script uses GNU Radio, which is under the GPL; see README.md. It is a program of its own: nothing of ironarm is imported here, and ironarm does not import it.
+This script uses GNU Radio, which is under the GPL; see README.md. It is a program of
+its own: nothing of ironarm is imported here, and ironarm does not import it.
 """
 
 import json
@@ -20,9 +23,23 @@ HALF_SPAN = 24
 
 def main():
     samples, symbols, sps, roll_off = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
-    taps = firdes.root_raised_cosine(FILTERS, FILTERS * sps, 1.0, roll_off, 2 * HALF_SPAN * sps * FILTERS + 1)
+    taps = firdes.root_raised_cosine(
+        FILTERS, FILTERS * sps, 1.0, roll_off, 2 * HALF_SPAN * sps * FILTERS + 1
+    )
     points = digital.constellation_qpsk().base()
-    timing = digital.symbol_sync_cc(digital.TED_SIGNAL_TIMES_SLOPE_ML, sps, 0.01, 1.0, 1.0, 1.5, 1, points, digital.IR_PFB_MF, FILTERS, taps)
+    timing = digital.symbol_sync_cc(
+        digital.TED_SIGNAL_TIMES_SLOPE_ML,
+        sps,
+        0.01,
+        1.0,
+        1.0,
+        1.5,
+        1,
+        points,
+        digital.IR_PFB_MF,
+        FILTERS,
+        taps,
+    )
     carrier = digital.costas_loop_cc(0.005, 4, False)
     estimate = digital.mpsk_snr_est_cc(digital.SNR_EST_M2M4, 10000, 0.0005)
     found = blocks.vector_sink_c()
@@ -35,12 +52,24 @@ def main():
     half = values[len(values) // 2 :]
     # the meter's constellation has points of magnitude 2 (gnuradio issue 2764)
     half = 2 * half / np.sqrt(np.mean(np.abs(half) ** 2))
-    meter, percent = digital.meas_evm_cc(points, digital.evm_measurement_t.EVM_PERCENT), blocks.vector_sink_f()
+    meter, percent = (
+        digital.meas_evm_cc(points, digital.evm_measurement_t.EVM_PERCENT),
+        blocks.vector_sink_f(),
+    )
     second = gr.top_block()
     second.connect(blocks.vector_source_c(half.tolist()), meter, percent)
     second.run()
     evm = math.sqrt(float(np.mean(np.square(percent.data())))) / 100
-    print(json.dumps({"version": gr.version(), "count": len(values), "m2m4_db": estimate.snr(), "evm_db": -20 * math.log10(evm)}))
+    print(
+        json.dumps(
+            {
+                "version": gr.version(),
+                "count": len(values),
+                "m2m4_db": estimate.snr(),
+                "evm_db": -20 * math.log10(evm),
+            }
+        )
+    )
 
 
 main()

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""UHD sends and receives through SoapySDR: /usr/bin/python3 through_uhd.py TRANSMITTER RECEIVER FREQUENCY BURST HEARD COUNT
+"""UHD sends and receives through SoapySDR: /usr/bin/python3 through_uhd.py TRANSMITTER
+RECEIVER FREQUENCY BURST HEARD COUNT
 
-TRANSMITTER and RECEIVER are SoapySDR's arguments of two devices. The file BURST, complex 32-bit floats, is sent COUNT times; what is heard is written to the file HEARD.
+TRANSMITTER and RECEIVER are SoapySDR's arguments of two devices. The file BURST,
+complex 32-bit floats, is sent COUNT times; what is heard is written to the file HEARD.
 
 This script uses UHD, which is under the GPL; see README.md.
 """
@@ -17,13 +19,23 @@ PAUSE = 40_000
 
 
 def main():
-    transmitter, receiver = (uhd.usrp.MultiUSRP(f"type=soapy,{arguments}") for arguments in sys.argv[1:3])
-    frequency, burst, count = float(sys.argv[3]), np.fromfile(sys.argv[4], np.complex64), int(sys.argv[6])
+    transmitter, receiver = (
+        uhd.usrp.MultiUSRP(f"type=soapy,{arguments}") for arguments in sys.argv[1:3]
+    )
+    frequency, burst, count = (
+        float(sys.argv[3]),
+        np.fromfile(sys.argv[4], np.complex64),
+        int(sys.argv[6]),
+    )
     transmitter.set_tx_rate(RATE)
     transmitter.set_tx_freq(uhd.types.TuneRequest(frequency))
     receiver.set_rx_rate(RATE)
     receiver.set_rx_freq(uhd.types.TuneRequest(frequency))
-    assert (receiver.get_rx_rate(), receiver.get_rx_freq(), transmitter.get_tx_freq()) == (RATE, frequency, frequency)
+    assert (receiver.get_rx_rate(), receiver.get_rx_freq(), transmitter.get_tx_freq()) == (
+        RATE,
+        frequency,
+        frequency,
+    )
     wanted = uhd.usrp.StreamArgs("fc32", "fc32")
     wanted.channels = [0]
     sending, receiving = transmitter.get_tx_stream(wanted), receiver.get_rx_stream(wanted)

@@ -1,1 +1,4 @@
-"""Radios: each file has one kind. `simulated` is the default; all of them are a `Radio`."""
+"""Radios: each file has one kind.
+
+`simulated` is the default; all of them are a `Radio`.
+"""

@@ -1,4 +1,5 @@
-"""Opens the radio that a configuration names for a node; only with a permit if the node transmits.
+"""Opens the radio that a configuration names for a node; only with a permit if the node
+transmits.
 
 The table of the configuration:
 
@@ -36,32 +37,55 @@ TRANSMITTING = {"tx": "transmitter", "jammer": "jammer", "noise": "noise source"
 
 
 def check_devices(settings: Settings) -> bool:
-    """Return whether the testbed is on hardware. It must be so as a whole: a packet from a simulated transmitter never reaches a real receiver."""
+    """Return whether the testbed is on hardware.
+
+    It must be so as a whole: a packet from a simulated transmitter never reaches a real
+    receiver.
+    """
     devices = _devices(settings)
     needed = ["tx", "rx", "jammer", *(["noise"] if settings.processes.noise_node else [])]
     for role in devices:
         if role not in needed:
-            raise InvalidInput(f"[hardware.devices] names a device for {role!r}; the nodes are {', '.join(needed)}.{did_you_mean(role, needed)}")
+            raise InvalidInput(
+                f"[hardware.devices] names a device for {role!r}; the nodes are "
+                f"{', '.join(needed)}.{did_you_mean(role, needed)}"
+            )
     for role in needed:
         if devices and role not in devices:
             without = " set noise_node = false in [processes]," if role == "noise" else ""
-            raise InvalidInput(f"[hardware.devices] names a device for {', '.join(devices)}, but none for {role}. Name one,{without} or leave all of them out to simulate.")
-    sending = [role for role in devices if role in TRANSMITTING]  # some radios can be shared by a receiver and a transmitter
+            raise InvalidInput(
+                f"[hardware.devices] names a device for {', '.join(devices)}, but none for "
+                f"{role}. Name one,{without} or leave all of them out to simulate."
+            )
+    # some radios can be shared by a receiver and a transmitter
+    sending = [role for role in devices if role in TRANSMITTING]
     for i, role in enumerate(sending):
         for other in sending[:i]:
             if devices[other] == devices[role]:
-                raise InvalidInput(f"[hardware.devices] names the same device for {other} and {role}; each node that transmits needs one of its own.")
+                raise InvalidInput(
+                    f"[hardware.devices] names the same device for {other} and {role}; each node "
+                    "that transmits needs one of its own."
+                )
     return bool(devices)
 
 
 def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
-    """Return the node's radio, a `GuardedRadio`. What is not allowed is refused before any device is touched, what the device cannot do before anything is sent."""
+    """Return the node's radio, a `GuardedRadio`.
+
+    What is not allowed is refused before any device is touched, what the device cannot
+    do before anything is sent.
+    """
     table = settings.hardware or {}
-    permit = TransmitRules.from_table(table).permit(acknowledged, TRANSMITTING[role]) if role in TRANSMITTING else None
+    permit = (
+        TransmitRules.from_table(table).permit(acknowledged, TRANSMITTING[role])
+        if role in TRANSMITTING
+        else None
+    )
     digital = table.get("digital_gain", False)
     if not isinstance(digital, bool):
         raise InvalidInput(f"digital_gain in [hardware] must be true or false, got {digital!r}.")
-    wanted = table.get("gains_db", {}).get(role, 0.0 if permit and digital else None)  # so much a digital gain is unless set
+    # so much a digital gain is unless set
+    wanted = table.get("gains_db", {}).get(role, 0.0 if permit and digital else None)
     gain = max(wanted) if isinstance(wanted, list | tuple) else wanted
     if permit and gain is not None:
         permit.check_gain(gain)
@@ -72,7 +96,12 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
     middle = settings.centres_hz[CHANNELS // 2]
     if translation:
         own = (middle + translation) / 1e6
-        print(f"{role}: for {middle / 1e6:g} MHz on the air the device itself is tuned to {own:g} MHz (frequency_translation_hz = {translation:g})", file=sys.stderr, flush=True)
+        print(
+            f"{role}: for {middle / 1e6:g} MHz on the air the device itself is tuned to {own:g} "
+            f"MHz (frequency_translation_hz = {translation:g})",
+            file=sys.stderr,
+            flush=True,
+        )
     from .soapy import SoapyRadio  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     with ExitStack() as unless_all_is_well:
@@ -90,18 +119,37 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
             radio.check_range(centre)
         unless_all_is_well.pop_all()
     # noise lasts longer than it takes to say that it has begun
-    return GuardedRadio(InBackground(radio, seconds(settings, "jam_seconds") / 4) if role in ("jammer", "noise") else radio, permit, WIDTH_HZ)
+    return GuardedRadio(
+        InBackground(radio, seconds(settings, "jam_seconds") / 4)
+        if role in ("jammer", "noise")
+        else radio,
+        permit,
+        WIDTH_HZ,
+    )
 
 
 def device_transmitter(settings: Settings, radio: Any, *, calibrating: bool = False) -> TxNode:
-    """Return the transmitter with its radio. With a calibration its packets' levels wander as that found; while calibrating there is room for it."""
+    """Return the transmitter with its radio.
+
+    With a calibration its packets' levels wander as that found; while calibrating there
+    is room for it.
+    """
     wander_db = settings.medium().wander_db if settings.calibration and not calibrating else 0.0
     headroom_db = 3 * settings.channels.spread if settings.calibration or calibrating else 0.0
-    return TxNode(radio, sps=SPS, centres_hz=settings.centres_hz, wander_db=wander_db, headroom_db=headroom_db, seed=settings.seed)
+    return TxNode(
+        radio,
+        sps=SPS,
+        centres_hz=settings.centres_hz,
+        wander_db=wander_db,
+        headroom_db=headroom_db,
+        seed=settings.seed,
+    )
 
 
 def jammer_gains(settings: Settings, radio: Any) -> list[float]:
-    """Return the jammer's gain in each channel: as configured, else what its device is set to."""
+    """Return the jammer's gain in each channel: as configured, else what its device
+    is set to.
+    """
     wanted = (settings.hardware or {}).get("gains_db", {}).get("jammer")
     if isinstance(wanted, list | tuple):
         return [float(gain) for gain in wanted]
@@ -109,20 +157,29 @@ def jammer_gains(settings: Settings, radio: Any) -> list[float]:
 
 
 def cover_symbols(settings: Settings) -> int:
-    """Return for how many symbols a packet is jammed or covered with noise; the next packet may be in another channel, so that must be over by then."""
+    """Return for how many symbols a packet is jammed or covered with noise; the next
+    packet may be in another channel, so that must be over by then.
+    """
     lasts = seconds(settings, "jam_seconds")
     if settings.round_seconds <= lasts:
-        raise InvalidInput(f"round_seconds must be more than jam_seconds in [hardware], {lasts:g}, or a packet's noise meets the next packet too; got {settings.round_seconds:g}.")
+        raise InvalidInput(
+            f"round_seconds must be more than jam_seconds in [hardware], {lasts:g}, or a packet's "
+            f"noise meets the next packet too; got {settings.round_seconds:g}."
+        )
     return round(lasts * SYMBOL_RATE)
 
 
 def seconds(settings: Settings, name: str) -> float:
     """Return a time of `[hardware]`."""
-    return float((settings.hardware or {}).get(name, {"listen_seconds": 1.0, "jam_seconds": 0.1}[name]))
+    return float(
+        (settings.hardware or {}).get(name, {"listen_seconds": 1.0, "jam_seconds": 0.1}[name])
+    )
 
 
 def _devices(settings: Settings) -> dict[str, Any]:
     devices = (settings.hardware or {}).get("devices", {})
     if not isinstance(devices, dict):
-        raise InvalidInput(f"[hardware.devices] must be a table with a device for each node, got {devices!r}.")
+        raise InvalidInput(
+            f"[hardware.devices] must be a table with a device for each node, got {devices!r}."
+        )
     return devices

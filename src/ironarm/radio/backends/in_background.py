@@ -1,6 +1,7 @@
 """A radio whose long bursts go out while the caller goes on.
 
-A device takes the samples of a burst about as fast as it sends them. A jammer that waited for the end of its burst would say that it has begun when all is over.
+A device takes the samples of a burst about as fast as it sends them. A jammer that
+waited for the end of its burst would say that it has begun when all is over.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from ..radio import Radio, RadioInfo
 
 
 class InBackground:
-    """A `Radio` whose `transmit` returns when all of a burst is handed over, at the latest so many seconds after it began. What comes next waits for the burst's end.
+    """A `Radio` whose `transmit` returns when all of a burst is handed over, at the
+    latest so many seconds after it began. What comes next waits for the burst's end.
 
     Parameters
     ----------
@@ -58,7 +60,9 @@ class InBackground:
             self.finish()
 
     def finish(self) -> None:
-        """Wait until the last burst is handed over, and raise what went wrong with it."""
+        """Wait until the last burst is handed over, and raise what went wrong with
+        it.
+        """
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -83,5 +87,10 @@ class InBackground:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()

@@ -1,4 +1,6 @@
-"""A radio on the simulated medium of another process: what it transmits and receives goes as messages through a `HubClient`."""
+"""A radio on the simulated medium of another process: what it transmits and receives
+goes as messages through a `HubClient`.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,17 @@ from .simulated import NARROW_RATE
 
 
 class NothingSent(Exception):
-    """The medium knows of no packet in this attempt at the round: the transmitter or the medium was restarted in between."""
+    """The medium knows of no packet in this attempt at the round: the transmitter or
+    the medium was restarted in between.
+    """
 
 
 class RemoteRadio:
-    """One radio. The node sets `round_number` and `attempt` before it transmits or receives, so that a burst of an earlier attempt is never taken for this one's."""
+    """One radio.
+
+    The node sets `round_number` and `attempt` before it transmits or receives, so that
+    a burst of an earlier attempt is never taken for this one's.
+    """
 
     def __init__(self, client: HubClient, rate_hz: float = NARROW_RATE) -> None:
         self.client, self.rate_hz = client, rate_hz
@@ -43,25 +51,40 @@ class RemoteRadio:
         self.client.request({"op": "transmit", **self._fields()}, samples)
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return what is heard in the present round from its beginning on; NothingSent if there is no packet of this attempt."""
+        """Return what is heard in the present round from its beginning on;
+        NothingSent if there is no packet of this attempt.
+        """
         answer = self.client.request({"op": "receive", "count": count, **self._fields()})
         if answer is None or answer.op != "samples":
             raise NothingSent
         return samples_of(answer)
 
     def _fields(self) -> dict[str, float]:
-        return {"round": self.round_number, "attempt": self.attempt, "frequency_hz": self.frequency_hz, "rate_hz": self.rate_hz, "gain_db": self.gain_db}
+        return {
+            "round": self.round_number,
+            "attempt": self.attempt,
+            "frequency_hz": self.frequency_hz,
+            "rate_hz": self.rate_hz,
+            "gain_db": self.gain_db,
+        }
 
     def info(self) -> RadioInfo:
         """Return what is set."""
         return RadioInfo("remote", self.client.role, self.frequency_hz, self.rate_hz, self.gain_db)
 
     def close(self) -> None:
-        """Transmit nothing any more; the medium takes a silent node's signal off the air."""
+        """Transmit nothing any more; the medium takes a silent node's signal off the
+        air.
+        """
         self._closed = True
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()

@@ -1,11 +1,15 @@
 """A real radio through SoapySDR, in this process.
 
-What is set is read back, and what the device ignored is an error: a driver may take 1200 MHz without a word and stay where it was. Rates are also compared with the list of
-what the device can do, because drivers have been seen to repeat any rate they were told.
+What is set is read back, and what the device ignored is an error: a driver may take
+1200 MHz without a word and stay where it was. Rates are also compared with the list of
+what the device can do, because drivers have been seen to repeat any rate they were
+told.
 
-Transmitting needs a permit (`radio/safety.py`). The transmitter is switched on by the first burst, and off by `close`, by the end of a `with` block, and when Python ends.
+Transmitting needs a permit (`radio/safety.py`). The transmitter is switched on by the
+first burst, and off by `close`, by the end of a `with` block, and when Python ends.
 
-Not tested without hardware: gains, rates other than 1.25 MS/s, devices that can only send or only receive. Not there: bursts at a given time, antenna selection, LO offsets.
+Not tested without hardware: gains, rates other than 1.25 MS/s, devices that can only
+send or only receive. Not there: bursts at a given time, antenna selection, LO offsets.
 """
 
 from __future__ import annotations
@@ -28,7 +32,9 @@ from .soapy_binding import soapy
 from .soapy_reader import OVERFLOW, TIMEOUT, Reader
 
 AMPLITUDE = 0.5
-"""A device's sample for a sample of 1: packets have peaks of 1.04, and devices are best driven to 0.5 to 0.7 of their full scale, 1. Received samples are divided by it."""
+"""A device's sample for a sample of 1: packets have peaks of 1.04, and devices are
+best driven to 0.5 to 0.7 of their full scale, 1. Received samples are divided by it.
+"""
 
 FREQUENCY_TOLERANCE_HZ = 500.0
 """A receiver finds carriers up to 13 kHz off; tuners have steps."""
@@ -43,10 +49,16 @@ UNDERFLOW, NOT_SUPPORTED = -7, -5
 
 
 class TransmitPermit(Protocol):
-    """What `radio/safety.py` gives to a node that may transmit; both raise an error if not."""
+    """What `radio/safety.py` gives to a node that may transmit; both raise an error
+    if not.
+    """
 
-    def check_frequency(self, frequency_hz: float, width_hz: float, translation_hz: float = 0.0) -> None:
-        """Refuse a frequency outside of the allowed bands, or one at which the device itself would be outside."""
+    def check_frequency(
+        self, frequency_hz: float, width_hz: float, translation_hz: float = 0.0
+    ) -> None:
+        """Refuse a frequency outside of the allowed bands, or one at which the
+        device itself would be outside.
+        """
 
     def check_gain(self, gain_db: float | None) -> None:
         """Refuse a gain above the cap, and one that nobody knows: None."""
@@ -57,20 +69,28 @@ class SoapyRadio:
 
     Parameters
     ----------
-    arguments : which device, as "driver=uhd,serial=30F4A7B" or as a mapping; `ironarm radio probe` lists them.
+    arguments : which device, as "driver=uhd,serial=30F4A7B" or as a mapping; `ironarm
+        radio probe` lists them.
     frequency_hz : what it is tuned to first, in Hz on the air.
     rate_hz : samples a second; 3 a symbol.
-    gain_db : of the transmitter if there is a permit, else of the receiver, in dB. None leaves the receiver's as it is, and sets the transmitter's to its least.
+    gain_db : of the transmitter if there is a permit, else of the receiver, in dB. None
+        leaves the receiver's as it is, and sets the transmitter's to its least.
     permit : leave to transmit; without it the radio only receives.
-    frequency_translation_hz : what the device is tuned to, less what that is on the air, as behind a transverter; -1180e6 makes 20 MHz of 1200 MHz.
-    settle_seconds : how much of what is received is thrown away after tuning, in seconds of samples.
-    digital_gain : scale what is sent, instead of setting the device's gain: `gain_db` is then the power relative to 1, at most 0 dB. For devices that have no gain;
-        one that has is set to its least gain, which must be within the permit too. A device without a gain transmits only so, or the permit's cap could not be kept.
+    frequency_translation_hz : what the device is tuned to, less what that is on the
+        air, as behind a transverter; -1180e6 makes 20 MHz of 1200 MHz.
+    settle_seconds : how much of what is received is thrown away after tuning, in
+        seconds of samples.
+    digital_gain : scale what is sent, instead of setting the device's gain: `gain_db`
+        is then the power relative to 1, at most 0 dB. For devices that have no gain;
+        one that has is set to its least gain, which must be within the permit too. A
+        device without a gain transmits only so, or the permit's cap could not be kept.
     channel : of a device that has several.
 
     Examples
     --------
-    >>> with SoapyRadio("driver=uhd", frequency_hz=1200e6, gain_db=30) as radio:  # doctest: +SKIP
+    >>> with SoapyRadio(
+    ...     "driver=uhd", frequency_hz=1200e6, gain_db=30
+    ... ) as radio:  # doctest: +SKIP
     ...     start = radio.now()
     ...     samples = radio.receive(12_500, at=start)
     """
@@ -89,14 +109,32 @@ class SoapyRadio:
         channel: int = 0,
     ) -> None:
         module = soapy()
-        self.permit, self.translation_hz = permit, number("frequency_translation_hz", frequency_translation_hz)
-        self.settle_seconds, self.channel = number("settle_seconds", settle_seconds, at_least=0), channel
-        self.name = arguments if isinstance(arguments, str) else ",".join(f"{key}={value}" for key, value in arguments.items())
+        self.permit, self.translation_hz = (
+            permit,
+            number("frequency_translation_hz", frequency_translation_hz),
+        )
+        self.settle_seconds, self.channel = (
+            number("settle_seconds", settle_seconds, at_least=0),
+            channel,
+        )
+        self.name = (
+            arguments
+            if isinstance(arguments, str)
+            else ",".join(f"{key}={value}" for key, value in arguments.items())
+        )
         self.underruns = self.clipped = 0
-        self._rx, self._tx, self._cf32, self._end_burst = module.SOAPY_SDR_RX, module.SOAPY_SDR_TX, module.SOAPY_SDR_CF32, module.SOAPY_SDR_END_BURST
+        self._rx, self._tx, self._cf32, self._end_burst = (
+            module.SOAPY_SDR_RX,
+            module.SOAPY_SDR_TX,
+            module.SOAPY_SDR_CF32,
+            module.SOAPY_SDR_END_BURST,
+        )
         self._digital_db = 0.0 if digital_gain else None
         if digital_gain and permit is None:
-            raise InvalidInput("digital_gain scales only what is sent, and this radio has no permit to transmit; leave it out.")
+            raise InvalidInput(
+                "digital_gain scales only what is sent, and this radio has no permit to transmit; "
+                "leave it out."
+            )
         self._reader: Reader | None = None
         self._streams: dict[int, Any] = {}
         self._sending, self._closing = threading.Lock(), threading.RLock()
@@ -104,16 +142,28 @@ class SoapyRadio:
         try:
             self._device = module.Device(self.name)
         except RuntimeError as error:
-            raise InvalidInput(f"SoapySDR cannot open the device {self.name!r} ({error}); `ironarm radio probe` lists those it finds.") from None
+            raise InvalidInput(
+                f"SoapySDR cannot open the device {self.name!r} ({error}); `ironarm radio probe` "
+                "lists those it finds."
+            ) from None
         atexit.register(self.close)
         try:
             self._main = self._tx if permit is not None else self._rx
-            self._directions = [way for way in (self._rx, self._tx) if (way == self._main or way == self._rx) and self._device.getNumChannels(way) > channel]
+            self._directions = [
+                way
+                for way in (self._rx, self._tx)
+                if (way == self._main or way == self._rx)
+                and self._device.getNumChannels(way) > channel
+            ]
             if self._main not in self._directions:
-                raise InvalidInput(f"the device {self.name!r} has no channel {channel} to {self._word(self._main)} with.")
+                raise InvalidInput(
+                    f"the device {self.name!r} has no channel {channel} to "
+                    f"{self._word(self._main)} with."
+                )
             self._set_rate(number("rate_hz", rate_hz, above=0))
             if digital_gain and self._has_gain():
-                self._set_device_gain(self._least_gain())  # it may have been left at any gain, which scaling would come on top of
+                # it may have been left at any gain, which scaling would come on top of
+                self._set_device_gain(self._least_gain())
             if gain_db is not None:
                 self.set_gain(gain_db)
             elif permit is not None and self._digital_db is None and self._has_gain():
@@ -126,7 +176,9 @@ class SoapyRadio:
             raise
 
     def tune(self, frequency_hz: float) -> None:
-        """Go to a frequency on the air, and wait until what is received is of that frequency."""
+        """Go to a frequency on the air, and wait until what is received is of that
+        frequency.
+        """
         frequency_hz = number("frequency_hz", frequency_hz, above=0)
         if self.permit is not None:
             self.permit.check_frequency(frequency_hz, WIDTH_HZ, self.translation_hz)
@@ -137,27 +189,40 @@ class SoapyRadio:
             got = self._device.getFrequency(way, self.channel)
             if abs(got - wanted) > FREQUENCY_TOLERANCE_HZ:
                 raise InvalidInput(
-                    f"the device {self.name!r} was told to {self._word(way)} at {wanted / 1e6:g} MHz and is at {got / 1e6:g} MHz; "
-                    "choose a frequency it has, or set frequency_translation_hz if a transverter is behind it."
+                    f"the device {self.name!r} was told to {self._word(way)} at {wanted / 1e6:g} "
+                    f"MHz and is at {got / 1e6:g} MHz; choose a frequency it has, or set "
+                    "frequency_translation_hz if a transverter is behind it."
                 )
         if self._reader is not None:
             self._reader.wait_until(self._reader.count + self._settling())
 
     def check_range(self, frequency_hz: float) -> None:
-        """Refuse a frequency on the air for which the device would be tuned to one that it does not have, as it says itself."""
+        """Refuse a frequency on the air for which the device would be tuned to one
+        that it does not have, as it says itself.
+        """
         wanted = frequency_hz + self.translation_hz
         for way in self._directions:
             ranges = self._device.getFrequencyRange(way, self.channel)
             if len(ranges) and not any(one.minimum() <= wanted <= one.maximum() for one in ranges):
-                can = ", ".join(f"{one.minimum() / 1e6:g} to {one.maximum() / 1e6:g}" for one in ranges)
-                translated = f" ({frequency_hz / 1e6:g} MHz on the air, frequency_translation_hz = {self.translation_hz:g})" if self.translation_hz else ""
+                can = ", ".join(
+                    f"{one.minimum() / 1e6:g} to {one.maximum() / 1e6:g}" for one in ranges
+                )
+                translated = (
+                    f" ({frequency_hz / 1e6:g} MHz on the air, frequency_translation_hz = "
+                    f"{self.translation_hz:g})"
+                    if self.translation_hz
+                    else ""
+                )
                 raise InvalidInput(
-                    f"the device {self.name!r} cannot {self._word(way)} at {wanted / 1e6:g} MHz{translated}; it can do {can} MHz. "
-                    "Choose channels that it reaches (base_mhz), or set frequency_translation_hz if a transverter is behind it."
+                    f"the device {self.name!r} cannot {self._word(way)} at {wanted / 1e6:g} "
+                    f"MHz{translated}; it can do {can} MHz. Choose channels that it reaches "
+                    "(base_mhz), or set frequency_translation_hz if a transverter is behind it."
                 )
 
     def set_gain(self, gain_db: float) -> None:
-        """Set the gain: of the transmitter if there is a permit, else of the receiver."""
+        """Set the gain: of the transmitter if there is a permit, else of the
+        receiver.
+        """
         gain_db = number("gain_db", gain_db)
         if self.permit is not None:
             self.permit.check_gain(gain_db)
@@ -165,37 +230,59 @@ class SoapyRadio:
             self._digital_db = number("gain_db", gain_db, at_most=0)
             return
         if not self._has_gain():
-            raise InvalidInput(f"the device {self.name!r} has no gain that can be set; {'leave out its gain' if self.permit is None else 'set digital_gain = true'}.")
+            raise InvalidInput(
+                f"the device {self.name!r} has no gain that can be set; "
+                f"{'leave out its gain' if self.permit is None else 'set digital_gain = true'}."
+            )
         self._set_device_gain(gain_db)
 
     def now(self) -> int:
-        """Return the number of the next sample that will be received; a mark for `receive`, taken before the other side is asked to send."""
+        """Return the number of the next sample that will be received; a mark for
+        `receive`, taken before the other side is asked to send.
+        """
         return self._running().count
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return so many samples from number `at` on, up to two seconds back; None for those that come next."""
+        """Return so many samples from number `at` on, up to two seconds back; None
+        for those that come next.
+        """
         return self._running().take(count, at) / np.float32(AMPLITUDE)
 
     def transmit(self, samples: np.ndarray, at: int | None = None) -> None:
         """Send a burst now; needs a permit."""
         if self.permit is None:
-            raise InvalidInput(f"the radio {self.name!r} has no permit to transmit and only receives; see [hardware] in the configuration, and docs/radio-hardware.md.")
+            raise InvalidInput(
+                f"the radio {self.name!r} has no permit to transmit and only receives; see "
+                "[hardware] in the configuration, and docs/radio-hardware.md."
+            )
         if at is not None:
-            raise InvalidInput("a radio of SoapySDR sends at once; bursts at a given time are not supported, leave out `at`.")
+            raise InvalidInput(
+                "a radio of SoapySDR sends at once; bursts at a given time are not supported, "
+                "leave out `at`."
+            )
         info = self.info()
         self.permit.check_frequency(info.frequency_hz, WIDTH_HZ, self.translation_hz)
         self.permit.check_gain(info.gain_db)
         if self._has_gain():  # with digital_gain, info has the scaling only
             self.permit.check_gain(self._device.getGain(self._tx, self.channel))
-        scaled = (AMPLITUDE * 10 ** ((self._digital_db or 0.0) / 20) * np.asarray(samples)).astype(np.complex64)
+        scaled = (AMPLITUDE * 10 ** ((self._digital_db or 0.0) / 20) * np.asarray(samples)).astype(
+            np.complex64
+        )
         size = np.abs(scaled)
         if not np.isfinite(size).all():
             raise InvalidInput("the samples of a burst must be finite numbers.")
         over = int((size > 1).sum())
         if over > CLIPPED_SHARE * len(scaled):
-            raise InvalidInput(f"{over} of {len(scaled)} samples are beyond the radio's full scale, {1 / AMPLITUDE:g}; send with less amplitude, and more gain if need be.")
+            raise InvalidInput(
+                f"{over} of {len(scaled)} samples are beyond the radio's full scale, "
+                f"{1 / AMPLITUDE:g}; send with less amplitude, and more gain if need be."
+            )
         self.clipped += over
-        self._write(np.ascontiguousarray(np.where(size > 1, scaled / np.maximum(size, 1), scaled), np.complex64))
+        self._write(
+            np.ascontiguousarray(
+                np.where(size > 1, scaled / np.maximum(size, 1), scaled), np.complex64
+            )
+        )
 
     def info(self) -> RadioInfo:
         """Return what the device says it is set to."""
@@ -205,18 +292,25 @@ class SoapyRadio:
             serial=str(dict(device.getHardwareInfo()).get("serial", self.name)),
             frequency_hz=device.getFrequency(way, self.channel) - self.translation_hz,
             rate_hz=device.getSampleRate(way, self.channel),
-            gain_db=self._digital_db if self._digital_db is not None else device.getGain(way, self.channel) if self._has_gain() else None,
+            gain_db=self._digital_db
+            if self._digital_db is not None
+            else device.getGain(way, self.channel)
+            if self._has_gain()
+            else None,
             overflows=self._reader.overflows if self._reader is not None else 0,
             underruns=self.underruns,
         )
 
     def close(self) -> None:
-        """Switch the transmitter off, then the receiver, and let go of the device; may be called again, and from several threads."""
+        """Switch the transmitter off, then the receiver, and let go of the device;
+        may be called again, and from several threads.
+        """
         self._closed = True  # a burst ends at its next piece
         with self._closing:
             if self._let_go:
                 return
-            # done from the last to the first, whatever became of those before: a second Ctrl-C must not leave the transmitter on
+            # done from the last to the first, whatever became of those before: a second
+            # Ctrl-C must not leave the transmitter on
             with ExitStack() as steps:
                 steps.callback(self._let_device_go)
                 steps.callback(self._end, self._rx)
@@ -230,7 +324,12 @@ class SoapyRadio:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def _write(self, samples: np.ndarray) -> None:
@@ -239,15 +338,21 @@ class SoapyRadio:
             with self._sending:
                 device = self._open_device()
                 stream = self._stream(self._tx)
-                # all that is left: the driver takes as much as it can, and a burst that comes in one piece has no gap
+                # all that is left: the driver takes as much as it can, and a burst that
+                # comes in one piece has no gap
                 piece = samples[position:]
-                wrote = device.writeStream(stream, [piece], len(piece), self._end_burst, timeoutUs=100_000).ret
+                wrote = device.writeStream(
+                    stream, [piece], len(piece), self._end_burst, timeoutUs=100_000
+                ).ret
                 if wrote == UNDERFLOW:
                     self.underruns += 1
             if wrote > 0:
                 position += wrote
             elif wrote not in (0, TIMEOUT, OVERFLOW, UNDERFLOW) or monotonic() > deadline:
-                raise RadioFault(f"the radio {self.name!r} takes no more samples to send (its driver answered {wrote}). Check its cable or address, and start again.")
+                raise RadioFault(
+                    f"the radio {self.name!r} takes no more samples to send (its driver answered "
+                    f"{wrote}). Check its cable or address, and start again."
+                )
             else:
                 sleep(0.001)  # a driver may answer at once instead of waiting
         with self._sending:
@@ -260,7 +365,12 @@ class SoapyRadio:
         if self._reader is None:
             stream = self._stream(self._rx)
             rate = device.getSampleRate(self._rx, self.channel)
-            self._reader = Reader(lambda buffer, timeout: int(device.readStream(stream, [buffer], len(buffer), timeoutUs=timeout).ret), keep=int(KEEP_SECONDS * rate))
+            self._reader = Reader(
+                lambda buffer, timeout: int(
+                    device.readStream(stream, [buffer], len(buffer), timeoutUs=timeout).ret
+                ),
+                keep=int(KEEP_SECONDS * rate),
+            )
             self._reader.wait_until(self._settling())
         return self._reader
 
@@ -276,7 +386,10 @@ class SoapyRadio:
             except RuntimeError as error:
                 code = error
             if code:
-                raise RadioFault(f"the device {self.name!r} cannot start to {self._word(way)} (its driver answered {code}). Check its cable or address, and start again.")
+                raise RadioFault(
+                    f"the device {self.name!r} cannot start to {self._word(way)} (its driver "
+                    f"answered {code}). Check its cable or address, and start again."
+                )
         return self._streams[way]
 
     def _end(self, way: int) -> None:
@@ -294,13 +407,26 @@ class SoapyRadio:
     def _set_rate(self, rate_hz: float) -> None:
         for way in self._directions:
             ranges = self._device.getSampleRateRange(way, self.channel)
-            within = not len(ranges) or any(one.minimum() * (1 - RATE_TOLERANCE) <= rate_hz <= one.maximum() * (1 + RATE_TOLERANCE) for one in ranges)
+            within = not len(ranges) or any(
+                one.minimum() * (1 - RATE_TOLERANCE)
+                <= rate_hz
+                <= one.maximum() * (1 + RATE_TOLERANCE)
+                for one in ranges
+            )
             if within:
                 self._device.setSampleRate(way, self.channel, rate_hz)
             got = self._device.getSampleRate(way, self.channel)
             if not within or abs(got / rate_hz - 1) > RATE_TOLERANCE:
-                can = ", ".join(f"{one.minimum():g}" if one.minimum() == one.maximum() else f"{one.minimum():g} to {one.maximum():g}" for one in ranges)
-                raise InvalidInput(f"the device {self.name!r} cannot {self._word(way)} {rate_hz:g} samples a second; it can do {can}, and is at {got:g}.")
+                can = ", ".join(
+                    f"{one.minimum():g}"
+                    if one.minimum() == one.maximum()
+                    else f"{one.minimum():g} to {one.maximum():g}"
+                    for one in ranges
+                )
+                raise InvalidInput(
+                    f"the device {self.name!r} cannot {self._word(way)} {rate_hz:g} samples a "
+                    f"second; it can do {can}, and is at {got:g}."
+                )
 
     def _has_gain(self) -> bool:
         return len(self._device.listGains(self._main, self.channel)) > 0
@@ -314,7 +440,10 @@ class SoapyRadio:
         got = self._device.getGain(self._main, self.channel)
         if abs(got - gain_db) > GAIN_TOLERANCE_DB:
             can = self._device.getGainRange(self._main, self.channel)
-            raise InvalidInput(f"the device {self.name!r} was given a gain of {gain_db:g} dB and set {got:g} dB; it can do {can.minimum():g} to {can.maximum():g} dB.")
+            raise InvalidInput(
+                f"the device {self.name!r} was given a gain of {gain_db:g} dB and set {got:g} dB; "
+                f"it can do {can.minimum():g} to {can.maximum():g} dB."
+            )
         if self.permit is not None:
             # a device may round up to its next step
             self.permit.check_gain(got)

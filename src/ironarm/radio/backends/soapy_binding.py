@@ -1,7 +1,9 @@
 """Finds SoapySDR's Python binding, which pip cannot install.
 
-Debian's package puts two files into the system's Python, `SoapySDR.py` and `_SoapySDR.*.so`. They also work in a virtual environment of the same Python version, with any NumPy.
-Only these two are loaded from there: with the whole folder on the path, the system's NumPy and all else could get in the way of the environment's own.
+Debian's package puts two files into the system's Python, `SoapySDR.py` and
+`_SoapySDR.*.so`. They also work in a virtual environment of the same Python version,
+with any NumPy. Only these two are loaded from there: with the whole folder on the path,
+the system's NumPy and all else could get in the way of the environment's own.
 """
 
 from __future__ import annotations
@@ -19,7 +21,12 @@ from ...errors import MissingExtra
 
 INSTALL = "apt-get install --no-install-recommends python3-soapysdr"
 FOLDER_VARIABLE = "IRONARM_SOAPYSDR"
-FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages", "/usr/local/lib/python{0}.{1}/dist-packages", "/usr/lib/python{0}.{1}/site-packages")
+FOLDERS = (
+    "/usr/lib/python3/dist-packages",
+    "/usr/local/lib/python3/dist-packages",
+    "/usr/local/lib/python{0}.{1}/dist-packages",
+    "/usr/lib/python{0}.{1}/site-packages",
+)
 
 
 def soapy(folders: Sequence[str] | None = None) -> ModuleType:
@@ -27,7 +34,8 @@ def soapy(folders: Sequence[str] | None = None) -> ModuleType:
 
     Parameters
     ----------
-    folders : where to look if it cannot be imported; None for where Debian and others put it, and first the folder that the variable IRONARM_SOAPYSDR names.
+    folders : where to look if it cannot be imported; None for where Debian and others
+        put it, and first the folder that the variable IRONARM_SOAPYSDR names.
     """
     if "SoapySDR" in sys.modules:
         return sys.modules["SoapySDR"]
@@ -39,7 +47,10 @@ def soapy(folders: Sequence[str] | None = None) -> ModuleType:
     except ImportError as error:
         raise _broken(error) from error
     named = os.environ.get(FOLDER_VARIABLE)
-    places = [Path(folder.format(*sys.version_info)) for folder in ([named] if named else []) + list(FOLDERS if folders is None else folders)]
+    places = [
+        Path(folder.format(*sys.version_info))
+        for folder in ([named] if named else []) + list(FOLDERS if folders is None else folders)
+    ]
     found = [place for place in places if (place / "SoapySDR.py").is_file()]
     for place in found:
         for suffix in EXTENSION_SUFFIXES:
@@ -47,14 +58,20 @@ def soapy(folders: Sequence[str] | None = None) -> ModuleType:
                 return _load(place, suffix)
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     if found:
-        built = ", ".join(sorted(path.name for path in found[0].glob("_SoapySDR*"))) or "no _SoapySDR*.so"
+        built = (
+            ", ".join(sorted(path.name for path in found[0].glob("_SoapySDR*")))
+            or "no _SoapySDR*.so"
+        )
         raise MissingExtra(
-            f"SoapySDR in {found[0]} is for another Python ({built}), this is Python {version}: make a virtual environment with the system's own, "
-            "/usr/bin/python3 -m venv, and install ironarm there."
+            f"SoapySDR in {found[0]} is for another Python ({built}), this is Python {version}: "
+            "make a virtual environment with the system's own, /usr/bin/python3 -m venv, and "
+            "install ironarm there."
         )
     raise MissingExtra(
-        f"radios need SoapySDR, which pip cannot install: {INSTALL} (as root), and the module of your radio, for example soapysdr-module-uhd. "
-        f"If it is installed elsewhere, name the folder of SoapySDR.py and _SoapySDR*.so, built for Python {version}, in the variable {FOLDER_VARIABLE}."
+        f"radios need SoapySDR, which pip cannot install: {INSTALL} (as root), and the module of "
+        "your radio, for example soapysdr-module-uhd. If it is installed elsewhere, name the "
+        f"folder of SoapySDR.py and _SoapySDR*.so, built for Python {version}, in the variable "
+        f"{FOLDER_VARIABLE}."
     )
 
 
@@ -77,4 +94,6 @@ def _load(place: Path, suffix: str) -> ModuleType:
 
 
 def _broken(error: ImportError) -> MissingExtra:
-    return MissingExtra(f"SoapySDR is there but cannot be loaded ({error}); install it again: {INSTALL} (as root).")
+    return MissingExtra(
+        f"SoapySDR is there but cannot be loaded ({error}); install it again: {INSTALL} (as root)."
+    )

@@ -1,6 +1,7 @@
 """A thread that reads a receiver without pause, and keeps the last seconds.
 
-A radio does not wait: what is not read in time is lost, and with some drivers the connection then never recovers. So samples are read whether or not somebody wants them.
+A radio does not wait: what is not read in time is lost, and with some drivers the
+connection then never recovers. So samples are read whether or not somebody wants them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import numpy as np
 from ...errors import InvalidInput, RadioFault
 
 READ = 1024
-"""Samples asked for at a time: few, because some drivers wait until all of them have come."""
+"""Samples asked for at a time: few, because some drivers wait until all of them have
+come.
+"""
 
 TIMEOUT_US = 2000
 """Some drivers sleep this long, whole, whenever too little has come."""
@@ -28,7 +31,8 @@ class Reader:
 
     Parameters
     ----------
-    read : called as read(buffer, timeout in microseconds); returns how many samples it put there, or a negative code as SoapySDR's readStream does.
+    read : called as read(buffer, timeout in microseconds); returns how many samples it
+        put there, or a negative code as SoapySDR's readStream does.
     keep : so many samples are kept at least.
     silent_seconds : a radio that gives nothing for so long has failed.
 
@@ -43,7 +47,9 @@ class Reader:
     >>> reader.close()
     """
 
-    def __init__(self, read: Callable[[np.ndarray, int], int], keep: int, silent_seconds: float = 5.0) -> None:
+    def __init__(
+        self, read: Callable[[np.ndarray, int], int], keep: int, silent_seconds: float = 5.0
+    ) -> None:
         self._read, self._keep, self._silent = read, keep, silent_seconds
         self.count = 0
         """Samples read so far."""
@@ -57,14 +63,20 @@ class Reader:
         self._thread.start()
 
     def take(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return so many samples from number `at` on (None: from the next one), waiting until they have come."""
+        """Return so many samples from number `at` on (None: from the next one),
+        waiting until they have come.
+        """
         with self._changed:
             begin = self.count if at is None else at
             self._wait_until(begin + count)
             if begin < self._first:
-                raise InvalidInput(f"sample {begin} is no longer kept, the oldest is {self._first}; ask sooner, or keep more seconds.")
+                raise InvalidInput(
+                    f"sample {begin} is no longer kept, the oldest is {self._first}; ask sooner, "
+                    "or keep more seconds."
+                )
             position, parts = self.count, []
-            for part in reversed(self._parts):  # mostly the last ones are wanted, and there are thousands
+            # mostly the last ones are wanted, and there are thousands
+            for part in reversed(self._parts):
                 position -= len(part)
                 low, high = max(begin - position, 0), min(begin + count - position, len(part))
                 if low < high:
@@ -79,7 +91,9 @@ class Reader:
             self._wait_until(count)
 
     def close(self) -> None:
-        """Stop reading, and wait until the thread has ended, a second at most: a driver may hang."""
+        """Stop reading, and wait until the thread has ended, a second at most: a
+        driver may hang.
+        """
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -89,11 +103,17 @@ class Reader:
     def _wait_until(self, count: int) -> None:
         while self.count < count:
             if self._failure is not None:
-                raise RadioFault(f"the radio cannot be read any more: {self._failure}. Check its cable or address, and start again.")
+                raise RadioFault(
+                    f"the radio cannot be read any more: {self._failure}. Check its cable or "
+                    "address, and start again."
+                )
             if self._ended:
                 raise RadioFault("the radio was closed while somebody waited for its samples.")
             if not self._changed.wait(self._silent):
-                raise RadioFault(f"the radio gave no samples for {self._silent:g} s. Check its cable or address and that nobody else uses it, and start again.")
+                raise RadioFault(
+                    f"the radio gave no samples for {self._silent:g} s. Check its cable or "
+                    "address and that nobody else uses it, and start again."
+                )
 
     def _run(self) -> None:
         buffer = np.empty(READ, np.complex64)

@@ -1,1 +1,3 @@
-"""The arena: every policy against every attack, in several settings, and who comes closest to what is possible."""
+"""The arena: every policy against every attack, in several settings, and who comes
+closest to what is possible.
+"""

@@ -1,7 +1,9 @@
-"""What no policy can do in a setting: the lower bound on regret under the worst attack, and under a given one.
+"""What no policy can do in a setting: the lower bound on regret under the worst attack,
+and under a given one.
 
-Both are for policies that do well on all shifts of the setting's laws under every attack with this rho. They are asymptotic, log T times a constant: at a finite horizon a policy
-can lie below them, and one that gives up elsewhere can do so at any horizon.
+Both are for policies that do well on all shifts of the setting's laws under every
+attack with this rho. They are asymptotic, log T times a constant: at a finite horizon a
+policy can lie below them, and one that gives up elsewhere can do so at any horizon.
 """
 
 from __future__ import annotations
@@ -11,7 +13,18 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from ...attacks import Attack, Cauchy, Constant, FrontLoaded, Infinite, LeastFavourable, MedianChaser, Mimic, NoAttack, OppositeUniform
+from ...attacks import (
+    Attack,
+    Cauchy,
+    Constant,
+    FrontLoaded,
+    Infinite,
+    LeastFavourable,
+    MedianChaser,
+    Mimic,
+    NoAttack,
+    OppositeUniform,
+)
 from ...bandits import Bandit, GaussianBandit, ScipyBandit
 from ...theory.location_floor import observed_shifted_kl, shifted_kl
 
@@ -23,7 +36,8 @@ class NotFixed(Exception):
 
 
 def worst_floor(bandit: Bandit, rho: float, horizon: int) -> float:
-    """Return the lower bound under the worst attack; infinite if an arm cannot be told from the best, NaN if the laws have no known densities.
+    """Return the lower bound under the worst attack; infinite if an arm cannot be told
+    from the best, NaN if the laws have no known densities.
 
     >>> import ironarm as ia
     >>> round(worst_floor(ia.GaussianBandit(range(2, 21, 2)), 0.125, 100_000))
@@ -33,22 +47,38 @@ def worst_floor(bandit: Bandit, rho: float, horizon: int) -> float:
 
 
 def attack_floor(bandit: Bandit, attack: Attack, rho: float, horizon: int) -> float:
-    """Return the lower bound under this attack; NaN if it follows no law of its own that could be named.
+    """Return the lower bound under this attack; NaN if it follows no law of its own
+    that could be named.
 
     >>> import ironarm as ia
-    >>> round(attack_floor(ia.GaussianBandit(range(2, 21, 2)), ia.Infinite(rho=0.125), 0.125, 100_000))
+    >>> round(
+    ...     attack_floor(
+    ...         ia.GaussianBandit(range(2, 21, 2)),
+    ...         ia.Infinite(rho=0.125),
+    ...         0.125,
+    ...         100_000,
+    ...     )
+    ... )
     514
     """
     if isinstance(attack, LeastFavourable):
         return worst_floor(bandit, rho, horizon)
     try:
-        return _floor(bandit, horizon, lambda law, gap, best: _kept(observed_shifted_kl, _text(law), gap, rho, _text(attacked_law(attack, law, best))))
+        return _floor(
+            bandit,
+            horizon,
+            lambda law, gap, best: _kept(
+                observed_shifted_kl, _text(law), gap, rho, _text(attacked_law(attack, law, best))
+            ),
+        )
     except NotFixed:
         return math.nan
 
 
 def attacked_law(attack: Attack, law: Any, best: Any) -> Any:
-    """Return the law of an attacked reward of an arm that is not the best; None if it lies far away from all clean ones."""
+    """Return the law of an attacked reward of an arm that is not the best; None if
+    it lies far away from all clean ones.
+    """
     if isinstance(attack, (NoAttack, MedianChaser, FrontLoaded)):
         return law  # left alone, the last after its first pulls
     if isinstance(attack, Infinite):
@@ -70,9 +100,15 @@ def laws(bandit: Bandit) -> list[Any]:
     """Return the arms' laws, with densities; none if they are not known."""
     from scipy.stats import norm
 
-    if isinstance(bandit, GaussianBandit) and bandit.location_scale is not None and min(bandit.location_scale[1]) > 0:
+    if (
+        isinstance(bandit, GaussianBandit)
+        and bandit.location_scale is not None
+        and min(bandit.location_scale[1]) > 0
+    ):
         return [norm(mean, sigma) for mean, sigma in zip(*bandit.location_scale, strict=True)]
-    if isinstance(bandit, ScipyBandit) and all(callable(getattr(law, "pdf", None)) for law in bandit.laws):
+    if isinstance(bandit, ScipyBandit) and all(
+        callable(getattr(law, "pdf", None)) for law in bandit.laws
+    ):
         return list(bandit.laws)
     return []
 
@@ -90,12 +126,28 @@ def _floor(bandit: Bandit, horizon: int, tells: Callable[[Any, float, Any], floa
 
 
 def _text(law: Any) -> tuple[Any, ...] | None:
-    """Return what tells laws apart: many arms may have the same, and each integral is done once."""
-    return None if law is None else (law.dist.name, tuple(map(float, law.args)), tuple((key, float(value)) for key, value in law.kwds.items()))
+    """Return what tells laws apart: many arms may have the same, and each integral
+    is done once.
+    """
+    return (
+        None
+        if law is None
+        else (
+            law.dist.name,
+            tuple(map(float, law.args)),
+            tuple((key, float(value)) for key, value in law.kwds.items()),
+        )
+    )
 
 
 @lru_cache(maxsize=4096)
-def _kept(function: Callable[..., float], law: tuple[Any, ...], gap: float, rho: float, *attacked: tuple[Any, ...] | None) -> float:
+def _kept(
+    function: Callable[..., float],
+    law: tuple[Any, ...],
+    gap: float,
+    rho: float,
+    *attacked: tuple[Any, ...] | None,
+) -> float:
     from scipy import stats
 
     def made(text: tuple[Any, ...] | None) -> Any:

@@ -1,4 +1,6 @@
-"""The arena's page: what to use, the standings, a heat map and a table for each setting; and the same for machines."""
+"""The arena's page: what to use, the standings, a heat map and a table for each
+setting; and the same for machines.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,16 @@ from ...files import write_whole
 from ...notation import parse
 from ...simulation.progress import Progress
 from ..checks import interval, percent, short
-from ..page import digest, inline_svg, kept_report, provenance, render, require_extras, state_of, write_json
+from ..page import (
+    digest,
+    inline_svg,
+    kept_report,
+    provenance,
+    render,
+    require_extras,
+    state_of,
+    write_json,
+)
 from ..tables import Table
 from .draw import in_setting, overview
 from .ranking import ENOUGH_TRIALS, advice, comparisons, rows, standings
@@ -23,20 +34,27 @@ from .read import Arena, Setting
 from .run import Findings, cell_keys, run_arena
 
 NOTE = (
-    "Sorted by the worst case: the largest mean regret over the attacks within the model. Floors are lower bounds on the regret, asymptotic, for policies that do well on all "
-    "shifts of these laws under every attack; a ratio below 1 is possible at a finite horizon, or for a policy that fails elsewhere. In brackets 95 % intervals. A trial is "
-    "stuck if less than half of its last tenth went to the best arm; the share is the largest over the attacks."
+    "Sorted by the worst case: the largest mean regret over the attacks within the model. Floors "
+    "are lower bounds on the regret, asymptotic, for policies that do well on all shifts of these "
+    "laws under every attack; a ratio below 1 is possible at a finite horizon, or for a policy "
+    "that fails elsewhere. In brackets 95 % intervals. A trial is stuck if less than half of its "
+    "last tenth went to the best arm; the share is the largest over the attacks."
 )
 CAPTION = (
-    "Each number is the worst over settings and ρ: mean regret in units of the smallest worst case of any policy there. A number below 1 is a regret below every policy's worst "
-    "case. * outside the model: the coin comes in runs."
+    "Each number is the worst over settings and ρ: mean regret in units of the smallest worst "
+    "case of any policy there. A number below 1 is a regret below every policy's worst case. * "
+    "outside the model: the coin comes in runs."
 )
 
 
-def arena_report(arena: Arena, out: Path, command: str, *, workers: int | None = None, force: bool = False) -> tuple[dict[str, Any], Findings | None]:
-    """Run what is not there yet, and write report.html, report.json, run.json and the figures into a folder.
+def arena_report(
+    arena: Arena, out: Path, command: str, *, workers: int | None = None, force: bool = False
+) -> tuple[dict[str, Any], Findings | None]:
+    """Run what is not there yet, and write report.html, report.json, run.json and the
+    figures into a folder.
 
-    Returns what report.json holds; and what was found, or None if all of it was there already.
+    Returns what report.json holds; and what was found, or None if all of it was there
+    already.
     """
     require_extras()  # now, not after the simulations
     state = state_of(repr(arena), *cell_keys(arena))
@@ -54,9 +72,16 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
 
     def panel(name: str, figure: Any) -> dict[str, str]:
         figures.append(name)
-        return {"name": name, "svg": inline_svg(write_figure(figure, folder, name)["svg"].decode(), name)}
+        return {
+            "name": name,
+            "svg": inline_svg(write_figure(figure, folder, name)["svg"].decode(), name),
+        }
 
-    with Progress("drawing figures", 1 + sum(len(setting.rho) for setting in arena.settings), None if sys.stderr.isatty() else True) as bar:
+    with Progress(
+        "drawing figures",
+        1 + sum(len(setting.rho) for setting in arena.settings),
+        None if sys.stderr.isatty() else True,
+    ) as bar:
         whole = {
             "name": "overview-map",
             "title": "Policies and attacks over all settings",
@@ -71,9 +96,24 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
                 bar.note(f"drawing {setting.name}")
                 panels.append(panel(f"{setting.name}-{rho:g}", in_setting(findings, setting, rho)))
                 bar.advance()
-            caption = "Mean regret; shades count from the smallest worst case. ° more than 1 % of the trials stuck. * outside the model."
-            figure = {"name": f"{setting.name}-map", "title": "Mean regret", "caption": caption, "panels": panels, "wide": True}
-            parts.append({"setting": setting, "figure": figure, "tables": [_setting_table(findings, setting, rho) for rho in setting.rho]})
+            caption = (
+                "Mean regret; shades count from the smallest worst case. ° more than 1 % of the "
+                "trials stuck. * outside the model."
+            )
+            figure = {
+                "name": f"{setting.name}-map",
+                "title": "Mean regret",
+                "caption": caption,
+                "panels": panels,
+                "wide": True,
+            }
+            parts.append(
+                {
+                    "setting": setting,
+                    "figure": figure,
+                    "tables": [_setting_table(findings, setting, rho) for rho in setting.rho],
+                }
+            )
     found = _for_machines(findings)
     how = provenance(command, findings.seconds, findings.computed, findings.kept)
     page = render(
@@ -92,8 +132,20 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     )
     write_json(out / "report.json", found)
     write_whole(out / "report.html", page)
-    files = ["report.html", "report.json", *(f"figures/{name}.{form}" for name in figures for form in FORMATS)]
-    write_json(out / "run.json", {**asdict(how), "nanoseconds_per_round": findings.nanoseconds, "files": {name: digest(out / name) for name in files}, "state": state})
+    files = [
+        "report.html",
+        "report.json",
+        *(f"figures/{name}.{form}" for name in figures for form in FORMATS),
+    ]
+    write_json(
+        out / "run.json",
+        {
+            **asdict(how),
+            "nanoseconds_per_round": findings.nanoseconds,
+            "files": {name: digest(out / name) for name in files},
+            "state": state,
+        },
+    )
     return found
 
 
@@ -107,20 +159,36 @@ def _standings_table(findings: Findings) -> Table:
             f"{_times(standing.most)} ({standing.where})",
             _times(standing.average),
             f"{100 * standing.stuck:.3g} %",
-            f"{standing.nanoseconds:.0f} ns" + (f" ({standing.nanoseconds / reference:.2g} times)" if reference == reference else ""),
+            f"{standing.nanoseconds:.0f} ns"
+            + (
+                f" ({standing.nanoseconds / reference:.2g} times)" if reference == reference else ""
+            ),
         )
         for standing in made
     )
-    head = ("policy", "told", "worst case / best, at most", "on average", "stuck, at most", "a round (times MedEUCB)")
+    head = (
+        "policy",
+        "told",
+        "worst case / best, at most",
+        "on average",
+        "stuck, at most",
+        "a round (times MedEUCB)",
+    )
     note = (
-        "For each setting and ρ, a policy's largest mean regret over the attacks, in units of the smallest such of any policy there: the largest ratio, and the geometric mean of "
-        "all of them."
+        "For each setting and ρ, a policy's largest mean regret over the attacks, in units of the "
+        "smallest such of any policy there: the largest ratio, and the geometric mean of all of "
+        "them."
     )
     places: dict[str, dict[str, str]] = {}
     for (setting, rho, policy), why in findings.refused.items():
         places.setdefault(policy, {})[f"{setting} at ρ = {rho:g}"] = why
-    refusals = "".join(f" {policy} does not play in {', '.join(where)}: {next(iter(where.values()))}" for policy, where in places.items())
-    return Table("Standings", head, body, tuple(asdict(standing) for standing in made), note + refusals)
+    refusals = "".join(
+        f" {policy} does not play in {', '.join(where)}: {next(iter(where.values()))}"
+        for policy, where in places.items()
+    )
+    return Table(
+        "Standings", head, body, tuple(asdict(standing) for standing in made), note + refusals
+    )
 
 
 def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
@@ -134,18 +202,34 @@ def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
             _times(row.to_best),
             _times(row.to_worst_floor) if math.isfinite(worst) else "",
             _times(row.to_attack_floor),
-            percent(row.worst.stuck) if row.worst.stuck.value == row.stuck else f"{100 * row.stuck:.3g} %",
+            percent(row.worst.stuck)
+            if row.worst.stuck.value == row.stuck
+            else f"{100 * row.stuck:.3g} %",
             "" if row.clean is None else short(row.clean),
             *([] if row.outside is None else [f"{short(row.outside[1])} ({row.outside[0]})"]),
         )
         for row in made
     )
     beyond = ["outside the model"] if made and made[0].outside is not None else []
-    head = ("policy", "worst case", "under", "/ best", "/ floor, worst attack", "/ floor, that attack", "stuck, at most", "without attack", *beyond)
+    head = (
+        "policy",
+        "worst case",
+        "under",
+        "/ best",
+        "/ floor, worst attack",
+        "/ floor, that attack",
+        "stuck, at most",
+        "without attack",
+        *beyond,
+    )
     if math.isnan(worst):
         floors = "No floor is known: not all of these laws have a density. "
     else:
-        floors = f"The floor under the worst attack is {short(worst)}. " if math.isfinite(worst) else "Under the worst attack the arms cannot be told apart. "
+        floors = (
+            f"The floor under the worst attack is {short(worst)}. "
+            if math.isfinite(worst)
+            else "Under the worst attack the arms cannot be told apart. "
+        )
     data = tuple({"setting": setting.name, "rho": rho, **asdict(row)} for row in made)
     return Table(f"ρ = {rho:g}", head, body, data, floors + NOTE)
 
@@ -154,15 +238,28 @@ def _attacks_table(findings: Findings) -> Table:
     body = []
     for name, text in findings.arena.attacks.items():
         kind = all_attacks.ATTACKS[parse(text, "attack", lambda node: None)[0]]
-        body.append((name, text, "within" if findings.within_model[name] else "outside", _first_sentence(kind)))
-    return Table("Attacks", ("attack", "as", "the model", "what it does"), tuple(body), (), words=True)
+        body.append(
+            (
+                name,
+                text,
+                "within" if findings.within_model[name] else "outside",
+                _first_sentence(kind),
+            )
+        )
+    return Table(
+        "Attacks", ("attack", "as", "the model", "what it does"), tuple(body), (), words=True
+    )
 
 
 def _policies_table(findings: Findings) -> Table:
     body = []
     for name, text in findings.arena.policies.items():
-        kind = all_policies.POLICIES[parse(text, "policy", lambda node: None)[0].removesuffix(".for_rho")]
-        body.append((name, text, ", ".join(findings.arena.told(name)) or "nothing", _first_sentence(kind)))
+        kind = all_policies.POLICIES[
+            parse(text, "policy", lambda node: None)[0].removesuffix(".for_rho")
+        ]
+        body.append(
+            (name, text, ", ".join(findings.arena.told(name)) or "nothing", _first_sentence(kind))
+        )
     return Table("Policies", ("policy", "as", "told", "what it is"), tuple(body), (), words=True)
 
 
@@ -175,11 +272,20 @@ def _for_machines(findings: Findings) -> dict[str, Any]:
     return {
         "title": arena.title,
         "seed": arena.seed,
-        "policies": {name: {"text": text, "told": list(arena.told(name))} for name, text in arena.policies.items()},
-        "attacks": {name: {"text": text, "within_model": findings.within_model[name]} for name, text in arena.attacks.items()},
+        "policies": {
+            name: {"text": text, "told": list(arena.told(name))}
+            for name, text in arena.policies.items()
+        },
+        "attacks": {
+            name: {"text": text, "within_model": findings.within_model[name]}
+            for name, text in arena.attacks.items()
+        },
         "settings": [
             {
-                **{key: getattr(setting, key) for key in ("name", "title", "rho", "horizon", "trials")},
+                **{
+                    key: getattr(setting, key)
+                    for key in ("name", "title", "rho", "horizon", "trials")
+                },
                 "told": dict(setting.told),
                 "without": list(setting.without),
                 "bandit": setting.bandit.to_dict(),
@@ -189,14 +295,32 @@ def _for_machines(findings: Findings) -> dict[str, Any]:
         "advice": [asdict(piece) for piece in advice(findings)],
         "comparisons": [asdict(one) for one in comparisons(findings)],
         # how long a round took differs from run to run: that is in run.json
-        "standings": [{key: value for key, value in asdict(standing).items() if key != "nanoseconds"} for standing in standings(findings)],
-        "worst_cases": [{"setting": setting.name, "rho": rho, **asdict(row)} for setting in arena.settings for rho in setting.rho for row in rows(findings, setting, rho)],
+        "standings": [
+            {key: value for key, value in asdict(standing).items() if key != "nanoseconds"}
+            for standing in standings(findings)
+        ],
+        "worst_cases": [
+            {"setting": setting.name, "rho": rho, **asdict(row)}
+            for setting in arena.settings
+            for rho in setting.rho
+            for row in rows(findings, setting, rho)
+        ],
         "scores": [
-            {"setting": setting, "rho": rho, "attack": attack, "floor": findings.attack_floor[setting, rho, attack], "policy": policy, **asdict(score)}
+            {
+                "setting": setting,
+                "rho": rho,
+                "attack": attack,
+                "floor": findings.attack_floor[setting, rho, attack],
+                "policy": policy,
+                **asdict(score),
+            }
             for (setting, rho, attack), scores in findings.scores.items()
             for policy, score in scores.items()
         ],
-        "refused": [{"setting": setting, "rho": rho, "policy": policy, "why": why} for (setting, rho, policy), why in findings.refused.items()],
+        "refused": [
+            {"setting": setting, "rho": rho, "policy": policy, "why": why}
+            for (setting, rho, policy), why in findings.refused.items()
+        ],
     }
 
 

@@ -1,4 +1,6 @@
-"""Run the arena: for each setting, rho and attack one simulation of all policies that are not there yet, each policy kept as a cell."""
+"""Run the arena: for each setting, rho and attack one simulation of all policies
+that are not there yet, each policy kept as a cell.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ class Score:
 
 @dataclass
 class Findings:
-    """What the arena found. `refused` says why a policy does not play in a setting; `within_model` which attacks obey an independent coin of probability rho."""
+    """What the arena found.
+
+    `refused` says why a policy does not play in a setting; `within_model` which attacks
+    obey an independent coin of probability rho.
+    """
 
     arena: Arena
     scores: dict[GROUP, dict[str, Score]] = field(default_factory=dict)
@@ -50,7 +56,9 @@ class Findings:
     seconds: float = 0.0
 
 
-def run_arena(arena: Arena, out: Path, *, workers: int | None = None, force: bool = False) -> Findings:
+def run_arena(
+    arena: Arena, out: Path, *, workers: int | None = None, force: bool = False
+) -> Findings:
     """Run what is not there yet, and return everything."""
     if workers is not None:
         whole("workers", workers, at_least=1)
@@ -66,16 +74,22 @@ def run_arena(arena: Arena, out: Path, *, workers: int | None = None, force: boo
         findings.nanoseconds = _speeds(groups, bar)
         bar.note("computing lower bounds")
         for setting, rho in arena.places:
-            findings.worst_floor[setting.name, rho] = worst_floor(setting.bandit, rho, setting.horizon)
+            findings.worst_floor[setting.name, rho] = worst_floor(
+                setting.bandit, rho, setting.horizon
+            )
             for name in arena.attacks_in(setting):
-                findings.attack_floor[setting.name, rho, name] = attack_floor(setting.bandit, arena.attack(name, setting, rho), rho, setting.horizon)
+                findings.attack_floor[setting.name, rho, name] = attack_floor(
+                    setting.bandit, arena.attack(name, setting, rho), rho, setting.horizon
+                )
     findings.seconds = time.monotonic() - started
     return findings
 
 
 def cell_keys(arena: Arena) -> list[str]:
     """Return the names of all cells of an arena, without running anything."""
-    return [cell.key for cells in _groups(arena, Findings(arena)).values() for cell in cells.values()]
+    return [
+        cell.key for cells in _groups(arena, Findings(arena)).values() for cell in cells.values()
+    ]
 
 
 def _groups(arena: Arena, findings: Findings) -> dict[GROUP, dict[str, Cell]]:
@@ -90,19 +104,39 @@ def _groups(arena: Arena, findings: Findings) -> dict[GROUP, dict[str, Cell]]:
                 findings.refused[setting.name, rho, name] = str(error)
         if not playing:
             why = findings.refused[setting.name, rho, next(iter(arena.policies))]
-            raise InvalidInput(f"no policy plays in the setting {setting.name!r} at rho = {rho:g}: {why}")
+            raise InvalidInput(
+                f"no policy plays in the setting {setting.name!r} at rho = {rho:g}: {why}"
+            )
         for name in arena.attacks_in(setting):
             attack = arena.attack(name, setting, rho)
             findings.within_model[name] = attack.within_model
-            groups[setting.name, rho, name] = {policy: _cell(arena, setting, attack, made) for policy, made in playing.items()}
+            groups[setting.name, rho, name] = {
+                policy: _cell(arena, setting, attack, made) for policy, made in playing.items()
+            }
     return groups
 
 
 def _cell(arena: Arena, setting: Setting, attack: Attack, policy: object) -> Cell:
-    return Cell(policy, setting.bandit, attack, setting.horizon, setting.trials, arena.seed, (setting.horizon,))  # type: ignore[arg-type]
+    return Cell(
+        policy,
+        setting.bandit,
+        attack,
+        setting.horizon,
+        setting.trials,
+        arena.seed,
+        (setting.horizon,),
+    )  # type: ignore[arg-type]
 
 
-def _scores(cells: Mapping[str, Cell], store: CellStore, findings: Findings, bar: Progress, label: str, workers: int | None, force: bool) -> dict[str, Score]:
+def _scores(
+    cells: Mapping[str, Cell],
+    store: CellStore,
+    findings: Findings,
+    bar: Progress,
+    label: str,
+    workers: int | None,
+    force: bool,
+) -> dict[str, Score]:
     """Return the scores of one group, running what is missing as one simulation."""
     found = {name: None if force else store.get(cell) for name, cell in cells.items()}
     missing: dict[str, Cell] = {}  # by key: two names may stand for the same policy here
@@ -114,22 +148,37 @@ def _scores(cells: Mapping[str, Cell], store: CellStore, findings: Findings, bar
             bar.advance(cell.rounds)
     if missing:
         waiting = list(missing.values())
-        share = sum(cell.rounds for name, cell in cells.items() if found[name] is None) / waiting[0].trials
-        made = dict(zip(missing, run_together(waiting, workers, Part(bar, label, share)), strict=True))
+        share = (
+            sum(cell.rounds for name, cell in cells.items() if found[name] is None)
+            / waiting[0].trials
+        )
+        made = dict(
+            zip(missing, run_together(waiting, workers, Part(bar, label, share)), strict=True)
+        )
         for key, cell in missing.items():
             store.put(cell, made[key])
-        found = {name: made[cells[name].key] if result is None else result for name, result in found.items()}
+        found = {
+            name: made[cells[name].key] if result is None else result
+            for name, result in found.items()
+        }
         findings.computed += len(missing)
     scores = {}
     for name, result in found.items():
         assert result is not None
         regret, stuck = result.regret[0, :, -1], result.stuck[0]
-        scores[name] = Score(statistics.mean(regret), float(np.median(regret)), statistics.share(stuck), float(result.optimal[0, :, -1].mean()))
+        scores[name] = Score(
+            statistics.mean(regret),
+            float(np.median(regret)),
+            statistics.share(stuck),
+            float(result.optimal[0, :, -1].mean()),
+        )
     return scores
 
 
 def _speeds(groups: Mapping[GROUP, Mapping[str, Cell]], bar: Progress) -> dict[str, float]:
-    """Return nanoseconds per round of each policy, alone on one processor, under the first attack of the first setting: the best of three short runs."""
+    """Return nanoseconds per round of each policy, alone on one processor, under the
+    first attack of the first setting: the best of three short runs.
+    """
     first = next(iter(groups.values()))
     speeds = {}
     for name, cell in first.items():
