@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 import ironarm as ia
-from ironarm.radio import closed_loop
-from ironarm.radio.link import Link
-from ironarm.radio.medium import Emission, Medium, Packet
-from ironarm.radio.randomness import key
-from ironarm.radio.receiver import Receiver
-from ironarm.radio.settings import Settings
-from ironarm.radio.wide import WideLink
+from ironarm.radio.signal.link import Link
+from ironarm.radio.signal.medium import Emission, Medium, Packet
+from ironarm.radio.signal.randomness import key
+from ironarm.radio.signal.receiver import Receiver
+from ironarm.radio.signal.wideband_link import WideLink
+from ironarm.radio.testbed import closed_loop
+from ironarm.radio.testbed.settings import Settings
 from measure import alternate, at_least, at_most, options, show
 
 BATCH = 500

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from ironarm.engine.machine import interrupts_wait
-from ironarm.radio.records import Run
+from ironarm.radio.testbed.records import Run
 from ironarm.signals import TOLD_TO_END, _raise, ended_by_exceptions
 
 pytestmark = pytest.mark.skipif(

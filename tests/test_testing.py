@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import ironarm as ia
-from ironarm.draws import uniform
 from ironarm.policies import POLICIES
+from ironarm.random import uniform
 from ironarm.testing import check_policy
 
 GIVEN = {

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ironarm import Policy, cold, hot
 from ironarm.errors import InvalidInput
 from ironarm.estimators import Estimator, LowerMedian
-from ironarm.policies.highest_index import FIELDS, highest_index, index_moved
+from ironarm.rules.highest_index import FIELDS, highest_index, index_moved
 
 A_HAIR_EARLY = 1.0 - 1e-12  # rounding may cost one more look at the counts, never a missed pull
 FAR_AWAY = 1e18

@@ -14,7 +14,7 @@ Everything public is here; everything else may change.
 from typing import TYPE_CHECKING, Any
 
 from . import signals  # first: Ctrl-C may come while the others are loaded
-from .agent import Agent, Decision
+from .agent import Agent, Decision, RewardWarning
 from .attacks import (
     ACE,
     Attack,
@@ -33,7 +33,13 @@ from .attacks import (
     OppositeUniform,
     Shaped,
 )
-from .bandits import Bandit, BernoulliBandit, GaussianBandit, ReplayBandit, ScipyBandit
+from .bandits import (
+    Bandit,
+    BernoulliBandit,
+    GaussianBandit,
+    ReplayBandit,
+    ScipyBandit,
+)
 from .errors import (
     BadFile,
     InvalidInput,
@@ -71,7 +77,6 @@ from .policies import (
 )
 from .simulation import Result, simulate
 from .theory import Certificate, certify
-from .watch import RewardWarning
 
 if TYPE_CHECKING:
     from .radio.bandit import RadioBandit

@@ -10,7 +10,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from . import __version__
-from .commands import arena, certify, radio, reproduce, simulate, sweep, worst_case
+from .commands import (
+    arena,
+    certify,
+    radio,
+    reproduce,
+    simulate,
+    sweep,
+    worst_case,
+)
 from .errors import IronarmError
 from .signals import ended_by_exceptions
 

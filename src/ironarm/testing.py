@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .agent import Agent
+from .agent.agent import Agent
+from .agent.reward_check import RewardWarning
 from .attacks import Infinite, OppositeUniform
 from .bandits import GaussianBandit
 from .engine import machine
@@ -26,7 +27,6 @@ from .engine.state import State
 from .errors import InvalidInput, IronarmError, PolicyFault
 from .policies import Policy
 from .simulation import simulate
-from .watch import RewardWarning
 
 ROUNDS = 300
 
@@ -137,7 +137,7 @@ def it_depends_on_nothing_else(policy: Policy) -> None:
         t = next(i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b) + 1
         raise PolicyFault(
             f"{type(policy).__name__} chose differently in round {t} of two equal runs; draw only "
-            "from the stream g, with ironarm.draws."
+            "from the stream g, with ironarm.random."
         )
 
 
@@ -202,7 +202,7 @@ def it_saves_and_continues(policy: Policy) -> None:
     if late != [saved.decide() for _ in range(5)]:
         raise PolicyFault(
             f"{type(policy).__name__} chose differently in two equal agents; draw only from the "
-            "stream g, with ironarm.draws."
+            "stream g, with ironarm.random."
         )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent.json"

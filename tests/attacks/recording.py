@@ -10,7 +10,7 @@ import ironarm as ia
 from ironarm.engine.adversary import Adversary
 from ironarm.engine.streams import streams
 from ironarm.simulation.trial import Setting, Trials
-from tests.test_draws import taken
+from tests.test_random import taken
 
 ROUNDS, SEED = 20_000, 9  # two stretches of tape
 BANDIT = ia.GaussianBandit([1.0, 5.0, 3.0])

@@ -10,7 +10,7 @@ from scipy.stats import bernoulli, gamma, t
 
 import ironarm as ia
 from ironarm.attacks.least_favourable import LEVELS, least_favourable_pair
-from ironarm.policies.corrupted_kl import corrupted_kl, smallest_gap
+from ironarm.rules.corrupted_kl import corrupted_kl, smallest_gap
 from ironarm.theory import limits
 from tests.attacks.asking import Asked
 

@@ -14,10 +14,10 @@ import pytest
 from ironarm.cli import main
 from ironarm.commands.radio import SUBVERBS, _table
 from ironarm.errors import NodeLost
-from ironarm.radio.closed_loop import run
-from ironarm.radio.live_view import LiveView
-from ironarm.radio.records import Round, Run
-from ironarm.radio.settings import Settings
+from ironarm.radio.testbed.closed_loop import run
+from ironarm.radio.testbed.live_view import LiveView
+from ironarm.radio.testbed.records import Round, Run
+from ironarm.radio.testbed.settings import Settings
 
 SHORT = [
     "radio",
@@ -227,7 +227,7 @@ def test_processes_get_free_ports_unless_the_file_names_them(tmp_path, monkeypat
     """Also when there is a file, so that two runs at once do not collide."""
     seen = []
     monkeypatch.setattr(
-        "ironarm.radio.processes.run_processes",
+        "ironarm.radio.network.processes.run_processes",
         lambda settings, *_, **__: (
             seen.append(settings.processes)
             or Run(settings, [Round(0, 0, 1.0, False, False, 1.0, 0.0)], 1.0)
@@ -303,7 +303,7 @@ def test_a_run_that_ends_early_saves_what_was_played(error, code, tmp_path, monk
             on_round(Round(number, 0, 1.0, False, False, 1.0, 0.0))
         raise error
 
-    monkeypatch.setattr("ironarm.radio.processes.run_processes", cut_off)
+    monkeypatch.setattr("ironarm.radio.network.processes.run_processes", cut_off)
     path = tmp_path / "run.json"
     assert main([*SHORT, "--processes", "--save", str(path)]) == code
     assert [record.round for record in Run.load(path).rounds] == [0, 1]

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from ironarm.engine.streams import streams
 from ironarm.engine.tape import Tape
-from tests.test_draws import taken
+from tests.test_random import taken
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import ironarm as ia
 from tests.estimators.feed import INF, SMALL, Fed, few, finite_long_runs, long_runs, many, rewards
-from tests.estimators.test_exact_sum import near
+from tests.estimators.structures.test_exact_sum import near
 
 ALPHAS = st.sampled_from([0.0, 0.05, 0.125, 0.25, 0.3, 1 / 3, 0.45, 0.49999])
 KINDS = st.sampled_from([ia.TrimmedUCB, ia.CRUCB])

@@ -4,7 +4,7 @@ slow, and easy to check by eye.
 Nothing here uses ironarm's estimators, rules or engine loop. Rewards are kept in one
 sorted list per arm, an arm's estimate is computed from that list when it changes, and
 every index is computed in every round. Random numbers come from the same stream in the
-same order as the real policy's, through the plain functions of `ironarm.draws`.
+same order as the real policy's, through the plain functions of `ironarm.random`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,21 @@ from ironarm.engine.tape import Tape
 
 from .base import lower_median, upper_median
 from .epsilon_greedy import EpsilonGreedy, MedEpsilonGreedy, TrimmedEpsilonGreedy
-from .evidence import CRIMED, IMED, AdaptiveCountIMED, CountIMED, CRIMEDStar, corrupted_kl_table
-from .probabilities import BARBAR, EXP3, EXP3PlusPlus, ThompsonGaussian, TsallisINF
+from .evidence import (
+    CRIMED,
+    IMED,
+    AdaptiveCountIMED,
+    CountIMED,
+    CRIMEDStar,
+    corrupted_kl_table,
+)
+from .probabilities import (
+    BARBAR,
+    EXP3,
+    EXP3PlusPlus,
+    ThompsonGaussian,
+    TsallisINF,
+)
 from .upper_confidence import (
     CRUCB,
     RUCB,

@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ironarm import draws
+from ironarm import random as draws
 
 INF = math.inf
 

@@ -8,7 +8,15 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
-from .base import INF, LARGEST, PHI, Naive, first_of_the_highest, lower_median, mean
+from .base import (
+    INF,
+    LARGEST,
+    PHI,
+    Naive,
+    first_of_the_highest,
+    lower_median,
+    mean,
+)
 
 POINTS = np.arange(1600)
 

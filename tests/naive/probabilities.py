@@ -7,9 +7,14 @@ import math
 
 import numpy as np
 
-from ironarm import draws
+from ironarm import random as draws
 
-from .base import INF, Naive, first_of_the_highest, mean
+from .base import (
+    INF,
+    Naive,
+    first_of_the_highest,
+    mean,
+)
 
 
 class EXP3(Naive):

@@ -7,7 +7,15 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
-from .base import INF, PHI, Naive, first_of_the_highest, lower_median, mean, upper_median
+from .base import (
+    INF,
+    PHI,
+    Naive,
+    first_of_the_highest,
+    lower_median,
+    mean,
+    upper_median,
+)
 from .evidence import gap
 
 

@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 import ironarm as ia
-from ironarm.policies.corrupted_kl import POINTS, corrupted_kl, smallest_gap, tabulated_kl
+from ironarm.rules.corrupted_kl import (
+    POINTS,
+    corrupted_kl,
+    smallest_gap,
+    tabulated_kl,
+)
 from tests.naive import corrupted_kl_table
 
 PAPER = ia.GaussianBandit(means=range(2, 21, 2))

@@ -17,7 +17,7 @@ from scipy import stats
 from scipy.special import lambertw
 
 import ironarm as ia
-from ironarm.engine.normal import inverse_normal
+from ironarm.normal import inverse_normal
 from ironarm.theory import observed_kl
 from tests.simulation.test_paper import shares_agree
 

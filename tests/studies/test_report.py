@@ -50,7 +50,7 @@ def out(request, tmp_path_factory):
             main(
                 [
                     "arena",
-                    str(Path(__file__).parent / "small_arena.toml"),
+                    str(Path(__file__).parents[1] / "arena" / "small_arena.toml"),
                     "--quick",
                     "--out",
                     str(folder),

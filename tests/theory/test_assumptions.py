@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import ironarm as ia
-from ironarm.theory import Arms, density_floor, quantile_gaps, separation
+from ironarm.theory import (
+    Arms,
+    density_floor,
+    quantile_gaps,
+    separation,
+)
 from ironarm.theory.assumptions import top
 
 FEW = settings(max_examples=40, derandomize=True, deadline=None)

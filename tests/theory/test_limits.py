@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 import ironarm as ia
-from ironarm.policies.corrupted_kl import clipping
+from ironarm.rules.corrupted_kl import clipping
 from ironarm.theory import (
     corrupted_kl,
     corrupted_kl_limit,

@@ -60,10 +60,10 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the arena, write its page, print the standings and the advice."""
+    from ..arena.read import DEFAULT, read_arena
+    from ..arena.report import arena_report
+    from ..arena.standings import ENOUGH_TRIALS
     from ..simulation.summary import text_table
-    from ..studies.arena.ranking import ENOUGH_TRIALS
-    from ..studies.arena.read import DEFAULT, read_arena
-    from ..studies.arena.report import arena_report
 
     if options.print:
         print((options.file or DEFAULT).read_text(encoding="utf-8"), end="")

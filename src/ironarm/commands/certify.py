@@ -172,7 +172,7 @@ def _refuse_unused(options: argparse.Namespace) -> None:
 
 
 def _map(options: argparse.Namespace, policy: Policy) -> int:
-    from ..studies.breakdown_map import write_map
+    from ..sweeps.breakdown_map import write_map
 
     out = _or(options.out, Path("results/map"))
     try:

@@ -17,12 +17,17 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import InvalidInput, NodeLost
-from ..radio.messages import BY_HAND
-from . import radio_jammer, radio_probe, radio_record, radio_virtual
+from ..radio.network.messages import BY_HAND
+from . import (
+    radio_jammer,
+    radio_probe,
+    radio_record,
+    radio_virtual,
+)
 
 if TYPE_CHECKING:
-    from ..radio.records import Round, Run
-    from ..radio.settings import Settings
+    from ..radio.testbed.records import Round, Run
+    from ..radio.testbed.settings import Settings
 
 
 class Subverb(NamedTuple):
@@ -117,7 +122,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help=(
-            "write the same to FILE, also when the run ends early; ironarm.radio.records.Run.load "
+            "write the same to FILE, also when the run ends early; ironarm.radio.testbed.records.Run.load "
             "reads it"
         ),
     )
@@ -130,10 +135,10 @@ def _run(options: argparse.Namespace) -> int:
 
     def play(show: Callable[[Round], None], say: Callable[[str], None]) -> Run:
         if options.processes:
-            from ..radio.processes import run_processes
+            from ..radio.network.processes import run_processes
 
             return run_processes(settings, show, say, acknowledged=options.acknowledge_transmitting)
-        from ..radio.closed_loop import run
+        from ..radio.testbed.closed_loop import run
 
         if check_devices(settings):
             raise InvalidInput(
@@ -152,9 +157,9 @@ def _add_watch(parser: argparse.ArgumentParser) -> None:
 
 
 def _watch(options: argparse.Namespace) -> int:
-    from ..radio.observer import observe
-    from ..radio.records import Run
-    from ..radio.settings import Settings
+    from ..radio.network.observer import observe
+    from ..radio.testbed.records import Run
+    from ..radio.testbed.settings import Settings
 
     settings, began = Settings.read(options.config), perf_counter()
     return _results(
@@ -174,7 +179,7 @@ def _results(
     """Show the rounds as they are played, on standard error, then the summary on
     standard output; save them if asked to.
     """
-    from ..radio.live_view import LiveView
+    from ..radio.testbed.live_view import LiveView
 
     if options.save:
         _check_place("--save", options.save, "run.json")
@@ -220,7 +225,7 @@ def _check_place(option: str, file: Path, example: str) -> None:
 
 def _save_part(settings: Settings, played: list[Round], seconds: float, file: Path) -> None:
     """Save the rounds of a run that ended early."""
-    from ..radio.records import Run
+    from ..radio.testbed.records import Run
 
     Run(settings, sorted(played), seconds).save(file)
     print(
@@ -232,7 +237,7 @@ def _save_part(settings: Settings, played: list[Round], seconds: float, file: Pa
 
 def _settings(options: argparse.Namespace) -> Settings:
     """Return the file's settings with the command line's on top."""
-    from ..radio.settings import Settings
+    from ..radio.testbed.settings import Settings
     from ..validation import whole
 
     changes: dict[str, Any] = {}
@@ -326,16 +331,16 @@ def _calibrate(options: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from ..radio.backends.hardware import check_devices
-    from ..radio.calibrate import Bench, SimulatedBench, calibrate
-    from ..radio.settings import Settings
+    from ..radio.testbed.calibrate import Bench, SimulatedBench, calibrate
+    from ..radio.testbed.settings import Settings
 
     settings = Settings.read(options.config)
     _check_place("--out", options.out, "calibration.json")
     note = options.note
     with ExitStack() as switched_off:
         if check_devices(settings):
-            from ..radio.device_bench import DeviceBench
-            from ..radio.node_process import end_on_signals
+            from ..radio.backends.device_bench import DeviceBench
+            from ..radio.network.node_process import end_on_signals
 
             end_on_signals()
             say = lambda text: print(text, file=sys.stderr, flush=True)  # noqa: E731
@@ -380,8 +385,8 @@ def _add_node(parser: argparse.ArgumentParser) -> None:
 
 
 def _node(options: argparse.Namespace) -> int:
-    from ..radio.node_process import run_node
-    from ..radio.settings import Settings
+    from ..radio.network.node_process import run_node
+    from ..radio.testbed.settings import Settings
 
     run_node(
         options.role,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidInput
 
 if TYPE_CHECKING:
-    from ..radio.settings import JammerSettings
+    from ..radio.testbed.settings import JammerSettings
 
 
 def add(parser: argparse.ArgumentParser, rho: float) -> None:

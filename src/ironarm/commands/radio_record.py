@@ -54,11 +54,11 @@ def run(options: argparse.Namespace) -> int:
     """Play the rounds and write them."""
     from ..notation import policy_from_text
     from ..radio.bandit import RadioBandit
-    from ..radio.jamming import strategy_of
-    from ..radio.recording import record
-    from ..radio.scene import bursts
-    from ..radio.settings import Settings
-    from ..studies.typed import file_name
+    from ..radio.signal.bursts import bursts
+    from ..radio.signal.recording import record
+    from ..radio.testbed.jamming import strategy_of
+    from ..radio.testbed.settings import Settings
+    from ..toml_fields import file_name
     from ..validation import whole
 
     settings = Settings.of({"jammer": {"rho": RHO, **radio_jammer.changes(options)}})

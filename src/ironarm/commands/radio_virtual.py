@@ -57,8 +57,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serve until interrupted or told to end."""
     from ..notation import numbers_from_text
-    from ..radio.medium import CENTRES_HZ, Medium
-    from ..radio.virtual import VirtualRadio
+    from ..radio.signal.medium import CENTRES_HZ, Medium
+    from ..radio.virtual.radios import VirtualRadio
     from ..validation import number, whole
 
     targets = [

@@ -68,8 +68,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the sweep, and print where its tables are and what they say at the
     horizon.
     """
-    from ..studies.sweep import run_sweep
-    from ..studies.sweep_file import read_sweep
+    from ..sweeps.file import read_sweep
+    from ..sweeps.sweep import run_sweep
 
     cells = read_sweep(options.file, options.trials)
     out = options.out or Path("results") / options.file.stem
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
         progress=progress,
     )
 
-    from ..studies.sweep_tables import final_table
+    from ..sweeps.tables import final_table
 
     print(
         f"{len(cells)} cells: {cells[0].trials} trials of {cells[0].horizon} rounds each, seed "

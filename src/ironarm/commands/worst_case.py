@@ -84,10 +84,10 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Search, and print what was found."""
+    from ..arena.worst_case import worst_case
     from ..bandits import GaussianBandit
     from ..notation import numbers_from_text, policy_from_text
     from ..studies.page import finite
-    from ..studies.worst_case import worst_case
 
     sigma = numbers_from_text(options.sigma)
     bandit = GaussianBandit(

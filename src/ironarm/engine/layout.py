@@ -64,9 +64,8 @@ class Layout:
                 "field or the constant."
             )
         self._places: dict[int, list[tuple[str, int, int]]] = {}
-        self.state_type: Any = namedtuple(
-            "State", ["arms", "live", "pool", *constants, *(f.name for f in self.fields)]
-        )  # type: ignore[misc]
+        names = ["arms", "live", "pool", *constants, *(f.name for f in self.fields)]
+        self.state_type: Any = namedtuple("State", names)  # type: ignore[misc]
 
     def allocate(self, arms: int, constants: dict[str, float]) -> tuple[np.ndarray, np.ndarray]:
         """Return fresh arrays (ints, floats) for so many arms."""

@@ -22,10 +22,10 @@ import numpy as np
 
 from ..errors import PolicyFault
 from ..estimators import Estimator
-from ..estimators.pool import move_slots
+from ..estimators.structures.pool import move_slots
 from ..marks import hot, mark_of
-from ..policies import highest_index, kinetic_tree
 from ..policies.base import Policy
+from ..rules import highest_index, kinetic_tree
 from . import units
 from .layout import Layout
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..draws import fill_open_uniform
 from ..marks import hot
+from ..normal import fill_normal
+from ..random import fill_open_uniform
 from .machine import compiled
-from .normal import fill_normal
 
 
 @hot

@@ -7,8 +7,8 @@ from .huber import Huber
 from .mean import Mean
 from .median import LowerMedian, UpperMedian
 from .median_of_means import MedianOfMeans
-from .ordered import OrderedMedian
 from .shorth import Shorth
+from .structures.ordered import OrderedMedian
 from .trimmed_mean import AmplyTrimmedMean, TrimmedMean
 from .truncated_mean import TruncatedMean
 

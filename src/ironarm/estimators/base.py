@@ -9,7 +9,7 @@ a state `s`. It knows nothing of policies.
   `s.rewards[a]` already counts `x`. `x` may be infinite, never NaN. A NaN result (the
   mean of +inf and -inf) is read as -inf by the engine.
 * `room(s, a)` says whether one more reward of arm `a` fits the memory held; an
-  estimator that holds rewards asks `ironarm.estimators.pool` for more.
+  estimator that holds rewards asks `ironarm.estimators.structures.pool` for more.
 * `samples(s, a)` returns the rewards held, in an order from which `add` rebuilds what
   the estimator knows, and an agent saves those. None where `fields` say everything:
   then `fields` are saved as they are.

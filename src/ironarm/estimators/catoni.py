@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 
 from ..marks import cold, hot
-from . import pool
 from .base import Estimator
-from .pool import widen
+from .structures import pool
+from .structures.pool import widen
 
 LARGEST = 1e12
 COEFFICIENTS = 16  # ten of the cubic, five of its error, and the smallest |y|

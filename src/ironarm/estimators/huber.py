@@ -20,7 +20,7 @@ smallest is taken. Rewards are clipped to +-1e12, so that the root is finite.
 from __future__ import annotations
 
 from ..marks import cold, hot
-from .sorted_looks import SortedLooks, look_due
+from .structures.sorted_looks import SortedLooks, look_due
 
 LARGEST = 1e12
 

@@ -8,7 +8,13 @@ import numpy as np
 
 from ..marks import hot
 from .base import Estimator
-from .rank import W, fields, held, make_room, put
+from .structures.rank import (
+    W,
+    fields,
+    held,
+    make_room,
+    put,
+)
 
 
 class LowerMedian(Estimator):

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from ..marks import cold, hot
-from . import pool
 from .base import Estimator
-from .pool import widen
+from .structures import pool
+from .structures.pool import widen
 
 MOST_BLOCKS = 1400  # for confidences of down to 2^-124, which is round 2^62
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from ..marks import cold, hot
-from .sorted_looks import SortedLooks, look_due
+from .structures.sorted_looks import SortedLooks, look_due
 
 
 @cold

@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 
 from ..marks import hot
-from . import exact_sum, two_cuts
 from .base import Estimator
-from .exact_sum import exact_add, exact_mean
-from .two_cuts import W, held, make_room, put
+from .structures import exact_sum, two_cuts
+from .structures.exact_sum import exact_add, exact_mean
+from .structures.two_cuts import (
+    W,
+    held,
+    make_room,
+    put,
+)
 
 
 @hot

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..marks import cold, hot
-from . import pool
 from .base import Estimator
-from .pool import widen
+from .structures import pool
+from .structures.pool import widen
 
 
 @hot

@@ -8,11 +8,15 @@ import math
 from dataclasses import dataclass
 
 from ..estimators import Estimator
-from ..estimators.ordered import OrderedMedian, nth_reward, rewards_below, sort_rewards
+from ..estimators.structures.ordered import (
+    OrderedMedian,
+    nth_reward,
+    rewards_below,
+    sort_rewards,
+)
 from ..marks import cold, hot
-from .base import Policy
-from .corrupted_kl import cdf
-from .count_evidence import (
+from ..rules.corrupted_kl import cdf
+from ..rules.count_evidence import (
     FIELDS,
     LARGEST,
     MOVED,
@@ -21,8 +25,9 @@ from .count_evidence import (
     reward_came,
     upper_bound,
 )
-from .highest_index import first_unrewarded
-from .leader import highest_estimate
+from ..rules.highest_index import first_unrewarded
+from ..rules.lazy_imed import highest_estimate
+from .base import Policy
 
 FIRST_LOOK = 32  # rewards of the leader at the first look; then at every doubling
 MOST = 0.4  # the largest epsilon, and the first

@@ -6,7 +6,7 @@ state `s`, written once and compiled by the engine for the simulator and for liv
 alike:
 
 * `choose(s, t, g)` returns the arm for round t (from 1). `g` is the policy's random
-  stream for `ironarm.draws`.
+  stream for `ironarm.random`.
 * `update(s, a, x)` learns the reward `x` of arm `a` (never NaN, may be infinite). When
   it is called, the estimator has already taken `x` and `s.estimate[a]` is new.
 * `recount(s, a)` is told that `s.n[a]` has changed without a reward (live use: a

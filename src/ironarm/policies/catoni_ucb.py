@@ -17,9 +17,9 @@ from ..estimators.catoni import (
     model_value,
 )
 from ..marks import cold, hot
+from ..rules.forced_pulls import too_few
 from ..validation import number
 from .base import Policy
-from .enough_rewards import too_few
 
 # indices this close, relative to 1 + their size, are equal and the lowest arm wins: far
 # above rounding, far below anything that matters

@@ -9,12 +9,18 @@ from statistics import NormalDist
 
 from ..errors import InvalidInput
 from ..estimators import Estimator
-from ..estimators.ordered import OrderedMedian
+from ..estimators.structures.ordered import OrderedMedian
 from ..marks import hot
+from ..rules.corrupted_kl import smallest_gap
+from ..rules.count_evidence import (
+    FIELDS,
+    MOVED,
+    arm_with_least_evidence,
+    count_changed,
+    reward_came,
+)
 from ..validation import number
 from .base import Policy
-from .corrupted_kl import smallest_gap
-from .count_evidence import FIELDS, MOVED, arm_with_least_evidence, count_changed, reward_came
 
 MARGIN = 0.05  # of epsilon over rho
 

@@ -9,13 +9,19 @@ from statistics import NormalDist
 from ..errors import InvalidInput
 from ..estimators import Estimator, LowerMedian
 from ..marks import cold, hot
+from ..rules import corrupted_kl
+from ..rules import lazy_imed as leader
+from ..rules.corrupted_kl import smallest_gap, tabulated_kl
+from ..rules.highest_index import first_unrewarded
+from ..rules.lazy_imed import (
+    highest_estimate,
+    others_moved,
+    rewards_until,
+    still_leads,
+)
 from ..validation import number, whole
-from . import corrupted_kl, leader
 from .base import Policy
-from .corrupted_kl import smallest_gap, tabulated_kl
-from .highest_index import first_unrewarded
 from .imed import gap
-from .leader import highest_estimate, others_moved, rewards_until, still_leads
 
 # indices this close, relative to 1 + their size, are equal and the lowest arm wins:
 # beyond some gap kl_eps is constant but for rounding
@@ -77,7 +83,7 @@ class CRIMEDStar(Policy):
 
         n_a kl_eps((Med* - Med_a) / sigma + Dmin) + log n_a.
 
-    kl_eps(D) (`ironarm.policies.corrupted_kl`) is the divergence of Huber's least
+    kl_eps(D) (`ironarm.rules.corrupted_kl`) is the divergence of Huber's least
     favourable pair, the smallest that corruption can make it; Dmin, twice the largest
     bias of a median, makes up for the bias of both. The attacker gains nothing from the
     size of a reward. Two equal infinite medians have the difference 0. kl_eps is read

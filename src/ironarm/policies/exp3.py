@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from ..draws import uniform
 from ..errors import InvalidInput
 from ..marks import cold, hot
+from ..random import uniform
+from ..rules.reward_range import (
+    checked_range,
+    mirrored_range,
+    range_constants,
+    share_of_range,
+)
 from ..validation import number, whole
 from .base import Policy
-from .reward_range import checked_range, mirrored_range, range_constants, share_of_range
 
 REBASE_AT = 500.0
 REBASE_EVERY = 65_536  # rounds, so that the rounding errors of the updates stay below 1e-11

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from ..draws import uniform
 from ..marks import hot
+from ..random import uniform
+from ..rules.reward_range import (
+    checked_range,
+    mirrored_range,
+    range_constants,
+    share_of_range,
+)
 from ..validation import number
 from .base import Policy
-from .reward_range import checked_range, mirrored_range, range_constants, share_of_range
 
 CONFIDENCE = 3.0  # alpha of the paper
 

@@ -9,9 +9,9 @@ from statistics import NormalDist
 from ..errors import InvalidInput
 from ..estimators import Estimator, Huber
 from ..marks import cold, hot
+from ..rules.forced_pulls import too_few
 from ..validation import number
 from .base import Policy
-from .enough_rewards import too_few
 
 HALF_ROOT = math.sqrt(0.5)
 FIELDS = {

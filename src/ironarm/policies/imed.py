@@ -8,10 +8,16 @@ import math
 from dataclasses import dataclass
 
 from ..marks import cold, hot
+from ..rules.highest_index import first_unrewarded
+from ..rules.lazy_imed import (
+    FIELDS,
+    highest_estimate,
+    others_moved,
+    rewards_until,
+    still_leads,
+)
 from ..validation import number
 from .base import Policy
-from .highest_index import first_unrewarded
-from .leader import FIELDS, highest_estimate, others_moved, rewards_until, still_leads
 
 # standard deviations that the leader's mean may fall before all indices are computed
 # again

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from ..errors import InvalidInput
 from ..estimators import Estimator, LowerMedian
 from ..marks import cold, hot
+from ..rules.highest_index import FIELDS, highest_index, index_moved
 from ..validation import number, whole
 from .base import Policy
-from .highest_index import FIELDS, highest_index, index_moved
 
 MARGIN = 1.05  # of `for_rho` over the sharp condition
 ENOUGH = 0.5  # the least b of `for_rho`

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from ..estimators import Estimator, LowerMedian
 from ..marks import hot
+from ..rules.decaying_greedy import greedy_after_start
+from ..rules.highest_index import FIELDS, index_moved
 from ..validation import number
 from .base import Policy
-from .forced_start import greedy_after_start
-from .highest_index import FIELDS, index_moved
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..draws import normal
 from ..marks import hot
+from ..random import normal
+from ..rules.highest_index import first_unrewarded
 from ..validation import number
 from .base import Policy
-from .highest_index import first_unrewarded
 
 
 @hot

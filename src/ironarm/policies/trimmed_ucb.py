@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from ..estimators import Estimator, TrimmedMean
 from ..marks import hot
+from ..rules.highest_index import FIELDS, highest_index, index_moved
 from ..validation import number
 from .base import Policy
-from .highest_index import FIELDS, highest_index, index_moved
 
 
 @dataclass(frozen=True)

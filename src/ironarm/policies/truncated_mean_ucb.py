@@ -7,9 +7,15 @@ from dataclasses import dataclass
 from ..estimators import Estimator, TruncatedMean
 from ..estimators.truncated_mean import truncated_sum
 from ..marks import cold, hot
+from ..rules.doubling_epochs import (
+    FIELDS,
+    coefficient_for,
+    highest_in_epoch,
+    moment_index_moved,
+    start_epoch,
+)
 from ..validation import number
 from .base import Policy
-from .frozen_delta import FIELDS, coefficient_for, highest_in_epoch, moment_index_moved, start_epoch
 
 
 @cold

@@ -7,11 +7,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from ..draws import uniform
 from ..marks import hot
+from ..random import uniform
+from ..rules.reward_range import (
+    checked_range,
+    mirrored_range,
+    range_constants,
+    share_of_range,
+)
 from ..validation import choice
 from .base import Policy
-from .reward_range import checked_range, mirrored_range, range_constants, share_of_range
 
 CLOSE = 1e-8  # relative; the error after a Newton step of this size is its square, the last bit
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..marks import hot
+from ..rules.highest_index import FIELDS, highest_index, index_moved
 from ..validation import number
 from .base import Policy
-from .highest_index import FIELDS, highest_index, index_moved
 
 
 @dataclass(frozen=True)

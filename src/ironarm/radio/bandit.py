@@ -13,11 +13,11 @@ from ..bandits.base import Bandit, finite_means
 from ..engine.machine import compiled, interrupts_wait, is_on_disk
 from ..errors import InvalidInput
 from ..validation import choice, number
-from .kernels import measure, measure_symbols
-from .law import SinrLaw, estimator_bias, estimator_spread
-from .link import Link
-from .randomness import fold
-from .receiver import Receiver
+from .signal.kernels import measure, measure_symbols
+from .signal.link import Link
+from .signal.randomness import fold
+from .signal.receiver import Receiver
+from .signal.sinr_law import SinrLaw, estimator_bias, estimator_spread
 
 TIERS = ("iq", "symbol", "analytic")
 SELF_NOISE = 1.23e-7

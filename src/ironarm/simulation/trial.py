@@ -9,7 +9,12 @@ import numpy as np
 
 from ..bandits import Bandit
 from ..engine.adversary import Adversary
-from ..engine.loop_status import ASK, DONE, FILL, GROW
+from ..engine.loop_status import (
+    ASK,
+    DONE,
+    FILL,
+    GROW,
+)
 from ..engine.state import State
 from ..engine.streams import streams
 from ..engine.tape import Tape

@@ -10,12 +10,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InvalidInput
+from ..toml_fields import distinct, fields, text
 from ..validation import choice, number
-from .checks import CANNOT_TELL, CHECKS, Evidence, Measured, together
-from .reward_checks import EACH, REWARD_CHECKS, Rewards, can_be_checked
+from .checks import (
+    CANNOT_TELL,
+    CHECKS,
+    Evidence,
+    Measured,
+    together,
+)
+from .reward_checks import (
+    EACH,
+    REWARD_CHECKS,
+    Rewards,
+    can_be_checked,
+)
 from .run import Findings
 from .study import Run, Study, known_policies
-from .typed import distinct, fields, text
 
 REQUIRED = ("sentence", "source", "check", "run")
 OPTIONAL = (

@@ -16,9 +16,17 @@ from ..files import write_whole
 from ..simulation.progress import Progress
 from .checks import AGREE, CANNOT_TELL, DISAGREE
 from .claims import Row, Verdict, judge
-from .page import digest, inline_svg, kept_report, provenance, render, state_of, write_json
+from .figures import draw
+from .page import (
+    digest,
+    inline_svg,
+    kept_report,
+    provenance,
+    render,
+    state_of,
+    write_json,
+)
 from .run import Findings
-from .show import draw
 from .study import Run
 from .tables import TABLES, Table
 

@@ -15,7 +15,14 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..bandits import Bandit
-from .checks import AGREE, CANNOT_TELL, DISAGREE, Measured, interval, short
+from .checks import (
+    AGREE,
+    CANNOT_TELL,
+    DISAGREE,
+    Measured,
+    interval,
+    short,
+)
 from .statistics import Z95, Estimate
 
 EACH = 4000
@@ -33,8 +40,9 @@ class Rewards:
     def __init__(self, bandit: Bandit, seed: int, arm: str = "arm", unit: str = "") -> None:
         self._bandit, self._seed, self.arm, self.unit = bandit, seed, arm, unit
         self.set_means: tuple[float, ...] = tuple(
-            float(mean) for mean in (*bandit.means, *bandit.jammed)
-        )  # type: ignore[attr-defined]
+            float(mean)
+            for mean in (*bandit.means, *bandit.jammed)  # type: ignore[attr-defined]
+        )
         self.arms = bandit.arms
 
     @lru_cache(maxsize=64)  # noqa: B019  (lives as long as one report)

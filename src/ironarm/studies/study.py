@@ -20,8 +20,14 @@ from ..bandits import Bandit
 from ..errors import BadFile, InvalidInput
 from ..notation import policy_from_text
 from ..policies import Policy
+from ..toml_fields import (
+    distinct,
+    fields,
+    read_toml,
+    tables,
+    text,
+)
 from ..validation import did_you_mean, number, whole
-from .typed import distinct, fields, read_toml, tables, text
 
 HOME = Path(__file__).parent
 PER_DECADE = 20
@@ -43,9 +49,9 @@ class Entry:
         """
         policy = policy_from_text(self.text, rho=rho)
         return [
-            replace(policy, **dict(zip(self.tune, values, strict=True)))
+            replace(policy, **dict(zip(self.tune, values, strict=True)))  # type: ignore[type-var]
             for values in product(*self.tune.values())
-        ]  # type: ignore[type-var]
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +175,7 @@ def _study(
     quick: bool,
 ) -> Study:
     from .claims import check_claim
-    from .show import check_show
+    from .figures import check_show
 
     top = fields(
         "runs.toml",

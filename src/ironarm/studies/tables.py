@@ -17,7 +17,12 @@ from ..policies.med_e_ucb import forced_total
 from ..theory import kl, paper_table, plain
 from ..theory.paper import shown
 from . import statistics
-from .checks import Evidence, interval, percent, short
+from .checks import (
+    Evidence,
+    interval,
+    percent,
+    short,
+)
 from .run import Findings
 
 

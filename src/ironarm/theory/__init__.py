@@ -4,7 +4,12 @@
 """
 
 from .arms import Arms, Normal
-from .assumptions import Separation, density_floor, quantile_gaps, separation
+from .assumptions import (
+    Separation,
+    density_floor,
+    quantile_gaps,
+    separation,
+)
 from .certificate import Certificate, plain
 from .certify import certify
 from .finite_time import FiniteTimeBound, med_e_ucb_bound, med_epsilon_greedy_bound
@@ -32,8 +37,18 @@ from .sharp import (
     sharp_c,
 )
 from .suitability import Suitability, suitability
-from .theorems_greedy import GreedyGuarantee, corollary_2, theorem_3, theorem_4
-from .theorems_ucb import UcbGuarantee, corollary_1, theorem_1, theorem_2
+from .theorems_greedy import (
+    GreedyGuarantee,
+    corollary_2,
+    theorem_3,
+    theorem_4,
+)
+from .theorems_ucb import (
+    UcbGuarantee,
+    corollary_1,
+    theorem_1,
+    theorem_2,
+)
 
 __all__ = [
     "Arms",

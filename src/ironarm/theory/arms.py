@@ -11,7 +11,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..bandits import Bandit, BernoulliBandit, GaussianBandit, ReplayBandit
+from ..bandits import (
+    Bandit,
+    BernoulliBandit,
+    GaussianBandit,
+    ReplayBandit,
+)
 from ..errors import InvalidInput
 from ..validation import number
 
@@ -155,8 +160,8 @@ class Arms:
             best,
             others,
             gaps,
-            np.array([law.scale for law in laws]) if normal else None,
-        )  # type: ignore[attr-defined]
+            np.array([law.scale for law in laws]) if normal else None,  # type: ignore[attr-defined]
+        )
 
     @property
     def count(self) -> int:

@@ -24,11 +24,22 @@ from ..policies.base import require_policy
 from ..validation import number, whole
 from .arms import Arms, poison_rate
 from .assumptions import separation
-from .certificate import Budget, Certificate, SharpPart, TheoremPart
+from .certificate import (
+    Budget,
+    Certificate,
+    SharpPart,
+    TheoremPart,
+)
 from .finite_time import FiniteTimeBound, med_e_ucb_bound, med_epsilon_greedy_bound
 from .from_data import Fit, fit
 from .limits import median_threshold, regret_floor, thresholds
-from .sharp import exponent_on, needed_b, needed_c, sharp_b, sharp_c
+from .sharp import (
+    exponent_on,
+    needed_b,
+    needed_c,
+    sharp_b,
+    sharp_c,
+)
 from .suitability import Suitability, suitability
 from .theorems_greedy import theorem_3, theorem_4
 from .theorems_ucb import theorem_1, theorem_2

@@ -17,7 +17,13 @@ from ..errors import InvalidInput
 from ..policies import Policy
 from ..validation import number, whole
 from .arms import Arms, Normal
-from .suitability import TIED_SHARE, Suitability, clipped_mean, ties_remark, trimmed_means
+from .suitability import (
+    TIED_SHARE,
+    Suitability,
+    clipped_mean,
+    ties_remark,
+    trimmed_means,
+)
 
 ENOUGH = 20
 MAD_TO_SIGMA = 1.482602218505602

@@ -16,9 +16,14 @@ import numpy as np
 
 from ..bandits import Bandit
 from ..errors import InvalidInput
-from ..policies import corrupted_kl as kl
+from ..rules import corrupted_kl as kl
 from ..validation import number, whole
-from .arms import Arms, Law, Normal, poison_rate
+from .arms import (
+    Arms,
+    Law,
+    Normal,
+    poison_rate,
+)
 from .assumptions import separation
 
 WINDOW = 12.0  # standard deviations beyond which a normal density does not matter
@@ -111,7 +116,7 @@ def corrupted_kl(gap: float, rho: float, sigma: float = 1.0) -> float:
         kl_rho(D)/(1 - rho) = (1 - c) Phi(D-/2) log(1/c) + (D^2/2) [Phi(D+/2) -
         Phi(D-/2)] - D [phi(D-/2) - phi(D+/2)]
 
-    with c and D+- as in `ironarm.policies.corrupted_kl`. It is 0 up to Dmin, D^2/2 for
+    with c and D+- as in `ironarm.rules.corrupted_kl`. It is 0 up to Dmin, D^2/2 for
     rho = 0, and stays below (1 - 2 rho) log((1 - rho)/rho) however large the gap is:
     under attack every arm costs pulls, however bad it is.
 

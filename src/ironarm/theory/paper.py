@@ -11,7 +11,14 @@ from ..bandits import GaussianBandit
 from .arms import Arms
 from .finite_time import med_e_ucb_bound, med_epsilon_greedy_bound
 from .limits import thresholds
-from .sharp import exponent_on, growth_exponent, needed_b, needed_c, sharp_b, sharp_c
+from .sharp import (
+    exponent_on,
+    growth_exponent,
+    needed_b,
+    needed_c,
+    sharp_b,
+    sharp_c,
+)
 from .theorems_greedy import theorem_3, theorem_4
 from .theorems_ucb import corollary_1, theorem_1, theorem_2
 

@@ -25,12 +25,12 @@ from typing import Any
 
 from ...errors import InvalidInput
 from ...validation import did_you_mean, number
-from ..medium import WIDTH_HZ
-from ..nodes import TxNode
-from ..safety import GuardedRadio, TransmitRules
-from ..settings import CHANNELS, Settings
-from ..waveform import SYMBOL_RATE
+from ..signal.medium import WIDTH_HZ
+from ..signal.waveform import SYMBOL_RATE
+from ..testbed.nodes import TxNode
+from ..testbed.settings import CHANNELS, Settings
 from .in_background import InBackground
+from .safety import GuardedRadio, TransmitRules
 
 SPS = 3
 TRANSMITTING = {"tx": "transmitter", "jammer": "jammer", "noise": "noise source"}

@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from ..radio import Radio, RadioInfo
+from .protocol import Radio, RadioInfo
 
 
 class InBackground:

@@ -10,10 +10,10 @@ from typing import Self
 import numpy as np
 
 from ...errors import InvalidInput
-from ..hub_client import HubClient
-from ..medium import MIDDLE_HZ
-from ..messages import samples_of
-from ..radio import RadioInfo
+from ..network.hub_client import HubClient
+from ..network.messages import samples_of
+from ..signal.medium import MIDDLE_HZ
+from .protocol import RadioInfo
 from .simulated import NARROW_RATE
 
 

@@ -17,9 +17,16 @@ from typing import Self
 import numpy as np
 
 from ...errors import InvalidInput
-from ..medium import CENTRES_HZ, MIDDLE_HZ, WIDE_SPS, Emission, Medium, Samples
-from ..radio import RadioInfo
-from ..waveform import SYMBOL_RATE
+from ..signal.medium import (
+    CENTRES_HZ,
+    MIDDLE_HZ,
+    WIDE_SPS,
+    Emission,
+    Medium,
+    Samples,
+)
+from ..signal.waveform import SYMBOL_RATE
+from .protocol import RadioInfo
 
 NARROW_RATE = 2 * SYMBOL_RATE
 """Two samples to a symbol, 833 kS/s."""
@@ -107,8 +114,8 @@ class SimulatedRadio:
 
     Examples
     --------
-    >>> from ironarm.radio.receiver import Receiver
-    >>> from ironarm.radio.waveform import STANDARD, modulate
+    >>> from ironarm.radio.signal.receiver import Receiver
+    >>> from ironarm.radio.signal.waveform import STANDARD, modulate
     >>> air = Air(Medium(noise=[1e-3] * 5, seed=2))
     >>> sender, receiver = SimulatedRadio(air), SimulatedRadio(air, "receiver")
     >>> for radio in (sender, receiver):

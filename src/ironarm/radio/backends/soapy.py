@@ -26,8 +26,8 @@ import numpy as np
 
 from ...errors import InvalidInput, RadioFault
 from ...validation import number
-from ..medium import WIDTH_HZ
-from ..radio import RadioInfo
+from ..signal.medium import WIDTH_HZ
+from .protocol import RadioInfo
 from .soapy_binding import soapy
 from .soapy_reader import OVERFLOW, TIMEOUT, Reader
 

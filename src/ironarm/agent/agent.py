@@ -1,0 +1,559 @@
+"""A policy at work on named arms: live decisions, rewards now or later, saved and
+loaded exactly.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import deque
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from time import time
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from ..engine.state import (
+    CANCELLED,
+    OWE,
+    SETTLE,
+    State,
+)
+from ..engine.streams import fresh_seed, streams
+from ..errors import (
+    InvalidInput,
+    PolicyFault,
+    UnknownArm,
+    UnknownDecision,
+)
+from ..estimators import BoundedMedian
+from ..policies import Policy
+from ..policies.base import require_policy
+from ..validation import (
+    choice,
+    did_you_mean,
+    number,
+    whole,
+)
+from . import file as agent_file
+from .input import (
+    Name,
+    estimator_for,
+    name_of,
+    names_of,
+    pairs_of,
+    reward_of,
+)
+from .reward_check import Watch, warn
+
+# of an open decision: the arm's number, when it was made, with which chance
+Ticket = tuple[int, float, float]
+Queue = deque[int | float]
+"""An arm's open decisions, oldest first: an id if it has a ticket, else (made by
+`select`) just the time. An id closed out of order stays until it reaches the front.
+"""
+
+
+class Decision(NamedTuple):
+    """A ticket: which arm to use, and the id under which its reward can be learnt
+    later.
+    """
+
+    id: int
+    arm: Name
+
+
+class Agent:
+    """A policy at work on named arms.
+
+    `select` and `update` for rewards that come at once; `decide` and `learn` for
+    rewards that come late, in any order, or never (`cancel`, `expire`). Rounds and
+    schedules count decisions, the exploration bonus counts rewards and open decisions,
+    estimates count rewards. Where arms are compared, one without any reward comes
+    first, fewest open decisions first. All methods may be called from several threads.
+
+    Parameters
+    ----------
+    policy : the policy, for example `ia.MedEUCB()`.
+    arms : the arms' names, strings or whole numbers, each once; or their number.
+    seed : a whole number; None for a fresh one. Same seed, same rewards: same choices.
+    minimize : True if small rewards are good: latencies, costs.
+    memory : "exact", or "bounded" for policies on the lower median: a window of max(64,
+        4 sqrt(n)) rewards around the median instead of all n. It is exact until the
+        median leaves the window, which it says with a warning (and in `inexact`).
+        Policies that hold no rewards need no bound.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> agent = ia.Agent(ia.RUCB(), arms=["a", "b"], seed=7)
+    >>> for reward in [1.0, 3.0, 1.2, 900.0, 2.9, 3.1]:
+    ...     arm = agent.select()
+    ...     agent.update(arm, reward)
+    >>> late = agent.decide()
+    >>> agent.learn(late.id, 3.0)
+    >>> agent
+    Agent(RUCB(omega=4.0, median='lower'), 7 decisions)
+      arm  rewards  open  estimate
+      a          2     0         1
+    * b          5     0         3
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        arms: Iterable[Name] | int,
+        *,
+        seed: int | None = None,
+        minimize: bool = False,
+        memory: str = "exact",
+    ) -> None:
+        require_policy(policy)
+        names = names_of(arms)
+        if not names:
+            raise InvalidInput("arms is empty; give at least one name.")
+        if len(set(names)) < len(names):
+            raise InvalidInput(f"every arm needs a name of its own, got {names!r}.")
+        estimator = estimator_for(policy, choice("memory", memory, ["exact", "bounded"]))
+        self._policy, self._memory, self._minimize = policy, memory, bool(minimize)
+        self._seed = fresh_seed() if seed is None else whole("seed", seed)
+        self._stream = streams(self._seed, 0)[2]
+        self._lock = threading.RLock()
+        self._acquire, self._release = self._lock.acquire, self._lock.release
+        self._next_id = 0
+        self._watch: Watch | None = Watch(policy)
+        self._bounded = self._memory_watched = estimator is BoundedMedian
+        self._watching = True
+        # inside, rewards are always to be maximised
+        self._working = policy.mirrored() if self._minimize else policy
+        self._take_over(
+            State(self._working, len(names), live=True, estimator=estimator),
+            names,
+            {},
+            [deque() for _ in names],
+        )
+
+    def _take_over(
+        self, state: State, names: list[Name], tickets: dict[int, Ticket], queues: list[Queue]
+    ) -> None:
+        """Install a state with its arms and open decisions; everything that can fail
+        has been done.
+        """
+        self._state, self._names, self._tickets, self._queues = state, names, tickets, queues
+        self._index = {name: i for i, name in enumerate(names)}
+        self._chance = state.view.chance if self._policy.weighs_by_chance else None
+        self._bind()
+
+    def _bind(self) -> None:
+        """Tie the compiled calls to the state's arrays, which change when arms or
+        memory do.
+        """
+        state = self._state
+        self._call_select = partial(
+            state.machine.call("select"), state.ints, state.floats, state.pool, self._stream
+        )
+        self._call_reward = partial(
+            state.machine.call("reward"), state.ints, state.floats, state.pool
+        )
+
+    # decisions
+
+    # `select` and `update` are the hot path: they spell out what `decide` and `learn`
+    # leave to helpers, and lock without a `with`, which takes a third off their time
+
+    def select(self) -> Name:
+        """Decide which arm to use now, and return its name."""
+        self._acquire()
+        try:
+            arm = self._call_select()
+            if arm < 0:
+                self._refuse_choice()
+            self._queues[arm].append(time() if self._chance is None else self._ticket(arm))
+            return self._names[arm]
+        finally:
+            self._release()
+
+    def update(self, arm: Name, reward: float) -> None:
+        """Learn a reward of an arm: it closes the arm's oldest open decision, or is
+        an extra observation if none is open.
+        """
+        self._acquire()
+        try:
+            try:
+                index = self._index[arm]
+            except (KeyError, TypeError):
+                self._refuse_arm(arm)
+            if type(reward) is not float or reward != reward:
+                reward = reward_of(reward)
+            queue = self._queues[index]
+            if queue and type(queue[0]) is float:
+                queue.popleft()
+                if not self._call_reward(index, -reward if self._minimize else reward):
+                    self._observe_growing(index, -reward if self._minimize else reward, 1.0, 1)
+                if self._watching:
+                    self._look(index, reward)
+            else:
+                self._update_by_ticket(arm, index, reward)
+        finally:
+            self._release()
+
+    def _update_by_ticket(self, arm: Name, index: int, reward: float) -> None:
+        id = self._oldest(index)
+        if id is None:
+            if self._chance is not None:
+                raise InvalidInput(
+                    f"{type(self._policy).__name__} weighs a reward by the probability of its "
+                    f"decision, and no decision for {arm!r} is open. Call select() or decide() "
+                    "first."
+                )
+            self._observe(index, reward, 1.0, 0)
+        else:
+            self._queues[index].popleft()
+            self._observe(index, reward, self._tickets.pop(id)[2] if type(id) is int else 1.0, 1)
+
+    def decide(self) -> Decision:
+        """Decide which arm to use now, and return a ticket with the id for `learn`
+        or `cancel`.
+        """
+        with self._lock:
+            arm = self._call_select()
+            if arm < 0:
+                self._refuse_choice()
+            id = self._ticket(arm)
+            self._queues[arm].append(id)
+            return Decision(id, self._names[arm])
+
+    def _ticket(self, arm: int) -> int:
+        id = self._next_id
+        self._next_id = id + 1
+        self._tickets[id] = (arm, time(), 1.0 if self._chance is None else float(self._chance[0]))
+        return id
+
+    def best(self) -> Name:
+        """Return the arm with the best estimate: what to use now if nothing more is
+        to be learnt. Before any reward it is the first arm.
+        """
+        with self._lock:
+            self._state.adjust(SETTLE)
+            return self._names[int(np.argmax(self._state.view.estimate))]
+
+    # rewards
+
+    def learn(self, id: int, reward: float) -> None:
+        """Learn the reward of a decision, however late and in any order."""
+        with self._lock:
+            index = self._arm_of(id)
+            reward = reward_of(reward)
+            self._close(id, index, reward)
+
+    def learn_batch(self, rewards: Iterable[tuple[int, float]]) -> None:
+        """Learn many rewards, pairs (decision id, reward): all of them, or none if
+        one is bad.
+        """
+        with self._lock:
+            checked = [
+                (id, self._arm_of(id), reward_of(reward))
+                for id, reward in pairs_of(rewards, "a decision's id and a reward")
+            ]
+            ids = [id for id, _, _ in checked]
+            if len(set(ids)) < len(ids):
+                raise InvalidInput(
+                    f"decision {next(id for id in ids if ids.count(id) > 1)} is in the batch "
+                    "twice; a decision has one reward."
+                )
+            for id, index, reward in checked:
+                self._close(id, index, reward)
+
+    def cancel(self, id: int) -> None:
+        """Close a decision that will never be rewarded."""
+        with self._lock:
+            index = self._arm_of(id)
+            del self._tickets[id]
+            self._oldest(index)
+            self._state.adjust(CANCELLED, index)
+
+    def expire(self, older_than: float) -> int:
+        """Cancel all decisions made more than `older_than` seconds ago, and return
+        how many.
+        """
+        with self._lock:
+            limit = time() - number("older_than", older_than, at_least=0)
+            old = [id for id, (_, made, _) in self._tickets.items() if made < limit]
+            for id in old:
+                self.cancel(id)
+            count = len(old)
+            for index, queue in enumerate(self._queues):
+                front = self._oldest(index)
+                while type(front) is float and front < limit:
+                    queue.popleft()
+                    self._state.adjust(CANCELLED, index)
+                    count += 1
+                    front = self._oldest(index)
+            return count
+
+    def warm_start(self, log: Iterable[tuple[Name, float]]) -> None:
+        """Learn from logged pairs (arm, reward) as if the agent had made those
+        decisions; forced pulls that they lack are made up for first.
+        """
+        with self._lock:
+            if self._chance is not None:
+                raise InvalidInput(
+                    f"{type(self._policy).__name__} weighs a reward by the probability of its "
+                    "decision, which a log does not tell; start it without one."
+                )
+            pairs = [
+                (self._index_of(arm), reward_of(reward))
+                for arm, reward in pairs_of(log, "an arm and a reward")
+            ]
+            for index, reward in pairs:
+                self._observe(index, reward, 1.0, 0)
+            self._state.ints[1] += len(pairs)
+            self._state.adjust(OWE)
+
+    # arms
+
+    def add_arm(self, arm: Name) -> None:
+        """Add an arm at the end; it gets the forced pulls that the policy's schedule
+        would have given it by now.
+        """
+        with self._lock:
+            name = name_of(arm)
+            if name in self._index:
+                raise InvalidInput(
+                    f"there is an arm {name!r} already; every arm needs a name of its own."
+                )
+            state = self._state.resized(self._working, [*range(len(self._names)), None])
+            self._take_over(state, [*self._names, name], self._tickets, [*self._queues, deque()])
+
+    def remove_arm(self, arm: Name) -> None:
+        """Remove an arm and close its open decisions; the others keep their state.
+
+        Added again, it starts afresh.
+        """
+        with self._lock:
+            index = self._index_of(arm)
+            if len(self._names) == 1:
+                raise InvalidInput(
+                    f"{arm!r} is the last arm and cannot be removed; add another first."
+                )
+            keep = [i for i in range(len(self._names)) if i != index]
+            state = self._state.resized(self._working, keep)
+            tickets = {
+                id: (keep.index(arm), made, chance)
+                for id, (arm, made, chance) in self._tickets.items()
+                if arm != index
+            }
+            self._take_over(
+                state, [self._names[i] for i in keep], tickets, [self._queues[i] for i in keep]
+            )
+
+    # what is known
+
+    @property
+    def policy(self) -> Policy:
+        """The policy."""
+        return self._policy
+
+    @property
+    def arms(self) -> tuple[Name, ...]:
+        """The arms' names, in order."""
+        return tuple(self._names)
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions have been made (rounds)."""
+        return int(self._state.ints[1])
+
+    @property
+    def open_decisions(self) -> list[Decision]:
+        """The decisions made by `decide` that have no reward so far, oldest first."""
+        with self._lock:
+            return [Decision(id, self._names[self._tickets[id][0]]) for id in sorted(self._tickets)]
+
+    @property
+    def estimates(self) -> dict[Name, float]:
+        """The arms' current estimates, in units of reward; NaN before the first
+        reward.
+        """
+        with self._lock:
+            self._state.adjust(SETTLE)
+            view = self._state.view
+            sign = -1.0 if self._minimize else 1.0
+            return {
+                name: sign * float(view.estimate[i]) if view.rewards[i] else math.nan
+                for i, name in enumerate(self._names)
+            }
+
+    @property
+    def rewards(self) -> dict[Name, int]:
+        """How many rewards each arm has."""
+        with self._lock:
+            return {
+                name: int(n) for name, n in zip(self._names, self._state.view.rewards, strict=True)
+            }
+
+    @property
+    def inexact(self) -> list[Name]:
+        """With memory="bounded": the arms whose median has left its window at some
+        time.
+        """
+        if not self._bounded:
+            return []
+        with self._lock:
+            return [
+                name for name, lost in zip(self._names, self._state.view.lost, strict=True) if lost
+            ]
+
+    def __repr__(self) -> str:
+        with self._lock:
+            best, estimates, view = self.best(), self.estimates, self._state.view
+            rows: list[Sequence[str]] = [("arm", "rewards", "open", "estimate")]
+            for i, name in enumerate(self._names):
+                waiting = int(view.n[i] - view.rewards[i])
+                value = "-" if math.isnan(estimates[name]) else f"{estimates[name]:.6g}"
+                rows.append((str(name), str(int(view.rewards[i])), str(waiting), value))
+            widths = [max(len(row[k]) for row in rows) for k in range(4)]
+            marks = [" ", *("*" if name == best else " " for name in self._names)]
+            lines = [
+                f"{mark} {row[0]:<{widths[0]}}  "
+                + "  ".join(f"{row[k]:>{widths[k]}}" for k in range(1, 4))
+                for mark, row in zip(marks, rows, strict=True)
+            ]
+            goal = ", minimizing" if self._minimize else ""
+            return "\n".join([f"Agent({self._policy!r}, {self.decisions} decisions{goal})", *lines])
+
+    # files
+
+    def save(self, path: str | Path) -> None:
+        """Write the agent to a JSON file, whole or not at all; loaded, it continues
+        with exactly the same choices.
+        """
+        with self._lock:
+            data = {
+                "policy": self._policy.to_dict(),
+                "arms": self._names,
+                "minimize": self._minimize,
+                "memory": self._memory,
+                "seed": self._seed,
+                "stream": [int(word) for word in self._stream],
+                "next_id": self._next_id,
+                "tickets": [[id, *self._tickets[id]] for id in sorted(self._tickets)],
+                "queues": [list(queue) for queue in self._queues],
+                "state": self._state.dump(),
+            }
+        agent_file.write(Path(path), data)
+
+    @classmethod
+    def load(cls, path: str | Path, policy: Policy | None = None) -> Agent:
+        """Read what `save` wrote.
+
+        A policy of your own must be given; the file holds data, never code.
+        """
+        data, policy = agent_file.read(Path(path), policy)
+        with agent_file.damage_reported(Path(path)):
+            agent = cls(
+                policy,
+                data["arms"],
+                seed=data["seed"],
+                minimize=data["minimize"],
+                memory=data["memory"],
+            )
+            agent._state.restore(data["state"])
+            agent._stream[:] = np.array(data["stream"], dtype=np.uint64)
+            agent._next_id = int(data["next_id"])
+            tickets = {
+                int(id): (int(arm), float(made), float(chance))
+                for id, arm, made, chance in data["tickets"]
+            }
+            queues = [
+                deque(x if type(x) is int else float(x) for x in queue) for queue in data["queues"]
+            ]
+            if len(queues) != len(agent._names) or any(
+                not 0 <= arm < len(agent._names) for arm, _, _ in tickets.values()
+            ):
+                raise ValueError("its open decisions are not those of its arms")
+            if len(data["stream"]) != 4 or not any(data["stream"]):
+                raise ValueError("its random stream is not one")
+            agent._take_over(agent._state, agent._names, tickets, queues)
+            agent._watch = Watch(policy) if agent.decisions == 0 else None
+            agent._watching = agent._watch is not None or agent._memory_watched
+        return agent
+
+    # inside
+
+    def _observe(self, index: int, reward: float, chance: float, opened: int) -> None:
+        x = -reward if self._minimize else reward
+        self._observe_growing(index, x, chance, opened)
+        if self._watching:
+            self._look(index, reward)
+
+    def _observe_growing(self, index: int, x: float, chance: float, opened: int) -> None:
+        """Learn, making room as often as it takes."""
+        state = self._state
+        observe = state.machine.call("observe")
+        while not observe(state.ints, state.floats, state.pool, index, x, chance, opened):
+            state.grow()
+            self._bind()
+
+    def _look(self, index: int, reward: float) -> None:
+        """Watch the first rewards, and a bounded memory for as long as it is exact."""
+        if self._watch is not None and self._watch.saw(index, reward):
+            self._watch = None
+        if self._memory_watched and self._state.view.lost[index]:
+            self._memory_watched = False
+            warn(
+                f"the median of {self._names[index]!r} has left its window, so its estimate is no "
+                "longer exact: the rewards drift. Use memory='exact', or a new agent once the "
+                "drift is over."
+            )
+        self._watching = self._watch is not None or self._memory_watched
+
+    def _close(self, id: int, index: int, reward: float) -> None:
+        _, _, chance = self._tickets.pop(id)
+        self._oldest(index)
+        self._observe(index, reward, chance, 1)
+
+    def _oldest(self, index: int) -> int | float | None:
+        """Return the front of the arm's queue, once closed decisions before it are
+        forgotten; and those behind it when they are the majority.
+        """
+        queue, tickets = self._queues[index], self._tickets
+        while queue and type(queue[0]) is int and queue[0] not in tickets:
+            queue.popleft()
+        if len(queue) > 64 and len(queue) > 2 * (
+            self._state.view.n[index] - self._state.view.rewards[index]
+        ):
+            left = [x for x in queue if type(x) is float or x in tickets]
+            queue.clear()
+            queue.extend(left)
+        return queue[0] if queue else None
+
+    def _arm_of(self, id: int) -> int:
+        ticket = self._tickets.get(id) if isinstance(id, (int, np.integer)) else None
+        if ticket is None:
+            if isinstance(id, (int, np.integer)) and 0 <= id < self._next_id:
+                raise UnknownDecision(
+                    f"decision {id} is closed: it was rewarded, cancelled or expired before, or "
+                    "its arm was removed. A decision takes one reward."
+                )
+            raise UnknownDecision(f"there is no decision {id!r}; ids come from decide().")
+        return ticket[0]
+
+    def _index_of(self, arm: Name) -> int:
+        try:
+            return self._index[arm]
+        except (KeyError, TypeError):
+            self._refuse_arm(arm)
+
+    def _refuse_choice(self) -> NoReturn:
+        raise PolicyFault(
+            f"{type(self._policy).__name__}.choose returned an arm that does not exist; arms are "
+            f"numbered 0 to {len(self._names) - 1}."
+        )
+
+    def _refuse_arm(self, arm: object) -> NoReturn:
+        known = [str(name) for name in self._names]
+        shown = ", ".join(map(repr, self._names[:10])) + (", ..." if len(known) > 10 else "")
+        raise UnknownArm(f"unknown arm {arm!r}; the arms are {shown}.{did_you_mean(arm, known)}")

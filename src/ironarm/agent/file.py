@@ -1,0 +1,140 @@
+"""The file of an agent: JSON with a format version.
+
+Infinities, and the NaN of a sum of both, travel as strings, because JSON has none.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadFile, InvalidInput
+from ..files import write_whole
+from ..policies import Policy, from_dict
+
+FORMAT = "ironarm agent"
+FORMAT_VERSION = 1
+KEYS = (
+    "policy",
+    "arms",
+    "minimize",
+    "memory",
+    "seed",
+    "stream",
+    "next_id",
+    "tickets",
+    "queues",
+    "state",
+)
+
+
+def write(path: Path, data: dict[str, Any]) -> None:
+    """Write an agent's data."""
+    if not path.parent.is_dir():
+        raise InvalidInput(f"{path} cannot be written: its folder does not exist.")
+    text = json.dumps(
+        {"format": FORMAT, "version": FORMAT_VERSION, **_encoded(data)}, allow_nan=False
+    )
+    write_whole(path, text.encode())
+
+
+def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
+    """Return an agent's data and its policy."""
+    try:
+        data = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise BadFile(f"{path} does not exist.") from None
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise BadFile(
+            f"{path} is not the file of an agent, or only a part of one: it is not valid JSON."
+        ) from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise BadFile(f"{path} is not the file of an agent.")
+    if not isinstance(data.get("version"), int) or data["version"] > FORMAT_VERSION:
+        raise BadFile(
+            f"{path} was written by a newer ironarm (format {data.get('version')}, this one reads "
+            f"up to {FORMAT_VERSION}). Update ironarm to read it."
+        )
+    missing = [key for key in KEYS if key not in data]
+    if missing:
+        raise BadFile(f"{path} is damaged: {missing[0]!r} is missing.")
+    with damage_reported(path):
+        saved = data["policy"]
+        name, parameters = saved["policy"], dict(saved["parameters"])
+    if policy is None:
+        with damage_reported(path):
+            try:
+                policy = from_dict(saved)
+            except InvalidInput as error:
+                problem = (
+                    f"{path} holds an agent with the policy {name}, which cannot be made here "
+                    f"({error})"
+                )
+                raise BadFile(
+                    f"{problem} If it is your own, give it: Agent.load(path, policy=...)."
+                ) from None
+    elif not _is_saved(policy, saved):
+        raise BadFile(
+            f"{path} holds an agent with {name} and parameters {parameters}, but {policy!r} was "
+            "given."
+        )
+    return _decoded(data), policy
+
+
+def _is_saved(policy: Policy, saved: dict[str, Any]) -> bool:
+    """Return whether a policy is the one that was saved; parameters that it has got
+    since must have their defaults.
+    """
+    given, defaults = policy.to_dict(), {field.name: field.default for field in fields(policy)}  # type: ignore[arg-type]
+    since = [name for name in given["parameters"] if name not in saved["parameters"]]
+    filled = {
+        **saved,
+        "parameters": {
+            **saved["parameters"],
+            **{name: given["parameters"][name] for name in since},
+        },
+    }
+    return given == filled and all(getattr(policy, name) == defaults[name] for name in since)
+
+
+@contextmanager
+def damage_reported(path: Path) -> Iterator[None]:
+    """Turn what goes wrong with damaged contents into one sentence."""
+    try:
+        yield
+    except BadFile:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
+        raise BadFile(f"{path} is damaged ({error}).") from None
+
+
+def _encoded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _encoded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_encoded(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _decoded(value: Any) -> Any:
+    """Undo `_encoded` inside the state, the only place with floats that can be
+    infinite; an arm may well be called "inf".
+    """
+    return {**value, "state": _with_infinities(value["state"])}
+
+
+def _with_infinities(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_infinities(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_infinities(item) for item in value]
+    return float(value) if value in ("inf", "-inf", "nan") else value

@@ -1,0 +1,87 @@
+"""What an agent is given, checked: names, rewards, pairs, the kind of memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..estimators import BoundedMedian, Estimator, LowerMedian
+from ..policies import Policy
+from ..validation import whole
+
+Name = str | int
+
+
+def estimator_for(policy: Policy, memory: str) -> type[Estimator] | None:
+    """Return the estimator that the memory asks for instead of the policy's own, or
+    None.
+    """
+    if memory == "exact":
+        return None
+    if policy.estimator is LowerMedian:
+        return BoundedMedian
+    if policy.estimator is not None and policy.estimator.holds_rewards:
+        raise InvalidInput(
+            f'memory="bounded" is for policies on the lower median, which {policy!r} is not; it '
+            'needs all rewards. Use memory="exact".'
+        )
+    return None
+
+
+def names_of(arms: Iterable[Name] | int) -> list[Name]:
+    """Return the arms' names."""
+    if isinstance(arms, Real):
+        return list(range(whole("arms", arms, at_least=1, below=2**31)))
+    if (
+        isinstance(arms, (str, bytes))
+        or not isinstance(arms, Iterable)
+        or getattr(arms, "ndim", 1) == 0
+    ):
+        raise InvalidInput(f"arms must be a list of names, or their number, got {arms!r}.")
+    return [name_of(arm) for arm in arms]
+
+
+def pairs_of(items: Iterable[tuple[Any, Any]], what: str) -> list[tuple[Any, Any]]:
+    """Return the items as pairs."""
+    if not isinstance(items, Iterable):
+        raise InvalidInput(f"expected pairs of {what}, got {items!r}.")
+    pairs = []
+    for item in items:
+        try:
+            first, second = item
+        except (TypeError, ValueError):
+            raise InvalidInput(f"expected pairs of {what}, got {item!r}.") from None
+        pairs.append((first, second))
+    return pairs
+
+
+def name_of(arm: object) -> Name:
+    """Return an arm's name: text or a whole number, which JSON keeps as they are."""
+    if isinstance(arm, np.generic):
+        arm = arm.item()
+    if isinstance(arm, bool) or not isinstance(arm, (str, int)):
+        raise InvalidInput(f"an arm's name must be a string or a whole number, got {arm!r}.")
+    return arm
+
+
+def reward_of(reward: object) -> float:
+    """Return a reward as a float that is not NaN."""
+    if isinstance(reward, np.ndarray) and reward.ndim == 0:
+        reward = reward.item()
+    if not isinstance(reward, (Real, np.bool_)):
+        raise InvalidInput(f"a reward must be a number, got {reward!r}.")
+    try:
+        x = float(reward)
+    except OverflowError:
+        x = math.inf if reward > 0 else -math.inf  # type: ignore[operator]  # as any float operation would have it
+    if math.isnan(x):
+        raise InvalidInput(
+            "a reward must not be NaN. If the measurement failed, cancel the decision; if the "
+            "failure itself is the outcome, give the worst reward there is."
+        )
+    return x

@@ -1,0 +1,130 @@
+"""The attacks that a search for the worst case tries: members of the family
+`Shaped`, drawn at random, and the named attacks to compare with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from ..attacks import (
+    ATTACKS,
+    Attack,
+    NoAttack,
+    Shaped,
+    make,
+)
+from ..bandits import Bandit
+from ..engine.adversary import Adversary
+from ..errors import InvalidInput
+
+UNBOUNDED = 1e300
+"""A shift that stands for one without bounds."""
+
+# what an attacker would rather do comes up more often; what seems to help the policy is
+# tried too, now and then
+TO_BEST = {"down": 0.35, "place": 0.15, "chase": 0.2, "mimic": 0.2, "up": 0.05, "leave": 0.05}
+# down, to send the policy to a still worse arm
+TO_ANOTHER = {"up": 0.25, "place": 0.15, "chase": 0.15, "mimic": 0.15, "leave": 0.15, "down": 0.15}
+
+
+def candidates(bandit: Bandit, rho: float, horizon: int, count: int, seed: int) -> list[Shaped]:
+    """Return so many different members of the family; the first six are attacks that
+    are known to hurt, so a search starts from there.
+
+    >>> import ironarm as ia
+    >>> for attack in candidates(
+    ...     ia.GaussianBandit([0, 1, 3]), 0.2, 1000, 8, seed=1
+    ... )[5:]:
+    ...     print(attack)
+    Shaped(rho=0.2, best='down', runner_up='down', worst='up', others='down', size=1e+300, spread=0.0, first=0, after=0, leader='any')
+    Shaped(rho=0.2, best='down', runner_up='down', worst='place', others='chase', size=134.0, spread=0.5, first=0, after=0, leader='any')
+    Shaped(rho=0.2, best='down', runner_up='leave', worst='place', others='chase', size=1e+300, spread=1.0, first=0, after=0, leader='any')
+    """
+    gap = float(np.min(bandit.gaps[bandit.gaps > 0]))
+    found: dict[Shaped, None] = dict.fromkeys(
+        [
+            _all(rho, "up", best="down", size=1800.0, spread=1.0),
+            _all(rho, "up", best="down", size=UNBOUNDED),
+            _all(rho, "mimic"),
+            _all(rho, "leave", best="chase", size=0.001),
+            _all(rho, "place", size=100.0),
+            _all(rho, "down", worst="up", size=UNBOUNDED),
+        ][:count]
+    )
+    generator = np.random.default_rng(seed)
+    while len(found) < count:
+        found[_drawn(generator, bandit, rho, horizon, gap)] = None
+    return list(found)
+
+
+def _drawn(
+    generator: np.random.Generator, bandit: Bandit, rho: float, horizon: int, gap: float
+) -> Shaped:
+    """Return one member, drawn at random."""
+
+    def one_of(weights: dict[str, float]) -> str:
+        return str(generator.choice(list(weights), p=list(weights.values())))
+
+    def rounds(most: float) -> int:
+        """A whole number between 1 and `most`, every order of magnitude equally
+        likely.
+        """
+        return int(max(1.0, most) ** generator.random())
+
+    scales = (
+        [gap] if bandit.location_scale is None else [gap, float(bandit.location_scale[1].max())]
+    )
+    size = max(float(generator.choice(scales)), 1e-3 * gap) * 10 ** generator.uniform(-1.5, 2)
+    return Shaped(
+        rho,
+        best=one_of(TO_BEST),
+        **{arm: one_of(TO_ANOTHER) for arm in ("runner_up", "worst", "others")},
+        size=UNBOUNDED if generator.random() < 0.25 else float(f"{size:.3g}"),
+        spread=float(generator.choice([0.0, 0.5, 1.0])),
+        first=rounds(horizon / 4) if generator.random() < 0.3 else 0,
+        after=rounds(horizon / 2) if generator.random() < 0.2 else 0,
+        leader=one_of({"any": 0.6, "right": 0.25, "wrong": 0.15}),
+    )
+
+
+def _all(rho: float, action: str, **different: Any) -> Shaped:
+    """Return the attack that does the same to all arms, but for what is given."""
+    return Shaped(
+        **{
+            "rho": rho,
+            "best": action,
+            "runner_up": action,
+            "worst": action,
+            "others": action,
+            **different,
+        }
+    )
+
+
+def named_attacks(bandit: Bandit, rho: float) -> list[Attack]:
+    """Return every named attack within the model that can be made on this bandit, with
+    its default parameters and the bandit's sigma.
+
+    >>> import ironarm as ia
+    >>> [
+    ...     type(attack).__name__
+    ...     for attack in named_attacks(ia.BernoulliBandit([0.2, 0.7]), 0.1)
+    ... ]
+    ['OppositeUniform', 'Infinite', 'Constant', 'Mimic', 'FrontLoaded', 'MedianChaser', 'Cauchy', 'ACE', 'Jun']
+    """
+    sigma = 0.0 if bandit.location_scale is None else float(bandit.location_scale[1].max())
+    attacks = []
+    for name, kind in ATTACKS.items():
+        if kind.within_model and kind not in (NoAttack, Shaped):
+            known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+            told = {"sigma": sigma} if sigma > 0 and "sigma" in known else {}
+            attack = make(name, {"rho": rho, **told})
+            try:
+                Adversary(attack, bandit)
+            except InvalidInput:  # one that needs densities, where there are none
+                continue
+            attacks.append(attack)
+    return attacks

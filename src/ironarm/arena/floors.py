@@ -1,0 +1,156 @@
+"""What no policy can do in a setting: the lower bound on regret under the worst attack,
+and under a given one.
+
+Both are for policies that do well on all shifts of the setting's laws under every
+attack with this rho. They are asymptotic, log T times a constant: at a finite horizon a
+policy can lie below them, and one that gives up elsewhere can do so at any horizon.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from ..attacks import (
+    Attack,
+    Cauchy,
+    Constant,
+    FrontLoaded,
+    Infinite,
+    LeastFavourable,
+    MedianChaser,
+    Mimic,
+    NoAttack,
+    OppositeUniform,
+)
+from ..bandits import Bandit, GaussianBandit, ScipyBandit
+from ..theory.location_floor import observed_shifted_kl, shifted_kl
+
+FAR = 50.0  # standard deviations beyond which an attacked reward tells nothing of the arm's mean
+
+
+class NotFixed(Exception):
+    """The attacked rewards of an arm have no law that stays the same."""
+
+
+def worst_floor(bandit: Bandit, rho: float, horizon: int) -> float:
+    """Return the lower bound under the worst attack; infinite if an arm cannot be told
+    from the best, NaN if the laws have no known densities.
+
+    >>> import ironarm as ia
+    >>> round(worst_floor(ia.GaussianBandit(range(2, 21, 2)), 0.125, 100_000))
+    742
+    """
+    return _floor(bandit, horizon, lambda law, gap, best: _kept(shifted_kl, _text(law), gap, rho))
+
+
+def attack_floor(bandit: Bandit, attack: Attack, rho: float, horizon: int) -> float:
+    """Return the lower bound under this attack; NaN if it follows no law of its own
+    that could be named.
+
+    >>> import ironarm as ia
+    >>> round(
+    ...     attack_floor(
+    ...         ia.GaussianBandit(range(2, 21, 2)),
+    ...         ia.Infinite(rho=0.125),
+    ...         0.125,
+    ...         100_000,
+    ...     )
+    ... )
+    514
+    """
+    if isinstance(attack, LeastFavourable):
+        return worst_floor(bandit, rho, horizon)
+    try:
+        return _floor(
+            bandit,
+            horizon,
+            lambda law, gap, best: _kept(
+                observed_shifted_kl, _text(law), gap, rho, _text(attacked_law(attack, law, best))
+            ),
+        )
+    except NotFixed:
+        return math.nan
+
+
+def attacked_law(attack: Attack, law: Any, best: Any) -> Any:
+    """Return the law of an attacked reward of an arm that is not the best; None if
+    it lies far away from all clean ones.
+    """
+    if isinstance(attack, (NoAttack, MedianChaser, FrontLoaded)):
+        return law  # left alone, the last after its first pulls
+    if isinstance(attack, Infinite):
+        return None
+    if isinstance(attack, OppositeUniform) and attack.scale > 2 * FAR * law.std():
+        return None
+    if isinstance(attack, Constant) and abs(attack.value - law.mean()) > FAR * law.std():
+        return None
+    if isinstance(attack, Mimic):
+        return best
+    if isinstance(attack, Cauchy):
+        from scipy.stats import cauchy
+
+        return cauchy(attack.up, attack.scale)
+    raise NotFixed
+
+
+def laws(bandit: Bandit) -> list[Any]:
+    """Return the arms' laws, with densities; none if they are not known."""
+    from scipy.stats import norm
+
+    if (
+        isinstance(bandit, GaussianBandit)
+        and bandit.location_scale is not None
+        and min(bandit.location_scale[1]) > 0
+    ):
+        return [norm(mean, sigma) for mean, sigma in zip(*bandit.location_scale, strict=True)]
+    if isinstance(bandit, ScipyBandit) and all(
+        callable(getattr(law, "pdf", None)) for law in bandit.laws
+    ):
+        return list(bandit.laws)
+    return []
+
+
+def _floor(bandit: Bandit, horizon: int, tells: Callable[[Any, float, Any], float]) -> float:
+    total = 0.0
+    known = laws(bandit)
+    for arm, gap in enumerate(bandit.gaps.tolist()):
+        if gap > 0:
+            if not known:
+                return math.nan
+            tell = tells(known[arm], gap, known[bandit.best])
+            total += gap / tell if tell > 1e-9 else math.inf
+    return math.log(horizon) * total
+
+
+def _text(law: Any) -> tuple[Any, ...] | None:
+    """Return what tells laws apart: many arms may have the same, and each integral
+    is done once.
+    """
+    return (
+        None
+        if law is None
+        else (
+            law.dist.name,
+            tuple(map(float, law.args)),
+            tuple((key, float(value)) for key, value in law.kwds.items()),
+        )
+    )
+
+
+@lru_cache(maxsize=4096)
+def _kept(
+    function: Callable[..., float],
+    law: tuple[Any, ...],
+    gap: float,
+    rho: float,
+    *attacked: tuple[Any, ...] | None,
+) -> float:
+    from scipy import stats
+
+    def made(text: tuple[Any, ...] | None) -> Any:
+        return None if text is None else getattr(stats, text[0])(*text[1], **dict(text[2]))
+
+    return function(made(law), gap, rho, *map(made, attacked))

@@ -1,0 +1,286 @@
+"""Arena files: which policies meet which attacks, where, and for how long.
+
+What is read is data, never run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .. import attacks, bandits
+from ..attacks import Attack
+from ..bandits import Bandit
+from ..errors import InvalidInput
+from ..notation import parse, policy_from_text, value_with
+from ..policies import Policy
+from ..toml_fields import (
+    distinct,
+    fields,
+    file_name,
+    read_toml,
+    tables,
+    text,
+)
+from ..validation import did_you_mean, number, whole
+
+DEFAULT = Path(__file__).with_name("arena.toml")
+TOLD = frozenset({"sigma", "low", "high", "gap"})
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A bandit, how long it is played, and what policies may be told of it."""
+
+    name: str
+    title: str
+    bandit: Bandit
+    told: Mapping[str, float]
+    rho: tuple[float, ...]
+    horizon: int
+    trials: int
+    without: tuple[str, ...] = ()
+    """Attacks that are not played here."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arena:
+    """Everything that an arena file says."""
+
+    title: str
+    seed: int
+    policies: Mapping[str, str]
+    attacks: Mapping[str, str]
+    settings: tuple[Setting, ...]
+    compare: tuple[tuple[str, str], ...] = ()
+    """Pairs of policies: how many times the second one's regret is the first one's,
+    at most?
+    """
+
+    @property
+    def places(self) -> list[tuple[Setting, float]]:
+        """Each setting with each of its rho."""
+        return [(setting, rho) for setting in self.settings for rho in setting.rho]
+
+    def attacks_in(self, setting: Setting) -> list[str]:
+        """Return the names of the attacks that are played in a setting."""
+        return [name for name in self.attacks if name not in setting.without]
+
+    def policy(self, name: str, setting: Setting, rho: float) -> Policy:
+        """Return the policy of that name for a setting, told what its text asks for;
+        it refuses what it cannot do.
+        """
+        policy = policy_from_text(self.policies[name], rho=rho, **setting.told)
+        policy.constants(setting.bandit.arms, setting.horizon)
+        return policy
+
+    def attack(self, name: str, setting: Setting, rho: float) -> Attack:
+        """Return the attack of that name for a setting."""
+        kind, parameters = parse(
+            self.attacks[name], "attack", partial(value_with, names={"rho": rho, **setting.told})
+        )
+        if "rho" in parameters:
+            raise InvalidInput(
+                f"the attack {name!r} has a rho of its own; expected the setting's alone. Leave "
+                f"it out of {self.attacks[name]!r}."
+            )
+        return attacks.make(kind, parameters if kind == "NoAttack" else {"rho": rho, **parameters})
+
+    def told(self, name: str) -> tuple[str, ...]:
+        """Return what a policy is told of a setting: the names that its text uses,
+        and the horizon if its numbers depend on it.
+        """
+        used = names_in(self.policies[name])
+        known = (
+            ["rho"] * ("rho" in used)
+            + ["sigma"] * ("sigma" in used)
+            + ["range"] * bool({"low", "high"} & used)
+            + ["smallest gap"] * ("gap" in used)
+        )
+        setting = self.settings[0]
+        policy = self.policy(name, setting, setting.rho[0])
+        arms, horizon = setting.bandit.arms, setting.horizon
+        return (
+            *known,
+            *["horizon"] * (policy.constants(arms, horizon) != policy.constants(arms, 2 * horizon)),
+        )
+
+
+def names_in(text: str) -> set[str]:
+    """Return the names in the text of a policy or an attack; none if it cannot be read,
+    which is found out elsewhere.
+
+    >>> sorted(names_in("UCB(sigma=2*sigma, alpha=rho)"))
+    ['UCB', 'rho', 'sigma']
+    """
+    try:
+        return {
+            node.id
+            for node in ast.walk(ast.parse(text.strip(), mode="eval"))
+            if isinstance(node, ast.Name)
+        }
+    except (SyntaxError, ValueError):
+        return set()
+
+
+def read_arena(
+    path: str | Path | None = None, *, trials: int | None = None, quick: bool = False
+) -> Arena:
+    """Return the arena that a file describes, or the default one; `trials` in place
+    of the settings' own, `quick` for the file's small numbers.
+    """
+    path = DEFAULT if path is None else Path(path)
+    data = read_toml(path)
+    try:
+        return _arena(data, trials, quick)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from None
+
+
+def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
+    fields("an arena", data, ("title", "seed", "policies", "attacks", "settings"), ("compare",))
+    settings = tuple(
+        _setting(table, trials, quick) for table in tables("settings", data["settings"])
+    )
+    if not settings:
+        raise InvalidInput("an arena needs at least one setting, under [[settings]].")
+    distinct("setting", [setting.name for setting in settings])
+    texts = _texts(data, "policies")
+    arena = Arena(
+        text("title", data["title"]),
+        whole("seed", data["seed"], below=2**63),
+        texts,
+        _texts(data, "attacks"),
+        settings,
+        _pairs(data.get("compare", []), texts),
+    )
+    for setting in settings:
+        for name in setting.without:
+            if name not in arena.attacks:
+                raise InvalidInput(
+                    f"the setting {setting.name!r} is without the attack {name!r}; expected one "
+                    f"of {', '.join(arena.attacks)}.{did_you_mean(name, arena.attacks)}"
+                )
+        for what, entries in (
+            ("policy", arena.policies),
+            ("attack", {name: arena.attacks[name] for name in arena.attacks_in(setting)}),
+        ):
+            for name, entry in entries.items():
+                for word in sorted((TOLD & names_in(entry)) - setting.told.keys()):
+                    raise InvalidInput(
+                        f"the {what} {name!r} uses {word}, which the setting {setting.name!r} "
+                        f"does not tell; add {word} to its told."
+                    )
+    # a name or a parameter that does not exist is refused before anything is run
+    for setting in settings:
+        made = [_fitting(arena, name, setting) for name in arena.attacks_in(setting)]
+        if not any(attack.within_model for attack in made):
+            raise InvalidInput(
+                f"all attacks in the setting {setting.name!r} are outside the model; add one "
+                "within it, for example NoAttack or OppositeUniform: policies are judged by "
+                "those."
+            )
+    for name in arena.attacks:
+        if all(name in setting.without for setting in settings):
+            raise InvalidInput(
+                f"no setting plays the attack {name!r}; leave it out of [attacks], or let one "
+                "play it."
+            )
+    for name in arena.policies:
+        arena.policy(name, settings[0], settings[0].rho[0])
+    return arena
+
+
+def _fitting(arena: Arena, name: str, setting: Setting) -> Attack:
+    """Return an attack of a setting, or say that it does not fit the setting's
+    bandit.
+    """
+    attack = arena.attack(name, setting, max(setting.rho))
+    try:
+        attack.shows(setting.bandit)
+        attack.start(setting.bandit)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"the attack {name!r} does not fit the setting {setting.name!r}: {error} Or add "
+            f"without = [{name!r}] to the setting."
+        ) from None
+    return attack
+
+
+def _texts(data: dict[str, Any], key: str) -> dict[str, str]:
+    table = data[key]
+    if not isinstance(table, dict) or not table:
+        raise InvalidInput(
+            f"{key} must be a table of names and texts, with at least one, got {table!r}."
+        )
+    return {name: text(f"{key}: {name}", value) for name, value in table.items()}
+
+
+def _pairs(value: object, known: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair)
+        for pair in value
+    ):
+        raise InvalidInput(
+            f'compare must be pairs of policies, for example [["UCB", "MedEUCB"]], got {value!r}.'
+        )
+    for name in (name for pair in value for name in pair):
+        if name not in known:
+            raise InvalidInput(
+                f"compare names the policy {name!r}; expected one of "
+                f"{', '.join(known)}.{did_you_mean(name, known)}"
+            )
+    return tuple((first, second) for first, second in value)
+
+
+def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
+    fields(
+        "a setting",
+        table,
+        ("name", "title", "bandit", "rho", "horizon", "trials"),
+        ("told", "quick", "without"),
+    )
+    name = file_name("a setting's name", table["name"])
+    told = table.get("told", {})
+    fields(f"told of the setting {name!r}", told, (), sorted(TOLD))
+    without = table.get("without", [])
+    if not isinstance(without, list):
+        raise InvalidInput(
+            f"without of the setting {name!r} must be a list of attacks, got {without!r}."
+        )
+    rho = table["rho"] if isinstance(table["rho"], list) else [table["rho"]]
+    if not rho:
+        raise InvalidInput(f"the setting {name!r} needs at least one rho.")
+    distinct(
+        f"in the setting {name!r} rho",
+        [f"{value:g}" if isinstance(value, (int, float)) else value for value in rho],
+    )
+    if not isinstance(table["bandit"], dict):
+        raise InvalidInput(
+            f'the setting {name!r} needs a bandit such as {{ name = "GaussianBandit", means = [0, '
+            f"1] }}, got {table['bandit']!r}."
+        )
+    setting = Setting(
+        name=name,
+        title=text("a setting's title", table["title"]),
+        bandit=bandits.make(table["bandit"]),
+        told={key: number(key, value) for key, value in told.items()},
+        rho=tuple(number("rho", value, at_least=0, below=0.5) for value in rho),
+        horizon=whole("horizon", table["horizon"], at_least=10, below=2**48),
+        trials=whole("trials", table["trials"], at_least=1),
+        without=tuple(text(f"without of the setting {name!r}", attack) for attack in without),
+    )
+    if setting.bandit.gaps.max() == 0:
+        raise InvalidInput(
+            f"in the setting {name!r} all arms have the same mean, so there is no regret; "
+            "expected at least two different means."
+        )
+    if quick:
+        setting = replace(setting, trials=whole("quick", table.get("quick", 2), at_least=1))
+    return (
+        setting if trials is None else replace(setting, trials=whole("trials", trials, at_least=1))
+    )

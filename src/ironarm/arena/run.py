@@ -1,0 +1,196 @@
+"""Run the arena: for each setting, rho and attack one simulation of all policies
+that are not there yet, each policy kept as a cell.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ..attacks import Attack
+from ..errors import InvalidInput
+from ..policies import Policy
+from ..simulation.cells import (
+    Cell,
+    CellStore,
+    compile_cells,
+    run_together,
+)
+from ..simulation.progress import Part, Progress
+from ..studies import statistics
+from ..studies.statistics import Estimate
+from ..validation import whole
+from .floors import attack_floor, worst_floor
+from .read import Arena, Setting
+
+GROUP = tuple[str, float, str]
+"""A setting's name, rho, an attack's name: where policies meet."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """How one policy fared in one setting against one attack."""
+
+    regret: Estimate
+    median: float
+    stuck: Estimate
+    optimal: float
+
+
+@dataclass
+class Findings:
+    """What the arena found.
+
+    `refused` says why a policy does not play in a setting; `within_model` which attacks
+    obey an independent coin of probability rho.
+    """
+
+    arena: Arena
+    scores: dict[GROUP, dict[str, Score]] = field(default_factory=dict)
+    refused: dict[tuple[str, float, str], str] = field(default_factory=dict)
+    worst_floor: dict[tuple[str, float], float] = field(default_factory=dict)
+    attack_floor: dict[GROUP, float] = field(default_factory=dict)
+    within_model: dict[str, bool] = field(default_factory=dict)
+    nanoseconds: dict[str, float] = field(default_factory=dict)
+    kept: int = 0
+    computed: int = 0
+    seconds: float = 0.0
+
+
+def run_arena(
+    arena: Arena, out: Path, *, workers: int | None = None, force: bool = False
+) -> Findings:
+    """Run what is not there yet, and return everything."""
+    if workers is not None:
+        whole("workers", workers, at_least=1)
+    started = time.monotonic()
+    store, findings = CellStore(out / "cells"), Findings(arena)
+    groups = _groups(arena, findings)
+    with Progress("preparing", 1, None if sys.stderr.isatty() else True) as bar:
+        compile_cells([cell for cells in groups.values() for cell in cells.values()], bar.announce)
+        bar.restart(sum(cell.rounds for cells in groups.values() for cell in cells.values()))
+        for number, (group, cells) in enumerate(groups.items(), start=1):
+            label = f"{number} of {len(groups)}: {group[0]}, rho = {group[1]:g}, {group[2]}"
+            findings.scores[group] = _scores(cells, store, findings, bar, label, workers, force)
+        findings.nanoseconds = _speeds(groups, bar)
+        bar.note("computing lower bounds")
+        for setting, rho in arena.places:
+            findings.worst_floor[setting.name, rho] = worst_floor(
+                setting.bandit, rho, setting.horizon
+            )
+            for name in arena.attacks_in(setting):
+                findings.attack_floor[setting.name, rho, name] = attack_floor(
+                    setting.bandit, arena.attack(name, setting, rho), rho, setting.horizon
+                )
+    findings.seconds = time.monotonic() - started
+    return findings
+
+
+def cell_keys(arena: Arena) -> list[str]:
+    """Return the names of all cells of an arena, without running anything."""
+    return [
+        cell.key for cells in _groups(arena, Findings(arena)).values() for cell in cells.values()
+    ]
+
+
+def _groups(arena: Arena, findings: Findings) -> dict[GROUP, dict[str, Cell]]:
+    """Return the cells by group and policy; note which policies refuse a setting."""
+    groups: dict[GROUP, dict[str, Cell]] = {}
+    for setting, rho in arena.places:
+        playing = {}
+        for name in arena.policies:
+            try:
+                playing[name] = arena.policy(name, setting, rho)
+            except InvalidInput as error:
+                findings.refused[setting.name, rho, name] = str(error)
+        if not playing:
+            why = findings.refused[setting.name, rho, next(iter(arena.policies))]
+            raise InvalidInput(
+                f"no policy plays in the setting {setting.name!r} at rho = {rho:g}: {why}"
+            )
+        for name in arena.attacks_in(setting):
+            attack = arena.attack(name, setting, rho)
+            findings.within_model[name] = attack.within_model
+            groups[setting.name, rho, name] = {
+                policy: _cell(arena, setting, attack, made) for policy, made in playing.items()
+            }
+    return groups
+
+
+def _cell(arena: Arena, setting: Setting, attack: Attack, policy: Policy) -> Cell:
+    return Cell(
+        policy,
+        setting.bandit,
+        attack,
+        setting.horizon,
+        setting.trials,
+        arena.seed,
+        (setting.horizon,),
+    )
+
+
+def _scores(
+    cells: Mapping[str, Cell],
+    store: CellStore,
+    findings: Findings,
+    bar: Progress,
+    label: str,
+    workers: int | None,
+    force: bool,
+) -> dict[str, Score]:
+    """Return the scores of one group, running what is missing as one simulation."""
+    found = {name: None if force else store.get(cell) for name, cell in cells.items()}
+    missing: dict[str, Cell] = {}  # by key: two names may stand for the same policy here
+    for name, cell in cells.items():
+        if found[name] is None:
+            missing.setdefault(cell.key, cell)
+        else:
+            findings.kept += 1
+            bar.advance(cell.rounds)
+    if missing:
+        waiting = list(missing.values())
+        share = (
+            sum(cell.rounds for name, cell in cells.items() if found[name] is None)
+            / waiting[0].trials
+        )
+        made = dict(
+            zip(missing, run_together(waiting, workers, Part(bar, label, share)), strict=True)
+        )
+        for key, cell in missing.items():
+            store.put(cell, made[key])
+        found = {
+            name: made[cells[name].key] if result is None else result
+            for name, result in found.items()
+        }
+        findings.computed += len(missing)
+    scores = {}
+    for name, result in found.items():
+        assert result is not None
+        regret, stuck = result.regret[0, :, -1], result.stuck[0]
+        scores[name] = Score(
+            statistics.mean(regret),
+            float(np.median(regret)),
+            statistics.share(stuck),
+            float(result.optimal[0, :, -1].mean()),
+        )
+    return scores
+
+
+def _speeds(groups: Mapping[GROUP, Mapping[str, Cell]], bar: Progress) -> dict[str, float]:
+    """Return nanoseconds per round of each policy, alone on one processor, under the
+    first attack of the first setting: the best of three short runs.
+    """
+    first = next(iter(groups.values()))
+    speeds = {}
+    for name, cell in first.items():
+        bar.note(f"timing {name}")
+        horizon, trials = min(cell.horizon, 20_000), 3
+        short = Cell(cell.policy, cell.bandit, cell.attack, horizon, trials, cell.seed, (horizon,))
+        seconds = min(short.run(1, False).seconds or 0.0 for _ in range(3))
+        speeds[name] = 1e9 * seconds / short.rounds
+    return speeds

@@ -1,0 +1,314 @@
+"""What the arena's scores say: each policy's worst case in each setting, who is
+closest to the best everywhere, and which policy to use when.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from ..studies.checks import short
+from .read import Setting
+from .run import Findings, Score
+
+ENOUGH_TRIALS = 20  # fewer in any setting are too few to go by
+KNOWLEDGE = (
+    (
+        "You know a bound on the share of corrupt rewards and their clean spread",
+        {"rho", "sigma", "smallest gap", "range", "horizon"},
+    ),
+    ("You know the clean spread, and not how much is corrupt", {"sigma", "range", "horizon"}),
+    ("You know neither", {"horizon"}),
+)
+"""What somebody may know, and what a policy may then be told."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One policy in one setting at one rho, judged by the attack within the model
+    that hurts it most.
+    """
+
+    policy: str
+    attack: str
+    worst: Score
+    stuck: float
+    clean: float | None
+    to_worst_floor: float
+    to_attack_floor: float
+    to_best: float
+    outside: tuple[str, float] | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One policy over all settings: how far its worst case is from the best policy's
+    worst case there, at most and on average (geometric mean).
+    """
+
+    policy: str
+    told: tuple[str, ...]
+    most: float
+    where: str
+    average: float
+    stuck: float
+    nanoseconds: float
+    refused: int
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One sentence on what to use."""
+
+    when: str
+    policy: str
+    why: str
+
+
+def rows(findings: Findings, setting: Setting, rho: float) -> list[Row]:
+    """Return the policies of a setting, the smallest worst case first."""
+    arena = findings.arena
+    played = arena.attacks_in(setting)
+    inside = [name for name in played if findings.within_model[name]]
+    beyond = [name for name in played if not findings.within_model[name]]
+    clean = next((name for name in played if arena.attack(name, setting, rho).rho == 0), None)
+    made = []
+    for policy in findings.scores[setting.name, rho, inside[0]]:
+        scores = {name: findings.scores[setting.name, rho, name][policy] for name in played}
+        attack = max(inside, key=lambda name: scores[name].regret.value)
+        worst = scores[attack]
+        made.append(
+            Row(
+                policy=policy,
+                attack=attack,
+                worst=worst,
+                stuck=max(scores[name].stuck.value for name in inside),
+                clean=None if clean is None else scores[clean].regret.value,
+                to_worst_floor=_ratio(worst.regret.value, findings.worst_floor[setting.name, rho]),
+                to_attack_floor=_ratio(
+                    worst.regret.value, findings.attack_floor[setting.name, rho, attack]
+                ),
+                to_best=math.nan,
+                outside=max(
+                    ((name, scores[name].regret.value) for name in beyond),
+                    key=lambda pair: pair[1],
+                    default=None,
+                ),
+            )
+        )
+    best = min(row.worst.regret.value for row in made)
+    return sorted(
+        (replace(row, to_best=_ratio(row.worst.regret.value, best)) for row in made),
+        key=lambda row: row.worst.regret.value,
+    )
+
+
+def _ratio(regret: float, to: float) -> float:
+    """Return a ratio; 1 if both are 0."""
+    if to == 0:
+        return 1.0 if regret == 0 else math.inf
+    return regret / to
+
+
+def standings(findings: Findings) -> list[Standing]:
+    """Return the policies over all settings, the smallest distance from the best
+    first; one that refuses a setting comes after those that do not.
+    """
+    ratios: dict[str, dict[str, float]] = {name: {} for name in findings.arena.policies}
+    stuck = dict.fromkeys(findings.arena.policies, 0.0)
+    for setting in findings.arena.settings:
+        for rho in setting.rho:
+            for row in rows(findings, setting, rho):
+                ratios[row.policy][f"{setting.name}, rho = {rho:g}"] = row.to_best
+                stuck[row.policy] = max(stuck[row.policy], row.stuck)
+    made = []
+    for name, by_place in ratios.items():
+        if not by_place:
+            continue
+        where = max(by_place, key=lambda place: by_place[place])
+        average = math.exp(
+            sum(math.log(max(ratio, 1e-300)) for ratio in by_place.values()) / len(by_place)
+        )
+        refused = sum(1 for _, _, policy in findings.refused if policy == name)
+        made.append(
+            Standing(
+                name,
+                findings.arena.told(name),
+                by_place[where],
+                where,
+                average,
+                stuck[name],
+                findings.nanoseconds.get(name, math.nan),
+                refused,
+            )
+        )
+    return sorted(made, key=lambda standing: (standing.refused > 0, standing.most))
+
+
+def advice(findings: Findings) -> list[Advice]:
+    """Return which policy to use when, from the scores alone: for what is known, for
+    each setting, and where nobody attacks.
+    """
+    all_standings = standings(findings)
+    given = []
+    for when, allowed in KNOWLEDGE:
+        found = next(
+            (standing for standing in all_standings if set(standing.told) <= allowed), None
+        )
+        if found is not None:
+            given.append(Advice(when, found.policy, _reach(findings, found)))
+    given += [
+        piece
+        for setting in findings.arena.settings
+        if (piece := _in_setting(findings, setting)) is not None
+    ]
+    clean = _unattacked(findings)
+    return given if clean is None else [*given, clean]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How many times the second policy's regret the first one's is, at most, under
+    one attack within the model where the second is never stuck.
+    """
+
+    first: str
+    second: str
+    most: float
+    setting: str
+    rho: float
+    attack: str
+    regrets: tuple[float, float]
+    groups: int
+    """In how many groups both play and the second is never stuck."""
+
+
+def comparisons(findings: Findings) -> list[Comparison]:
+    """Return the comparisons that the arena file asks for; none for a pair that
+    never meets.
+    """
+    made = []
+    for first, second in findings.arena.compare:
+        ratios = {}
+        for group, scores in findings.scores.items():
+            if (
+                findings.within_model[group[2]]
+                and first in scores
+                and second in scores
+                and scores[second].stuck.value == 0
+                and scores[second].regret.value > 0
+            ):
+                ratios[group] = scores[first].regret.value / scores[second].regret.value
+        if ratios:
+            worst = max(ratios, key=lambda group: ratios[group])
+            regrets = tuple(findings.scores[worst][name].regret.value for name in (first, second))
+            made.append(
+                Comparison(
+                    first, second, ratios[worst], *worst, (regrets[0], regrets[1]), len(ratios)
+                )
+            )
+    return made
+
+
+def _reach(findings: Findings, standing: Standing) -> str:
+    places = sum(len(setting.rho) for setting in findings.arena.settings)
+    told = f"told {_listed(standing.told)}" if standing.told else "told nothing"
+    stuck = (
+        "never stuck"
+        if standing.stuck == 0
+        else f"stuck in at most {100 * standing.stuck:.3g} % of the trials under any one attack"
+    )
+    if standing.most <= 1:
+        return f"{told}; the smallest worst case in all places tried; {stuck}."
+    return (
+        f"{told}; its worst case over the attacks is at most {standing.most:.2g} times the best "
+        f"policy's in the {places} places tried ({standing.where}), {standing.average:.2g} times "
+        f"on average; {stuck}."
+    )
+
+
+def _in_setting(findings: Findings, setting: Setting) -> Advice | None:
+    """Return who has the smallest worst case in a setting, over its rho, and who has
+    it without being told rho.
+    """
+    by_policy: dict[str, list[Row]] = {}
+    for rho in setting.rho:
+        for row in rows(findings, setting, rho):
+            by_policy.setdefault(row.policy, []).append(row)
+    whole = {name: made for name, made in by_policy.items() if len(made) == len(setting.rho)}
+
+    if not whole:
+        return None
+
+    def most(names: Collection[str]) -> str:
+        return min(names, key=lambda name: max(row.to_best for row in whole[name]))
+
+    best = most(whole)
+    untold = most(
+        [
+            name
+            for name in whole
+            if not set(findings.arena.told(name)) & {"rho", "sigma", "smallest gap", "range"}
+        ]
+        or list(whole)
+    )
+    text = f"worst case {_figures(whole[best], setting)}"
+    if untold != best:
+        text += f"; told nothing, {untold}: {_figures(whole[untold], setting)}"
+    return Advice(setting.title, best, text + ".")
+
+
+def _figures(made: list[Row], setting: Setting) -> str:
+    return ", ".join(
+        f"{short(row.worst.regret.value)} at rho = {rho:g} ({row.attack})"
+        for row, rho in zip(made, setting.rho, strict=True)
+    )
+
+
+def _unattacked(findings: Findings) -> Advice | None:
+    """Return who has the smallest regret where nobody attacks, and what protection
+    costs there.
+    """
+    arena = findings.arena
+    groups = {}
+    for setting in arena.settings:
+        name = next(
+            (
+                name
+                for name in arena.attacks_in(setting)
+                if arena.attack(name, setting, setting.rho[0]).rho == 0
+            ),
+            None,
+        )
+        if name is not None:
+            groups[setting.name] = findings.scores[setting.name, setting.rho[0], name]
+    everywhere = [
+        name for name in arena.policies if all(name in scores for scores in groups.values())
+    ]
+    if not groups or not everywhere:
+        return None
+
+    def average(name: str) -> float:
+        return math.exp(
+            sum(math.log(max(1.0, scores[name].regret.value)) for scores in groups.values())
+            / len(groups)
+        )
+
+    best = min(everywhere, key=average)
+    price = ", ".join(
+        f"{name} {average(name) / average(best):.2g} times"
+        for name in sorted(everywhere, key=average)[1:4]
+    )
+    others = f"; the next: {price}" if price else ""
+    return Advice(
+        "Nobody attacks",
+        best,
+        f"the smallest regret without an attack, on average over the settings{others}. It says "
+        "nothing of what an attack does to it.",
+    )
+
+
+def _listed(words: Collection[str]) -> str:
+    words = list(words)
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

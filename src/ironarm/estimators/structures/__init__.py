@@ -1,0 +1,1 @@
+"""The heaps, windows and pools under the estimators."""

@@ -1,0 +1,1 @@
+"""Nodes as processes of their own, over ZeroMQ."""

@@ -1,0 +1,388 @@
+"""The medium as a process of its own: all nodes talk to it, it renders what the
+receiver hears, it notices who is missing, and it keeps the record.
+
+A round:
+
+    rx  --ACK--> tx          round, attempt, channel (the nodes' own link, see `ack`)
+    tx  -> medium            "announce": a packet is about to come
+    medium -> jammer         "packet": the jammer hears of it, ...
+    jammer -> medium         "transmit" samples or not, then "heard" with the truth
+    medium -> tx             "go"
+    tx  -> medium            "transmit" samples; then the ACK is answered
+    tx  -> medium            "over", on hardware: was it covered until now? If not, the ACK says so, and the round is repeated
+    rx  -> medium            "receive": answered with samples, as the medium renders them
+    rx  -> medium            "record": what was measured; the medium adds the jammer's truth, and tells observers, never the receiver
+
+Time is virtual: each step waits for the one before. A node that is silent for
+`lost_seconds` is lost; the run stands still until it returns, and ends after
+`return_seconds`. A receiver that returns asks for the history and learns it again. The
+noise source takes no part in a simulated round: its level holds until it is found to be
+lost. On hardware it hears of a packet as the jammer does.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from ...errors import InvalidInput, NodeLost
+from ...validation import number, whole
+from ..backends.hardware import seconds
+from ..backends.simulated import Air, channel_at, samples_per_symbol
+from ..signal.medium import (
+    CENTRES_HZ,
+    WIDE_SPS,
+    Emission,
+    Samples,
+)
+from ..testbed.records import MOST_ROUNDS, Round
+from ..testbed.settings import Settings
+from .messages import (
+    BY_HAND,
+    Message,
+    decoded,
+    encoded,
+    router,
+    run_name,
+    samples_of,
+)
+
+NAMES = {
+    "tx": "transmitter",
+    "jammer": "jammer",
+    "rx": "receiver",
+    "noise": "noise source",
+    "observer": "observer",
+    "medium": "medium",
+}
+EMITTERS = {"tx": "transmitter", "jammer": "jammer"}
+MOST_GAIN_DB = 200.0
+
+
+def kind(role: str) -> str:
+    """Return the role without the word after a dot that tells observers apart, of
+    which there may be several.
+    """
+    return "observer" if role.startswith("observer.") else role
+
+
+class Hub:
+    """The medium's process; `serve` runs until the run is over.
+
+    Parameters
+    ----------
+    settings : of the run.
+    run : the run's name; nodes of another run are refused.
+    """
+
+    def __init__(self, settings: Settings, run: str = BY_HAND) -> None:
+        self.settings, self.times, self.run = settings, settings.processes, run_name(run)
+        medium = settings.medium()
+        self.air = Air(medium)
+        self.needed = ["tx", "jammer", "rx", *(["noise"] if self.times.noise_node else [])]
+        if self.times.noise_node:
+            # the noise source sets it when it is there
+            self.air.set_noise((0.0,) * len(CENTRES_HZ))
+        self.name = uuid4().hex
+        self.seen: dict[str, float] = {}
+        self.lost: dict[str, float] = {}
+        self.packet: tuple[int, int, int] | None = None
+        """Round, attempt and channel of the packet that is announced."""
+        self._announced = 0.0
+        self.asked = [
+            "jammer",
+            *(
+                ["noise"]
+                if self.times.noise_node and (settings.hardware or {}).get("devices")
+                else []
+            ),
+        ]
+        """Who hears of a packet before it is sent, and says when its noise is on the
+        air; the medium adds simulated noise by itself.
+        """
+        self.heard: set[str] = set()
+        self.sent: tuple[int, int] | None = None
+        self.truth: dict[int, bool] = {}
+        self.records: dict[int, dict[str, Any]] = {}
+        self._began, self._started = monotonic(), False
+        self._over: str | None = None
+        self._refused: set[bytes] = set()
+        self._socket = router(f"tcp://{self.times.host}:{self.times.port}")
+
+    def serve(self) -> None:
+        """Serve until the receiver says that all rounds are played, or a node does
+        not return: then NodeLost.
+        """
+        try:
+            while self._over is None:
+                if self._socket.poll(50):
+                    sender, *parts = self._socket.recv_multipart()
+                    (run, _, role), message = (
+                        sender.decode(errors="replace").rpartition("/"),
+                        decoded(parts),
+                    )
+                    if message is None or kind(role) not in NAMES:
+                        continue
+                    if run != self.run:
+                        self._refuse(sender, run, role)
+                        continue
+                    self._arrived(role)
+                    try:
+                        self._handle(role, message)
+                    except (
+                        InvalidInput,
+                        KeyError,
+                        TypeError,
+                        ValueError,
+                        ArithmeticError,
+                    ) as error:
+                        reason = f"{error} is missing" if type(error) is KeyError else str(error)
+                        self._say(
+                            f"passed over a message from the {NAMES[kind(role)]} that makes no "
+                            f"sense: {reason}"
+                        )
+                        if "id" in message.fields:  # somebody waits for the answer
+                            self._tell(
+                                role,
+                                {"op": "senseless", "id": message.fields["id"], "reason": reason},
+                            )
+                else:
+                    self._look()
+            for role in self.seen:
+                self._tell(role, {"op": "end", "reason": self._over})
+        except BaseException:
+            for role in self.seen:
+                self._tell(role, {"op": "end", "reason": "the medium was stopped."})
+            raise
+        finally:
+            self._socket.close()
+        if self._over:
+            raise NodeLost(self._over)
+
+    def _refuse(self, sender: bytes, run: str, role: str) -> None:
+        self._socket.send_multipart([sender, *encoded({"op": "refused", "run": self.run})])
+        if sender not in self._refused:
+            self._refused.add(sender)
+            self._say(
+                f"refused the {NAMES[kind(role)]} of another run, {run!r}; this is the run "
+                f"{self.run!r}"
+            )
+
+    @property
+    def complete(self) -> bool:
+        """Whether all nodes are there."""
+        return all(role in self.seen and role not in self.lost for role in self.needed)
+
+    def _arrived(self, role: str) -> None:
+        now = monotonic()
+        silent, returned = (
+            now - self.seen.get(role, -math.inf),
+            self.lost.pop(role, None) is not None,
+        )
+        self.seen[role] = now
+        if returned:
+            self._report(role, "back", f"the {NAMES[role]} is back after {silent:.1f} s of silence")
+        if (returned or silent == math.inf) and role in self.asked and role not in self.heard:
+            self._ask(role)
+        if not self._started and self.complete:
+            self._started = True
+            self._report("medium", "started", "all nodes are there")
+            if not self._observers:
+                self._say(
+                    "nobody watches; `ironarm radio watch` shows and saves the rounds until the "
+                    "run is over"
+                )
+        self._look()
+
+    def _look(self) -> None:
+        """Look who is missing."""
+        now = monotonic()
+        for role in self.needed:
+            if (
+                role in self.seen
+                and role not in self.lost
+                and now - self.seen[role] > self.times.lost_seconds
+            ):
+                self.lost[role] = now
+                if role in EMITTERS:
+                    self.air.silence(EMITTERS[role])
+                self.sent = None
+                self._report(
+                    role,
+                    "lost",
+                    f"the {NAMES[role]} has been silent for {self.times.lost_seconds:g} s; "
+                    f"waiting {self.times.return_seconds:g} s for its return",
+                )
+            if role in self.lost and now - self.lost[role] > self.times.return_seconds:
+                self._over = (
+                    f"the {NAMES[role]} did not return within {self.times.return_seconds:g} s; "
+                    f"the run ended after {len(self.records)} rounds."
+                )
+        if not self._started and now - self._began > self.times.start_seconds:
+            missing = ", ".join(NAMES[role] for role in self.needed if role not in self.seen)
+            self._over = (
+                f"after {self.times.start_seconds:g} s these nodes had not started: {missing}."
+            )
+
+    def _handle(self, role: str, message: Message) -> None:
+        fields, op = message.fields, message.op
+        answer: dict[str, Any] = {"id": fields.get("id")}
+        if op == "alive":
+            self._tell(role, {"op": "alive", "hub": self.name})
+        elif op == "announce" and role == "tx":
+            self._announce(
+                *(
+                    whole(name, fields[name], below=MOST_ROUNDS)
+                    for name in ("round", "attempt", "channel")
+                )
+            )
+        elif op == "heard" and role in self.asked:
+            if self.packet and self.packet[:2] == (fields["round"], fields["attempt"]):
+                if role == "jammer":
+                    self.truth[self.packet[0]] = bool(fields["hit"])
+                self.heard.add(role)
+                if self.heard.issuperset(self.asked):
+                    self._tell(
+                        "tx", {"op": "go", "round": self.packet[0], "attempt": self.packet[1]}
+                    )
+        elif op == "over" and role == "tx":
+            covered = self._covered((fields["round"], fields["attempt"]))
+            self._tell(role, {"op": "over", "covered": covered, **answer})
+            if not covered:
+                self._report(
+                    "tx",
+                    "late",
+                    f"round {fields['round']} took longer than its packet's noise lasts, and is "
+                    "repeated; if that happens often, make jam_seconds longer",
+                )
+        elif op == "transmit" and role in EMITTERS:
+            self._transmit(role, message)
+            self._tell(role, {"op": "sent", **answer})
+        elif op == "receive" and role == "rx":
+            self._receive(message, answer)
+        elif op == "noise" and role == "noise":
+            self.air.set_noise(tuple(float(level) for level in fields["levels"]))
+            self._tell(role, {"op": "set", **answer})
+        elif op == "record" and role == "rx":
+            self._keep(fields["rounds"])
+            self._tell(role, {"op": "kept", **answer})
+        elif op == "history" and role == "rx":
+            if self.complete:  # until all are there the receiver waits
+                self._tell(role, {"op": "history", "history": self._history(), **answer})
+        elif op == "watch" and kind(role) == "observer":
+            self._tell(role, {"op": "rounds", "rounds": list(self.records.values())})
+        elif op == "finish" and role == "rx":
+            self._over = ""
+
+    def _announce(self, round_number: int, attempt: int, channel: int) -> None:
+        if not 0 <= channel < len(CENTRES_HZ):
+            raise InvalidInput(f"channel {channel} does not exist.")
+        self.packet, self.sent, self._announced = (
+            (round_number, attempt, channel),
+            None,
+            monotonic(),
+        )
+        self.heard.clear()
+        self.air.begin(round_number)
+        for role in self.asked:
+            if role not in self.lost:
+                self._ask(role)
+
+    def _covered(self, packet: tuple[int, int]) -> bool:
+        """Say whether noise that belongs to a packet just sent is certain to have
+        lasted: it began after the packet was announced, and lasts `jam_seconds`.
+        """
+        if self.packet is None or self.packet[:2] != packet:
+            return False
+        noisy = "noise" in self.asked or self.truth.get(packet[0], False)
+        return not noisy or monotonic() - self._announced < seconds(self.settings, "jam_seconds")
+
+    def _ask(self, role: str) -> None:
+        if self.packet:
+            self._tell(
+                role,
+                {
+                    "op": "packet",
+                    **dict(zip(("round", "attempt", "channel"), self.packet, strict=True)),
+                },
+            )
+
+    def _transmit(self, role: str, message: Message) -> None:
+        fields = message.fields
+        if self.packet is None or (
+            role == "tx" and (fields.get("round"), fields.get("attempt")) != self.packet[:2]
+        ):
+            return
+        sps = samples_per_symbol(float(fields["rate_hz"]))
+        if sps == WIDE_SPS or not len(message.payload):
+            raise InvalidInput("a burst needs samples of one channel.")
+        gain = number("gain_db", fields["gain_db"], at_least=-MOST_GAIN_DB, at_most=MOST_GAIN_DB)
+        burst = Emission(
+            Samples(samples_of(message), sps),
+            channel_at(float(fields["frequency_hz"])),
+            EMITTERS[role],
+            gain,
+            0.0,
+            role == "tx",
+        )
+        self.air.silence(EMITTERS[role])  # the same burst twice is one: the first answer was lost
+        self.air.emit(burst)
+        if role == "tx":
+            self.sent = self.packet[:2]
+
+    def _receive(self, message: Message, answer: dict[str, Any]) -> None:
+        fields = message.fields
+        if not self.complete:
+            return  # the receiver asks again
+        if self.sent != (fields["round"], fields["attempt"]):
+            self._tell("rx", {"op": "nothing", **answer})
+            return
+        count = int(fields["count"])
+        if not 0 < count <= 10_000_000:
+            raise InvalidInput(f"{count} samples cannot be received at once.")
+        self._tell(
+            "rx",
+            {"op": "samples", **answer},
+            self.air.hear(float(fields["frequency_hz"]), float(fields["rate_hz"]), count),
+        )
+
+    def _keep(self, rounds: list[Any]) -> None:
+        for record in [Round.of(fields, jammed=None) for fields in rounds]:  # all of them, or none
+            if record.round not in self.records:
+                self.records[record.round] = record._replace(
+                    jammed=self.truth.get(record.round)
+                )._asdict()
+                self._tell_observers({"op": "rounds", "rounds": [self.records[record.round]]})
+
+    def _history(self) -> list[dict[str, Any]]:
+        """Return the records from the first round on, without the jammer's truth,
+        which no receiver sees.
+        """
+        history: list[dict[str, Any]] = []
+        while (record := self.records.get(len(history))) is not None:
+            history.append({name: value for name, value in record.items() if name != "jammed"})
+        return history
+
+    def _report(self, role: str, what: str, text: str) -> None:
+        self._say(text)
+        self._tell_observers({"op": "status", "role": role, "what": what, "text": text})
+
+    def _say(self, text: str) -> None:
+        print(f"medium: {text}", file=sys.stderr, flush=True)
+
+    def _tell_observers(self, fields: dict[str, Any]) -> None:
+        for role in self._observers:
+            self._tell(role, fields)
+
+    @property
+    def _observers(self) -> list[str]:
+        return [role for role in self.seen if kind(role) == "observer"]
+
+    def _tell(self, role: str, fields: dict[str, Any], samples: np.ndarray | None = None) -> None:
+        if role in self.seen:
+            self._socket.send_multipart([f"{self.run}/{role}".encode(), *encoded(fields, samples)])

@@ -1,0 +1,224 @@
+"""All nodes as processes, started and watched by this one: `ironarm radio run
+--processes`.
+
+This process observes the run, and sees when one that it started dies. It never restarts
+one by itself; it says what to type. When it ends, however it ends, the others end too.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic, perf_counter
+
+from ...errors import NodeLost
+from ..backends.hardware import check_devices
+from ..testbed.records import Round, Run
+from ..testbed.settings import Settings
+from .hub import NAMES
+from .observer import observe
+
+END_SECONDS = 5.0
+"""So long a process may take to end by itself; then it is stopped."""
+
+
+class Crew:
+    """The processes of one run; a context manager, none is left when it is over.
+
+    Parameters
+    ----------
+    settings : where `port` or `ack_port` is 0, a free one is found.
+    say : called with a line of text when something happens.
+    acknowledged : the set-up's word from the command line, handed on to nodes that
+        transmit on hardware.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        say: Callable[[str], None] = lambda _: None,
+        acknowledged: str | None = None,
+    ) -> None:
+        times = settings.processes
+        self.settings = replace(
+            settings,
+            processes=replace(
+                times, port=times.port or free_port(), ack_port=times.ack_port or free_port()
+            ),
+        )
+        self.run = secrets.token_hex(4)
+        """The run's name, which no other run has: one that was given the same ports
+        is refused.
+        """
+        self._say, self._acknowledged = say, acknowledged
+        self.running: dict[str, subprocess.Popen[bytes]] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="ironarm-radio-")
+        self.config = Path(self._folder.name) / "config.json"
+
+    def __enter__(self) -> Crew:
+        self.config.write_text(json.dumps(self.settings.to_dict()), encoding="utf-8")
+        try:
+            for role in (
+                "medium",
+                "tx",
+                "jammer",
+                "rx",
+                *(["noise"] if self.settings.processes.noise_node else []),
+            ):
+                self.start(role)
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def start(self, role: str) -> None:
+        """Start a node, the first time or again; what is left of it is killed first."""
+        if role in self.running:
+            self.running[role].kill()
+            self.running[role].wait()
+            self._forget(role)
+        command = [sys.executable, "-m", "ironarm", *self._arguments(role), "--with-parent"]
+        # a session of its own: Ctrl-C reaches this process alone, which then stops
+        # them; standard input tells them when it is gone
+        with self._log(role).open("ab") as log:
+            self.running[role] = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def _arguments(self, role: str) -> list[str]:
+        acknowledged = (
+            ["--acknowledge-transmitting", self._acknowledged] if self._acknowledged else []
+        )
+        return [
+            "radio",
+            "node",
+            role,
+            "--config",
+            str(self.config),
+            "--run",
+            self.run,
+            *acknowledged,
+        ]
+
+    def look(self) -> list[str]:
+        """Return which processes have died since the last look, and say so, with
+        their last words.
+        """
+        died = []
+        for role, process in list(self.running.items()):
+            code = process.poll()
+            if code is not None:
+                self._forget(role)
+                died.append(role)
+                how = (
+                    f"was ended by signal {signal.Signals(-code).name}"
+                    if code < 0
+                    else f"ended with code {code}"
+                )
+                self._say(
+                    f"the {NAMES[role]}'s process {how}; to start it again: "
+                    f"{shlex.join(['ironarm', *self._arguments(role)])}"
+                )
+                if words := self.last_words(role):
+                    self._say(f"the {NAMES[role]}'s last words: {words}")
+        return died
+
+    def last_words(self, role: str) -> str:
+        """Return the last line that a node wrote on standard error, empty if there
+        is none.
+        """
+        lines = self._log(role).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+    def _log(self, role: str) -> Path:
+        return Path(self._folder.name) / f"{role}.log"
+
+    def kill(self, role: str) -> None:
+        """Kill a node, for tests of what happens then."""
+        self.running[role].kill()
+
+    def _forget(self, role: str) -> None:
+        process = self.running.pop(role)
+        if process.stdin:
+            process.stdin.close()
+
+    def _stop(self) -> None:
+        until = monotonic() + END_SECONDS
+        for process in self.running.values():
+            process.terminate()
+        for role in list(self.running):
+            try:
+                self.running[role].wait(max(0.0, until - monotonic()))
+            except subprocess.TimeoutExpired:
+                self.running[role].kill()
+                self.running[role].wait()
+            self._forget(role)
+        self._folder.cleanup()
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def wait(self) -> None:
+        """Let the processes end by themselves, as they do when the run is over."""
+        until = monotonic() + END_SECONDS
+        for role in list(self.running):
+            try:
+                self.running[role].wait(max(0.0, until - monotonic()))
+                self._forget(role)
+            except subprocess.TimeoutExpired:
+                pass
+
+
+def run_processes(
+    settings: Settings,
+    on_round: Callable[[Round], None] = lambda _: None,
+    say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True),
+    *,
+    acknowledged: str | None = None,
+    on_start: Callable[[Crew], None] = lambda _: None,
+) -> Run:
+    """Run the testbed in several processes; NodeLost if a node dies and does not return
+    in time.
+
+    Parameters
+    ----------
+    settings : see `Crew`.
+    on_round : called with each round.
+    say : called with a line of text when a node dies, is lost or returns.
+    acknowledged : see `Crew`.
+    on_start : called with the crew when its processes have been started.
+    """
+    settings.check_for_processes()
+    check_devices(settings)  # each node would say the same
+    settings.medium()  # a calibration that cannot be read likewise
+    began = perf_counter()
+    with Crew(settings, say, acknowledged) as crew:
+        on_start(crew)
+
+        def look(started: bool) -> None:
+            for role in crew.look():
+                if not started:
+                    raise NodeLost(
+                        f"the {NAMES[role]} did not start: "
+                        f"{crew.last_words(role) or 'it said nothing.'}"
+                    )
+
+        rounds = observe(crew.settings.processes, crew.run, on_round, say, look)
+        crew.wait()
+    return Run(crew.settings, rounds, perf_counter() - began)
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody listens at just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,1 @@
+"""The physical layer: waveform, medium, receiver, and the same chain compiled."""

@@ -1,0 +1,182 @@
+"""Rounds of the testbed as the wideband view hears them: a policy chooses a channel, a
+packet is sent, maybe jammed, received, and its SINR is the policy's reward.
+
+For recordings and pictures; whole studies go through the compiled chain of `link.py`,
+which renders one channel only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...agent.agent import Agent
+from ...attacks import Attack
+from ...policies import Policy
+from ...validation import number, whole
+from ..bandit import RadioBandit
+from ..testbed.jamming import PerChannel, Strategy
+from .medium import (
+    SYMBOL_RATE,
+    WIDE_SPS,
+    Emission,
+    Medium,
+    Noise,
+    Packet,
+    channelise,
+    window_symbols,
+)
+from .randomness import key, uniform
+from .receiver import PacketReport, Receiver
+from .waveform import HALF_SPAN
+
+ROUND_SECONDS = 2.0
+"""The paper's time between packets."""
+
+FLOOR_DB = 10.0
+"""The receiver's own noise lies so far below the quietest channel; it is all there
+is outside of the channels.
+"""
+
+JAM_PACKETS = 2.0
+"""How many packets long a jamming burst is: it begins before the packet and ends
+after it, as in the paper's spectrogram.
+"""
+
+COIN = 77
+"""Keeps the jammer's coins apart from all other random numbers of a round."""
+
+
+@dataclass(frozen=True)
+class Burst:
+    """What is heard around one packet, at 5 MS/s; the idle time between packets is left
+    out.
+
+    Attributes
+    ----------
+    round : 1 for the first.
+    channel : where the packet was sent.
+    jammed : whether the jammer hit it.
+    samples : complex samples.
+    packet : first sample and number of samples of the packet.
+    jam : the same of the jamming; None if there is none.
+    report : what the receiver says of the packet.
+    """
+
+    round: int
+    channel: int
+    jammed: bool
+    samples: np.ndarray
+    packet: tuple[int, int]
+    jam: tuple[int, int] | None
+    report: PacketReport
+
+
+def medium_of(bandit: RadioBandit, seed: int) -> Medium:
+    """Return a medium whose channels have the noise of the bandit's."""
+    floor = float(bandit.n0.min()) * 10 ** (-FLOOR_DB / 10)
+    return Medium(
+        noise=[float(n0) - floor for n0 in bandit.n0],
+        floor=floor,
+        wander_db=float(bandit.wander_db.mean()),
+        seed=seed,
+    )
+
+
+def jam_of(bandit: RadioBandit, channel: int, symbols: int, start: float) -> Emission:
+    """Return the jammer's noise that brings a channel to its jammed mean."""
+    return Emission(
+        Noise(symbols),
+        channel,
+        emitter="jammer",
+        power_db=10 * math.log10(max(float(bandit.jam[channel]), 1e-30)),
+        start=start,
+        moving=False,
+    )
+
+
+def bursts(
+    bandit: RadioBandit,
+    attack: Attack | Strategy,
+    policy: Policy,
+    *,
+    rounds: int,
+    seed: int = 0,
+    milliseconds: float = 4.0,
+) -> Iterator[Burst]:
+    """Play rounds one after another, and yield what is heard in each.
+
+    Parameters
+    ----------
+    bandit : the channels; its tier does not matter. It must have five channels.
+    attack : a `Jammer`, or a strategy of `jamming`, for which the first round is round
+        0: they decide who is jammed; other attacks do not change the signal.
+    policy : who chooses the channels.
+    rounds : how many.
+    seed : of everything; the same seed gives the same samples.
+    milliseconds : how much of each round is heard, the packet in its middle; a packet
+        takes 0.94, a jammed one twice that.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> heard = list(
+    ...     bursts(ia.RadioBandit(), ia.Jammer(0.3), ia.UCB(), rounds=5, seed=4)
+    ... )
+    >>> [burst.channel for burst in heard], len(heard[0].samples) / 5e6
+    ([0, 1, 2, 3, 4], 0.004008)
+    >>> all(
+    ...     burst.report.round == burst.round for burst in heard if not burst.jammed
+    ... )
+    True
+    """
+    rounds = whole("rounds", rounds, at_least=1)
+    medium = medium_of(bandit, seed)
+    packet, jam = medium.format.length, round(JAM_PACKETS * medium.format.length)
+    shortest = (jam + window_symbols(medium.format) - packet) / SYMBOL_RATE * 1000
+    number("milliseconds", milliseconds, at_least=math.ceil(shortest * 10) / 10)
+    symbols = math.ceil(milliseconds / 1000 * SYMBOL_RATE / 10) * 10
+    strategy = (
+        PerChannel(
+            [
+                attack.rho * bool(shown != channel)
+                for channel, shown in enumerate(attack.shows(bandit))
+            ]
+        )
+        if isinstance(attack, Attack)
+        else attack
+    )
+    agent, receiver = (
+        Agent(policy, arms=bandit.arms, seed=seed),
+        Receiver(medium.format, sps=3, floor_db=bandit.missed),
+    )
+    for number_of_round in range(1, rounds + 1):
+        channel = int(agent.select())
+        start = (symbols - window_symbols(medium.format)) // 2
+        sent = [Emission(Packet(medium.format.symbols(number_of_round)), channel, start=start)]
+        jammed = bool(
+            bandit.jam[channel] > 0
+            and strategy.hits(
+                number_of_round - 1, channel, uniform(key(seed, number_of_round, COIN))
+            )
+        )
+        begin = start + HALF_SPAN - (jam - packet) // 2
+        if jammed:
+            sent.append(jam_of(bandit, channel, jam, begin))
+        samples = medium.wideband(sent, symbols=symbols, round_number=number_of_round)
+        report = receiver.receive(channelise(samples, channel))
+        agent.update(channel, report.sinr_db)
+        first = start + HALF_SPAN + medium.path(0, number_of_round).delay
+        place = (round(first * WIDE_SPS), packet * WIDE_SPS)
+        yield Burst(
+            number_of_round,
+            channel,
+            jammed,
+            samples,
+            place,
+            (begin * WIDE_SPS, jam * WIDE_SPS) if jammed else None,
+            report,
+        )

@@ -1,0 +1,199 @@
+"""The inner loops of `kernels.py`: keyed random numbers, carriers, filters.
+
+Complex numbers are two arrays, in single precision.
+
+The random numbers are those of `randomness.py`: the words are the same bit for bit, the
+normal numbers to about 2e-5.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...marks import cold, hot
+
+STEP = np.uint64(0x9E3779B97F4A7C15)
+_FOLD = np.uint64(0xD1342543DE82EF95)
+_A = np.uint64(0xBF58476D1CE4E5B9)
+_B = np.uint64(0x94D049BB133111EB)
+_30, _27, _31, _32, _12 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32), np.uint64(12)
+_LOW = np.uint64(0xFFFFFFFF)
+_TOP = np.uint64(0x80000000)
+_2_TO_MINUS_52 = 2.0**-52
+_2_TO_MINUS_32 = np.float32(2.0**-32)
+_2_TO_MINUS_33 = np.float32(2.0**-33)
+_HALF = np.float32(0.5)
+_CENTRE = np.float32(0.425)
+_CENTRE_SQUARE = np.float32(0.180625)
+_ONE = np.float32(1.0)
+_SHIFT = np.float32(1.6)
+# Wichura's AS 241, single precision (PPND7)
+_A0, _A1, _A2, _A3 = (
+    np.float32(3.3871327179e0),
+    np.float32(5.0434271938e1),
+    np.float32(1.5929113202e2),
+    np.float32(5.9109374720e1),
+)
+_B1, _B2, _B3 = np.float32(1.7895169469e1), np.float32(7.8757757664e1), np.float32(6.7187563600e1)
+_C0, _C1, _C2, _C3 = (
+    np.float32(1.4234372777e0),
+    np.float32(2.7568153900e0),
+    np.float32(1.3067284816e0),
+    np.float32(1.7023821103e-1),
+)
+_D1, _D2 = np.float32(7.3700164250e-1), np.float32(1.2021132975e-1)
+
+
+@hot
+def mix(z):
+    """Return SplitMix64's hash."""
+    z = (z ^ (z >> _30)) * _A
+    z = (z ^ (z >> _27)) * _B
+    return z ^ (z >> _31)
+
+
+@hot
+def fold(key, number):
+    """Return the key of a number under a key."""
+    return mix(key + number * _FOLD)
+
+
+@hot
+def uniform(key):
+    """Return one uniform number in (0, 1)."""
+    return ((mix(key + STEP) >> _12) + 0.5) * _2_TO_MINUS_52
+
+
+@cold
+def draw_normals(key, step, first, second, places, tails):
+    """Fill two arrays with independent standard normal numbers: number i from the
+    word key + i * step, upper and lower half.
+    """
+    count = len(first)
+    for i in range(count):
+        word = mix(key + np.uint64(i) * step)
+        first[i] = np.float32(np.int32((word >> _32) ^ _TOP)) * _2_TO_MINUS_32
+        second[i] = np.float32(np.int32((word & _LOW) ^ _TOP)) * _2_TO_MINUS_32
+    normals_of(first, places, tails)
+    normals_of(second, places, tails)
+
+
+@cold
+def normals_of(out, places, tails):
+    """Turn numbers uniform on (-1/2, 1/2) into standard normal ones: all as if
+    central, then again the 15 % in the tails.
+    """
+    count = len(out)
+    found = 0
+    for i in range(count):
+        places[found] = i
+        found += abs(out[i]) > _CENTRE
+    for k in range(found):
+        tails[k] = out[places[k]]
+    for i in range(count):
+        q = out[i]
+        r = _CENTRE_SQUARE - q * q
+        out[i] = (
+            q * (((_A3 * r + _A2) * r + _A1) * r + _A0) / (((_B3 * r + _B2) * r + _B1) * r + _ONE)
+        )
+    for k in range(found):
+        # the clamp keeps the logarithm finite where single precision has rounded to the
+        # very end
+        r = math.sqrt(-math.log(max(_HALF - abs(tails[k]), _2_TO_MINUS_33))) - _SHIFT
+        z = (((_C3 * r + _C2) * r + _C1) * r + _C0) / ((_D2 * r + _D1) * r + _ONE)
+        out[places[k]] = z if tails[k] > 0 else -z
+
+
+@cold
+def carrier(angle, re, im):
+    """Fill arrays with cos and sin of 0, angle, 2 angle, ..., each half from the one
+    before.
+    """
+    re[0] = 1.0
+    im[0] = 0.0
+    count = len(re)
+    done = 1
+    while done < count:
+        c = np.float32(math.cos(angle * done))
+        s = np.float32(math.sin(angle * done))
+        more = min(done, count - done)
+        old_re, old_im, new_re, new_im = (
+            re[:more],
+            im[:more],
+            re[done : done + more],
+            im[done : done + more],
+        )
+        for i in range(more):
+            a, b = old_re[i], old_im[i]
+            new_re[i] = a * c - b * s
+            new_im[i] = a * s + b * c
+        done += more
+
+
+@cold
+def add_turned(out_re, out_im, in_re, in_im, w_re, w_im, c, s):
+    """Add the numbers times the carrier times (c + j s)."""
+    for i in range(len(out_re)):
+        a = w_re[i] * c - w_im[i] * s
+        b = w_re[i] * s + w_im[i] * c
+        out_re[i] += in_re[i] * a - in_im[i] * b
+        out_im[i] += in_re[i] * b + in_im[i] * a
+
+
+@cold
+def add_conjugate(out_re, out_im, in_re, in_im, c, s):
+    """Add the numbers times (c - j s)."""
+    for i in range(len(out_re)):
+        out_re[i] += in_re[i] * c + in_im[i] * s
+        out_im[i] += in_im[i] * c - in_re[i] * s
+
+
+@cold
+def add_scaled(out, numbers, factor):
+    """Add the numbers times the factor."""
+    for i in range(len(out)):
+        out[i] += numbers[i] * factor
+
+
+@cold
+def add_filtered(out, source, taps):
+    """Add sum over k of taps[k] * source[n + k] to each out[n]; the number of taps
+    is a multiple of 8.
+    """
+    count = len(out)
+    for k in range(0, len(taps), 8):
+        h0, h1, h2, h3, h4, h5, h6, h7 = (
+            taps[k],
+            taps[k + 1],
+            taps[k + 2],
+            taps[k + 3],
+            taps[k + 4],
+            taps[k + 5],
+            taps[k + 6],
+            taps[k + 7],
+        )
+        s0, s1, s2, s3 = (
+            source[k : k + count],
+            source[k + 1 : k + 1 + count],
+            source[k + 2 : k + 2 + count],
+            source[k + 3 : k + 3 + count],
+        )
+        s4, s5, s6, s7 = (
+            source[k + 4 : k + 4 + count],
+            source[k + 5 : k + 5 + count],
+            source[k + 6 : k + 6 + count],
+            source[k + 7 : k + 7 + count],
+        )
+        for n in range(count):
+            out[n] += (
+                h0 * s0[n]
+                + h1 * s1[n]
+                + h2 * s2[n]
+                + h3 * s3[n]
+                + h4 * s4[n]
+                + h5 * s5[n]
+                + h6 * s6[n]
+                + h7 * s7[n]
+            )

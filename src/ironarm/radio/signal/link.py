@@ -1,0 +1,176 @@
+"""Many packets at once through the compiled chain of `kernels.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from ...engine.machine import compiled
+from ...errors import InvalidInput
+from . import kernels
+from .kernels import (
+    BANK_ROWS,
+    EACH,
+    PAD,
+    Chain,
+    Space,
+)
+from .medium import window_symbols
+from .receiver import Receiver, design, segment_template
+from .waveform import HALF_SPAN, rrc
+
+
+@dataclass(frozen=True)
+class Link:
+    """Packets of one channel from the transmitter to their SINR: the same as
+    `Medium.narrowband` and `Receiver.receive`, a packet with that key, in a fraction of
+    the time.
+
+    A packet depends on its key, noise, jamming and wander alone, so batches of any size
+    give the same numbers, bit for bit. Threads may share a link.
+
+    Parameters
+    ----------
+    receiver : the receiver, with its packet format, samples a symbol and floor.
+
+    Examples
+    --------
+    >>> from ironarm.radio.signal.randomness import key
+    >>> keys = np.array([key(1, 0, i) for i in range(100)])
+    >>> link = Link()
+    >>> clean, jammed = (
+    ...     link.sinr(keys, n0=10**-4.1),
+    ...     link.sinr(keys, n0=10**-4.1, jam=0.1),
+    ... )
+    >>> round(float(clean.mean()), 1), round(float(jammed.mean()), 1)
+    (41.0, 10.0)
+    """
+
+    receiver: Receiver = field(default_factory=Receiver)
+
+    def sinr(
+        self,
+        keys: np.ndarray,
+        n0: Any,
+        jam: Any = 0.0,
+        wander_db: Any = 0.0,
+        rounds: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return each packet's SINR in dB, the floor for packets that were missed.
+
+        Parameters
+        ----------
+        keys : the packets' keys, 64-bit words; `randomness.key(seed, trial, round)`
+            gives those of `Medium`.
+        n0 : noise for each complex sample; one number, or one for each packet.
+        jam : power of a jammer's noise, likewise.
+        wander_db : standard deviation of the packet's level, likewise.
+        rounds : the numbers in the headers; None for 0.
+        """
+        keys = np.ascontiguousarray(keys, np.uint64)
+        count = len(keys)
+        numbers = [np.full(count, value, dtype=float) for value in (n0, jam, wander_db)]
+        headers = (
+            np.zeros(count, np.int64)
+            if rounds is None
+            else np.ascontiguousarray(np.asarray(rounds, np.int64) % 2**32)
+        )
+        out = np.empty(count)
+        compiled(kernels.measure)(self.chain, self.space(), keys, headers, *numbers, out)
+        return out
+
+    def receive(self, windows: np.ndarray) -> np.ndarray:
+        """Return the SINR of the packet in each window, a row of samples as
+        `Medium.narrowband` returns them.
+        """
+        windows = np.atleast_2d(windows)
+        if windows.shape[1] != self.chain.width * self.chain.sps:
+            raise InvalidInput(
+                f"each window must have {self.chain.width * self.chain.sps} samples, got "
+                f"{windows.shape[1]}; for other lengths use Receiver.receive."
+            )
+        re, im = (
+            np.ascontiguousarray(part, np.float32).ravel() for part in (windows.real, windows.imag)
+        )
+        out = np.empty(len(windows))
+        compiled(kernels.measure_windows)(self.chain, self.space(), re, im, out)
+        return out
+
+    @cached_property
+    def chain(self) -> Chain:
+        """The tables that all packets share."""
+        format, sps = self.receiver.format, self.receiver.sps
+        fit = design(format)
+        return Chain(
+            sps=sps,
+            width=window_symbols(format),
+            length=format.length,
+            repeats=format.header_repeats,
+            places=window_symbols(format) - (format.length - 1) - 2 * HALF_SPAN,
+            known=float(format.known_count),
+            middle=float(-fit.places[0]),
+            detect_db=float(self.receiver.detect_db),
+            floor_db=float(self.receiver.floor_db),
+            reference=_parts(fit.reference),
+            slope=_parts(fit.slope),
+            inverse=np.append(fit.inverse.ravel(), np.vdot(fit.slope, fit.reference).real),
+            template=_parts(segment_template(sps)),
+            bank=pulse_bank(sps),
+        )
+
+    @cached_property
+    def _sent(self) -> np.ndarray:
+        """A packet's symbols between zeros, the header still empty: real parts, then
+        imaginary parts.
+        """
+        return _parts(
+            np.concatenate(
+                [
+                    np.zeros(2 * HALF_SPAN),
+                    self.receiver.format.reference,
+                    np.zeros(2 * HALF_SPAN + EACH),
+                ]
+            )
+        )
+
+    def space(self) -> Space:
+        """Return memory for one call."""
+        chain = self.chain
+        window, single, sent = (
+            chain.sps * (chain.width + PAD),
+            chain.width + EACH + PAD,
+            len(self._sent) // 2,
+        )
+        sizes = [window, window, sent, sent, *[single] * 6, chain.sps * EACH, EACH, single]
+        floats = np.zeros(sum(sizes), np.float32)
+        floats[2 * window : 2 * (window + sent)] = self._sent
+        ends = list(accumulate(sizes))
+        return Space._make(
+            [
+                *(floats[end - size : end] for size, end in zip(sizes, ends, strict=True)),
+                np.empty(single, np.int64),
+                np.zeros(5),
+            ]
+        )
+
+
+def pulse_bank(sps: int) -> np.ndarray:
+    """Return the pulse at delays -1/R, 0, 1/R, ... 1 + 1/R samples (R = BANK_ROWS),
+    each as EACH taps for each phase of the samples.
+    """
+    delays = (np.arange(BANK_ROWS + 3) - 1) / BANK_ROWS
+    bank = np.zeros((len(delays), sps, EACH), np.float32)
+    for phase in range(sps):
+        taps = np.arange(2 * HALF_SPAN + 1 if phase == 0 else 2 * HALF_SPAN) * sps + phase
+        bank[:, phase, : len(taps)] = rrc(
+            (taps - HALF_SPAN * sps - delays[:, None]) / sps
+        ) / np.sqrt(sps)
+    return bank.ravel()
+
+
+def _parts(values: np.ndarray) -> np.ndarray:
+    return np.concatenate([values.real, values.imag]).astype(np.float32)

@@ -1,0 +1,1 @@
+"""The closed loop: settings, nodes, jammer, rounds and their records."""

@@ -1,0 +1,206 @@
+"""The testbed's nodes that transmit: a transmitter that obeys, a jammer, a noise
+source. Each knows nothing of the others; the receiver that decides is in `rx_agent`.
+
+A node is the same on the simulated medium, in one process or in several, and on
+hardware; only its radio differs. What a node transmits on hardware goes through a
+`GuardedRadio`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.fft import next_fast_len
+
+from ..backends.protocol import Radio
+from ..signal.medium import CENTRES_HZ, in_channel, window_symbols
+from ..signal.randomness import (
+    complex_normals,
+    key,
+    normal,
+    uniform,
+)
+from ..signal.waveform import STANDARD, PacketFormat, modulate
+from .jamming import Strategy
+
+JAMMER_STREAM = 2**40
+"""In a packet's place of a trial's number: the jammer's random numbers are its own,
+and a jammer that comes back makes the same choices.
+"""
+
+NOISE_STREAM, WANDER_STREAM = JAMMER_STREAM + 1, JAMMER_STREAM + 3
+"""In the same place: the noise source's random numbers, and the levels of a
+transmitter that wanders by itself.
+"""
+
+
+class TxNode:
+    """The transmitter: sends the packet of a round in the channel that the ACK names.
+
+    The same ACK twice is one packet.
+
+    Parameters
+    ----------
+    radio : tuned and set by this node.
+    format : the packets' layout.
+    sps : samples to a symbol of the radio.
+    centres_hz : of the channels, as the radio knows them.
+    wander_db : standard deviation of the packets' level, in dB, where the path has none
+        of its own.
+    headroom_db : all packets are sent so much weaker, and wander at most so far: none
+        is stronger than the gain allows.
+    seed : of the wander.
+    """
+
+    def __init__(
+        self,
+        radio: Radio,
+        format: PacketFormat = STANDARD,
+        sps: int = 2,
+        centres_hz: Sequence[float] = CENTRES_HZ,
+        *,
+        wander_db: float = 0.0,
+        headroom_db: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        self.radio, self.format, self.sps, self.centres_hz = radio, format, sps, centres_hz
+        self.wander_db, self.headroom_db, self.seed = wander_db, headroom_db, seed
+        self.packets = 0
+        self._last: tuple[int, int] | None = None
+
+    def is_sent(self, round_number: int, attempt: int) -> bool:
+        """Return whether the last packet was that one."""
+        return self._last == (round_number, attempt)
+
+    def send(self, round_number: int, attempt: int, channel: int) -> None:
+        """Send the packet of an attempt at a round, unless that is what was sent
+        last.
+        """
+        if self.is_sent(round_number, attempt):
+            return
+        self.radio.tune(self.centres_hz[channel])
+        self.radio.transmit(self.packet(round_number))
+        self._last = (round_number, attempt)
+        self.packets += 1
+
+    def packet(self, round_number: int) -> np.ndarray:
+        """Return the samples of a round's packet."""
+        wander = (
+            self.wander_db * normal(key(self.seed, WANDER_STREAM, round_number))
+            if self.wander_db
+            else 0.0
+        )
+        level_db = min(max(wander, -self.headroom_db), self.headroom_db) - self.headroom_db
+        return modulate(self.format.symbols(round_number), self.sps) * 10 ** (level_db / 20)
+
+
+class JammerNode:
+    """The jammer: hears that a packet is on its way in a channel, and covers it with
+    noise or not, by its strategy and its own random numbers.
+
+    Parameters
+    ----------
+    strategy : which packets it hits; see `jamming`.
+    seed : of its own stream. What it does in a round depends on the seed, the round and
+        the channel only.
+    power_db : the power at which it transmits in each channel, in dB.
+    radio : None if somebody else renders the noise, who asks `decide`.
+    sps : samples to a symbol of the radio.
+    symbols : how long it jams; a packet's window by default.
+    centres_hz : of the channels, as the radio knows them.
+
+    Attributes
+    ----------
+    truth : for each round, whether it was jammed. It is for records; no receiver sees
+        it.
+    """
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        seed: int,
+        power_db: Sequence[float] = (0.0,) * len(CENTRES_HZ),
+        radio: Radio | None = None,
+        sps: int = 2,
+        symbols: int | None = None,
+        centres_hz: Sequence[float] = CENTRES_HZ,
+    ) -> None:
+        self.strategy, self.seed, self.power_db, self.radio, self.centres_hz = (
+            strategy,
+            seed,
+            power_db,
+            radio,
+            centres_hz,
+        )
+        self.sps, self.symbols = sps, window_symbols(STANDARD) if symbols is None else symbols
+        self.truth: dict[int, bool] = {}
+
+    def decide(self, round_number: int, channel: int) -> bool:
+        """Return whether it jams this packet, and remember it."""
+        hit = self.strategy.hits(
+            round_number, channel, uniform(key(self.seed, JAMMER_STREAM, round_number))
+        )
+        self.truth[round_number] = hit
+        return hit
+
+    def act(self, round_number: int, channel: int) -> bool:
+        """Decide, and jam."""
+        hit = self.decide(round_number, channel)
+        if hit and self.radio is not None:
+            self.radio.tune(self.centres_hz[channel])
+            self.radio.set_gain(self.power_db[channel])
+            self.radio.transmit(
+                channel_noise(
+                    key(self.seed, JAMMER_STREAM, round_number, 1), self.symbols, self.sps
+                )
+            )
+        return hit
+
+
+class NoiseNode:
+    """The noise source: white noise over each packet, at the channel's level, as
+    calibration found it. The simulated medium adds such noise by itself and needs the
+    levels only.
+
+    Parameters
+    ----------
+    levels : linear power in each channel; 1 is full: as much in a packet's band as a
+        packet has.
+    seed : of its noise.
+    radio : None on the simulated medium.
+    sps : samples to a symbol of the radio.
+    symbols : how long it covers a packet.
+    centres_hz : of the channels, as the radio knows them.
+    """
+
+    def __init__(
+        self,
+        levels: Sequence[float],
+        seed: int,
+        radio: Radio | None = None,
+        sps: int = 2,
+        symbols: int = window_symbols(STANDARD),
+        centres_hz: Sequence[float] = CENTRES_HZ,
+    ) -> None:
+        self.levels, self.seed, self.radio = tuple(float(level) for level in levels), seed, radio
+        self.sps, self.symbols, self.centres_hz = sps, symbols, centres_hz
+
+    def act(self, round_number: int, channel: int) -> None:
+        """Cover the packet of a round, if its channel is to have noise."""
+        if self.radio is not None and self.levels[channel]:
+            self.radio.tune(self.centres_hz[channel])
+            self.radio.transmit(
+                math.sqrt(self.levels[channel])
+                * channel_noise(key(self.seed, NOISE_STREAM, round_number), self.symbols, self.sps)
+            )
+
+
+def channel_noise(noise: np.uint64, symbols: int, sps: int) -> np.ndarray:
+    """Return noise of unit variance in each sample of the channel, and nothing
+    outside of it, where a band list may end.
+    """
+    longer = next_fast_len(symbols)
+    spectrum = np.fft.fft(complex_normals(noise, longer * sps))
+    return np.fft.ifft(np.where(in_channel(longer, sps), spectrum, 0))[: symbols * sps]

@@ -1,0 +1,490 @@
+"""The testbed's configuration: a small TOML file, read as data, checked before anything
+runs.
+
+Everything may be left out; what is shown here are the defaults:
+
+    rounds = 2000
+    seed = 1
+    round_seconds = 0.0                 # how long a round lasts at least
+    # calibration = "FILE"              # noise levels of `ironarm radio calibrate`; without it they are computed from the paths
+
+    [channels]                          # mean SINRs in dB
+    base_mhz = 1200.0                   # centre of the first; the others follow every 0.5 MHz
+    means = [41, 37, 35, 31, 28]        # clean; the regret is computed from them
+    jammed = [10, 8.75, 7.5, 6.25, 5]
+    spread = 1.0                        # standard deviation of the clean SINR
+    missed = -20.0                      # reward of a packet that is not found
+
+    [paths]                             # power gains to the receiver in dB, for each channel
+    transmitter = [-40, -42, -41, -43, -40]
+    noise = [-30, -35, -33, -31, -30]
+    jammer = [-38, -38, -39, -41, -40]
+    floor = 1e-9                        # the receiver's own noise
+
+    [agent]
+    policy = "MedEUCB(block=200)"
+
+    [jammer]
+    strategy = "any"                    # "best", a list with a probability for each channel, or "trace:FILE"
+    rho = 0.125                         # only for "any" and "best"
+
+    [ack]
+    timeout_seconds = 0.5
+    retries = 3
+    loss = 0.0                          # probability that an ACK is lost, in one process
+
+    [processes]
+    host = "127.0.0.1"
+    port = 5730                         # of the medium; `ironarm radio run --processes` finds a free one for 0, and if none is named
+    ack_port = 5731                     # of the transmitter
+    heartbeat_seconds = 0.2
+    lost_seconds = 2.0                  # a node that is silent for so long is lost
+    return_seconds = 30.0               # the run waits so long for it
+    start_seconds = 120.0               # and so long for all nodes at the beginning
+    noise_node = true                   # whether the noise source is a process of its own
+
+    [hardware]                          # only for real radios; nothing is transmitted without it
+    bands_mhz = [[1199.5, 1202.5]]
+    max_gain_db = 30
+    setup = "conducted"
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...errors import BadFile, InvalidInput
+from ...notation import policy_from_text
+from ...policies import Policy
+from ...validation import did_you_mean, number, whole
+from ..signal.medium import CENTRES_HZ, Medium
+from ..signal.receiver import Receiver
+from ..signal.sinr_law import estimator_bias, estimator_spread
+from ..signal.waveform import STANDARD
+
+CHANNELS = len(CENTRES_HZ)
+HARDWARE_KEYS = (
+    "bands_mhz",
+    "max_gain_db",
+    "setup",
+    "frequency_translation_hz",
+    "digital_gain",
+    "listen_seconds",
+    "jam_seconds",
+    "devices",
+    "gains_db",
+)
+DEVICE_ROLES = ("tx", "rx", "jammer", "noise")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Channels:
+    """Where the channels are, and what they are to look like, in dB."""
+
+    base_mhz: float = CENTRES_HZ[0] / 1e6
+    means: tuple[float, ...] = (41.0, 37.0, 35.0, 31.0, 28.0)
+    jammed: tuple[float, ...] = (10.0, 8.75, 7.5, 6.25, 5.0)
+    spread: float = 1.0
+    missed: float = -20.0
+
+    def __post_init__(self) -> None:
+        number("base_mhz", self.base_mhz, above=0, at_most=1e6)
+        # what the waveform can carry and the receiver can find
+        _tuples(self, "means", "jammed", at_least=0, at_most=60)
+        own = max(estimator_spread(STANDARD.known_count, mean) for mean in self.means)
+        number("spread", self.spread, at_least=own, at_most=20)
+        number("missed", self.missed, at_most=Receiver.detect_db)
+        for mean, jammed in zip(self.means, self.jammed, strict=True):
+            if not jammed <= mean:
+                raise InvalidInput(
+                    "jammed must not be above means, because a jammer only adds noise; got "
+                    f"{jammed:g} for the mean {mean:g} dB."
+                )
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Power gains from each emitter to the receiver, in dB for each channel, and the
+    receiver's own noise.
+    """
+
+    transmitter: tuple[float, ...] = (-40.0, -42.0, -41.0, -43.0, -40.0)
+    noise: tuple[float, ...] = (-30.0, -35.0, -33.0, -31.0, -30.0)
+    jammer: tuple[float, ...] = (-38.0, -38.0, -39.0, -41.0, -40.0)
+    floor: float = 1e-9
+
+    def __post_init__(self) -> None:
+        _tuples(self, "transmitter", "noise", "jammer", at_least=-200, at_most=200)
+        number("floor", self.floor, at_least=0)
+
+
+@dataclass(frozen=True)
+class AgentSettings:
+    """The policy, as on the command line."""
+
+    policy: str = "MedEUCB(block=200)"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.policy, str):
+            raise InvalidInput(
+                f"policy must be text such as 'MedEUCB(block=200)', got {self.policy!r}."
+            )
+        policy_from_text(self.policy)
+
+
+@dataclass(frozen=True)
+class JammerSettings:
+    """Which packets are jammed; `jamming.strategy_of` reads it."""
+
+    strategy: str | tuple[float, ...] = "any"
+    rho: float = 0.125
+
+    def __post_init__(self) -> None:
+        number("rho", self.rho, at_least=0, at_most=1)
+        if not isinstance(self.strategy, str):
+            _tuples(self, "strategy", each="probability", at_least=0, at_most=1)
+
+    @property
+    def has_rho(self) -> bool:
+        """Whether rho has an effect: a trace and a list with a probability for each
+        channel say themselves what is jammed.
+        """
+        return isinstance(self.strategy, str) and not self.strategy.startswith("trace:")
+
+
+@dataclass(frozen=True)
+class AckSettings:
+    """How long an ACK is waited for and how often it is sent again, before the round
+    is repeated.
+    """
+
+    timeout_seconds: float = 0.5
+    retries: int = 3
+    loss: float = 0.0
+
+    def __post_init__(self) -> None:
+        number("timeout_seconds", self.timeout_seconds, above=0)
+        whole("retries", self.retries)
+        number("loss", self.loss, at_least=0, below=1)
+
+
+@dataclass(frozen=True)
+class ProcessSettings:
+    """Where the processes meet, and when one counts as lost."""
+
+    host: str = "127.0.0.1"
+    port: int = 5730
+    ack_port: int = 5731
+    heartbeat_seconds: float = 0.2
+    lost_seconds: float = 2.0
+    return_seconds: float = 30.0
+    start_seconds: float = 120.0
+    noise_node: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.host, str) or not self.host:
+            raise InvalidInput(f"host must be text such as '127.0.0.1', got {self.host!r}.")
+        for name in ("port", "ack_port"):
+            whole(name, getattr(self, name), below=65536)
+        number("heartbeat_seconds", self.heartbeat_seconds, above=0)
+        number("lost_seconds", self.lost_seconds, at_least=2 * self.heartbeat_seconds)
+        number("return_seconds", self.return_seconds, at_least=0)
+        number("start_seconds", self.start_seconds, above=0)
+        if not isinstance(self.noise_node, bool):
+            raise InvalidInput(f"noise_node must be true or false, got {self.noise_node!r}.")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All of the configuration.
+
+    Examples
+    --------
+    >>> settings = Settings.of({"rounds": 100, "jammer": {"rho": 0.3}})
+    >>> settings.rounds, settings.jammer.rho, settings.agent.policy
+    (100, 0.3, 'MedEUCB(block=200)')
+    >>> Settings.of({"jammer": {"roh": 0.3}})
+    Traceback (most recent call last):
+        ...
+    ironarm.errors.InvalidInput: unknown key 'roh' in [jammer]; expected one of strategy, rho. Did you mean 'rho'?
+    """
+
+    rounds: int = 2000
+    seed: int = 1
+    round_seconds: float = 0.0
+    channels: Channels = field(default_factory=Channels)
+    paths: Paths = field(default_factory=Paths)
+    agent: AgentSettings = field(default_factory=AgentSettings)
+    jammer: JammerSettings = field(default_factory=JammerSettings)
+    ack: AckSettings = field(default_factory=AckSettings)
+    processes: ProcessSettings = field(default_factory=ProcessSettings)
+    hardware: dict[str, Any] | None = None
+    calibration: str | None = None
+    """A calibration file, whose noise levels are used instead of computed ones."""
+
+    def __post_init__(self) -> None:
+        whole("rounds", self.rounds, at_least=1, below=2**32)
+        whole("seed", self.seed, below=2**63)
+        number("round_seconds", self.round_seconds, at_least=0, at_most=1e6)
+        self.policy.constants(CHANNELS, self.rounds)  # refuses what does not fit
+        if self.hardware is not None:
+            _check_hardware(self.hardware)
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> Settings:
+        """Return the settings that a file's content describes."""
+        tables = {
+            "channels": Channels,
+            "paths": Paths,
+            "agent": AgentSettings,
+            "jammer": JammerSettings,
+            "ack": AckSettings,
+            "processes": ProcessSettings,
+        }
+        return _made(
+            cls,
+            "the configuration",
+            {
+                key: _made(tables[key], f"[{key}]", value) if key in tables else value
+                for key, value in data.items()
+            },
+        )
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path | None,
+        changes: dict[str, Any] | None = None,
+        otherwise: dict[str, Any] | None = None,
+    ) -> Settings:
+        """Return the settings of a file (TOML, or JSON if its name ends so), with
+        changes on top: numbers by name, tables key by key. `otherwise` holds where
+        neither speaks.
+        """
+        data = _merged(
+            _merged(otherwise or {}, {} if path is None else _content(Path(path))), changes or {}
+        )
+        try:
+            return cls.of(data)
+        except InvalidInput as error:
+            if path is None:
+                raise
+            raise InvalidInput(f"{path}: {error}") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as plain data, which `of` reads."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
+
+    def check_for_processes(self) -> None:
+        """Refuse what has no effect where the nodes are processes."""
+        if self.ack.loss:
+            raise InvalidInput(
+                f"loss in [ack], {self.ack.loss:g}, is for a run in one process; between "
+                "processes ACKs are lost by themselves. Leave it out."
+            )
+
+    @property
+    def policy(self) -> Policy:
+        """The policy."""
+        return policy_from_text(self.agent.policy)
+
+    @property
+    def centres_hz(self) -> tuple[float, ...]:
+        """The channels' centres on the air.
+
+        The simulated medium knows channels by number only, and keeps its own.
+        """
+        return tuple(self.channels.base_mhz * 1e6 + centre - CENTRES_HZ[0] for centre in CENTRES_HZ)
+
+    def bench(self) -> Medium:
+        """Return the medium before it is calibrated: paths and floor, the noise
+        source off.
+        """
+        gains = {
+            "transmitter": self.paths.transmitter,
+            "noise": self.paths.noise,
+            "jammer": self.paths.jammer,
+        }
+        return Medium([0.0] * CHANNELS, self.paths.floor, gains, 0.0, self.seed)
+
+    def medium(self) -> Medium:
+        """Return the medium with the noise levels that put the channels at their
+        means: those of the calibration file, or else computed from the paths.
+        """
+        bench = self.bench()
+        levels, wander_db = self._calibrated() if self.calibration else self._computed(bench)
+        return Medium(levels, bench.floor, bench.gains_db, wander_db, self.seed)
+
+    def _calibrated(self) -> tuple[tuple[float, ...], float]:
+        # it brings the compiler along, which most nodes do not need
+        from .calibrate import Calibration
+
+        found = Calibration.load(str(self.calibration))
+        if len(found.channels) != CHANNELS:
+            raise BadFile(
+                f"{self.calibration} has {len(found.channels)} channels; expected {CHANNELS}."
+            )
+        for setting, mean in zip(found.channels, self.channels.means, strict=True):
+            if abs(setting.target_db - mean) > 0.01:
+                raise InvalidInput(
+                    f"{self.calibration} was made for "
+                    f"{[round(s.target_db, 2) for s in found.channels]} dB, the configuration "
+                    f"says means = {list(self.channels.means)}. Calibrate again, or make both the "
+                    "same."
+                )
+        if abs(found.channels[0].centre_hz - self.centres_hz[0]) > 1:
+            raise InvalidInput(
+                f"{self.calibration} was made for channels from "
+                f"{found.channels[0].centre_hz / 1e6:g} MHz on, the configuration says base_mhz = "
+                f"{self.channels.base_mhz:g}. Calibrate again, or make both the same."
+            )
+        return found.levels, found.wander_db
+
+    def _computed(self, bench: Medium) -> tuple[tuple[float, ...], float]:
+        known = STANDARD.known_count
+        levels = []
+        for channel, mean in enumerate(self.channels.means):
+            level = (
+                _noise(mean) * bench.gain("transmitter", channel) ** 2 - bench.floor
+            ) / bench.gain("noise", channel) ** 2
+            if level < 0:
+                reach = -10 * math.log10(bench.floor / bench.gain("transmitter", channel) ** 2)
+                raise InvalidInput(
+                    f"channel {channel} cannot reach {mean:g} dB: without the noise source it has "
+                    f"{reach:.1f} dB. Raise its transmitter gain in [paths], or lower the mean."
+                )
+            levels.append(level)
+        own = [estimator_spread(known, mean) ** 2 for mean in self.channels.means]
+        return tuple(levels), math.sqrt(max(self.channels.spread**2 - float(np.mean(own)), 0.0))
+
+    def jam_power_db(self, channel: int) -> float:
+        """Return the power at which the jammer transmits in a channel, so that a
+        jammed packet has that channel's jammed mean.
+        """
+        bench = self.bench()
+        wanted = (
+            _noise(self.channels.jammed[channel]) - _noise(self.channels.means[channel])
+        ) * bench.gain("transmitter", channel) ** 2
+        return 10 * math.log10(max(wanted, 1e-30) / bench.gain("jammer", channel) ** 2)
+
+
+def _noise(mean: float) -> float:
+    """Return the noise over the packet's power at which the measured SINR has that
+    mean.
+    """
+    return float(10 ** (-(mean - estimator_bias(STANDARD.known_count)) / 10))
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadFile(f"the configuration {path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise BadFile(f"{path} is not a configuration: it is not text.") from None
+    try:
+        data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except ValueError as error:
+        raise BadFile(
+            f"{path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {error}."
+        ) from None
+    if not isinstance(data, dict):
+        raise BadFile(f"{path} is not a configuration: it has no names and values.")
+    return data
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Return two configurations as one, tables key by key; where both say something,
+    the one above holds.
+    """
+    merged = dict(below)
+    for key, value in above.items():
+        merged[key] = (
+            {**below[key], **value}
+            if isinstance(value, dict) and isinstance(below.get(key), dict)
+            else value
+        )
+    return merged
+
+
+def _made(kind: type[T], where: str, table: Any) -> T:
+    """Return a table's content as its class, or say which key is unknown."""
+    _check_keys(where, table, [entry.name for entry in fields(kind)])  # type: ignore[arg-type]
+    return kind(**table)
+
+
+def _check_hardware(table: Any) -> None:
+    """Check the names in `[hardware]`, its times and its gains;
+    `backends/hardware.py` and `safety.py` check what a node may do when its device
+    is opened.
+    """
+    _check_keys("[hardware]", table, HARDWARE_KEYS)
+    for name in ("listen_seconds", "jam_seconds"):
+        if name in table:
+            number(f"{name} in [hardware]", table[name], above=0, at_most=60)
+    gains = table.get("gains_db", {})
+    _check_keys("[hardware.gains_db]", gains, DEVICE_ROLES)
+    for role, gain in gains.items():
+        of_channels = role == "jammer" and isinstance(gain, list | tuple)
+        if of_channels and len(gain) != CHANNELS:
+            raise InvalidInput(
+                "the jammer's gains in [hardware.gains_db] must be one number, or one for each "
+                f"of the {CHANNELS} channels, got {list(gain)!r}."
+            )
+        for one in gain if of_channels else [gain]:
+            number(f"the gain of {role} in [hardware.gains_db]", one)
+    devices = table.get("devices", {})
+    for role, device in devices.items() if isinstance(devices, dict) else ():
+        if not isinstance(device, str) or not device.strip():
+            raise InvalidInput(
+                f"the device of {role} in [hardware.devices] must be text such as "
+                f"'driver=uhd,serial=30F4A7B', got {device!r}; `ironarm radio probe` lists "
+                "devices."
+            )
+
+
+def _check_keys(where: str, table: Any, known: Sequence[str]) -> None:
+    if not isinstance(table, dict):
+        raise InvalidInput(f"{where} must be a table of names and values, got {table!r}.")
+    for key in table:
+        if key not in known:
+            raise InvalidInput(
+                f"unknown key {key!r} in {where}; expected one of "
+                f"{', '.join(known)}.{did_you_mean(key, known)}"
+            )
+
+
+def _tuples(
+    settings: Any,
+    *names: str,
+    each: str = "number",
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+) -> None:
+    """Check that each of these settings has a number within the bounds for each
+    channel, and keep it as a tuple.
+    """
+    for name in names:
+        values = getattr(settings, name)
+        if not isinstance(values, list | tuple) or len(values) != CHANNELS:
+            raise InvalidInput(
+                f"{name} must be a list with one {each} for each of the {CHANNELS} channels, got "
+                f"{values!r}."
+            )
+        object.__setattr__(
+            settings,
+            name,
+            tuple(
+                number(f"a value of {name}", value, at_least=at_least, at_most=at_most)
+                for value in values
+            ),
+        )

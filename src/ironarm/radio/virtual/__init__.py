@@ -1,0 +1,1 @@
+"""Radios without hardware that speak the protocol of a Red Pitaya."""

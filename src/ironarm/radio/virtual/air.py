@@ -1,0 +1,171 @@
+"""The medium as a stream: bursts go in as they come, every receiver takes block after
+block out of it, and the count of samples is the clock.
+
+`Medium` renders one window for one round. Radios know no rounds: they send when they
+are told to, and hear without end. `Air` puts both together. A burst begins with the
+next block that is rendered, or where the device's last burst ends. The transmitter's
+bursts each get a path of their own, as packets do in `Medium`; others arrive as they
+are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...errors import InvalidInput
+from ..signal.medium import (
+    CENTRES_HZ,
+    DELAY_SYMBOLS,
+    Emission,
+    Medium,
+    Samples,
+)
+from ..signal.waveform import SYMBOL_RATE
+
+SPS = 3
+RATE_HZ = SPS * SYMBOL_RATE
+"""1.25 MS/s."""
+
+BLOCK = 1020
+"""Samples that are rendered at a time: 0.8 ms."""
+
+FULL_SCALE = 2.0
+"""What a device's largest sample, 1, is on the air: the peaks of a packet of unit
+power are at 1.04, and a device is best not driven beyond 0.5 to 0.7.
+"""
+
+ON_CENTRE_HZ = 1000.0
+"""A device is in a channel if it is tuned to its centre within this."""
+
+
+@dataclass(frozen=True)
+class Burst:
+    """Something that a device sent: which channel, from which sample on, and what
+    arrives of it.
+    """
+
+    channel: int
+    start: int
+    samples: np.ndarray
+
+
+class Air:
+    """What is between radios; not safe for several threads.
+
+    Parameters
+    ----------
+    medium : noise, gains and wander.
+    devices : the devices' names, which are also those of the medium's emitters.
+
+    Examples
+    --------
+    >>> from ironarm.radio.signal.receiver import Receiver
+    >>> from ironarm.radio.signal.waveform import modulate
+    >>> air = Air(Medium(noise=[1e-3] * 5), devices=["transmitter", "receiver"])
+    >>> air.send(
+    ...     "transmitter",
+    ...     1200e6,
+    ...     modulate(air.medium.format.symbols(7), SPS) / FULL_SCALE,
+    ... )
+    >>> heard = []
+    >>> for _ in range(3):
+    ...     heard.append(air.hear("receiver", 1200e6))
+    ...     air.advance()
+    >>> report = Receiver(sps=SPS).receive(np.concatenate(heard))
+    >>> report.round, round(report.sinr_db)
+    (7, 30)
+    """
+
+    def __init__(self, medium: Medium, devices: Sequence[str]) -> None:
+        if len(set(devices)) != len(devices) or not all(devices):
+            raise InvalidInput(
+                f"each device must have a name of its own, got {', '.join(map(repr, devices))}."
+            )
+        self.medium, self.devices = medium, tuple(devices)
+        self.clock = 0
+        """Samples that were rendered so far."""
+        self.bursts: list[Burst] = []
+        self._silent = replace(medium, noise=(0.0,) * len(CENTRES_HZ), floor=0.0)
+        self._floor_only = replace(medium, noise=(0.0,) * len(CENTRES_HZ))
+        self._sent = dict.fromkeys(devices, 0)
+        self._busy_until = dict.fromkeys(devices, 0)
+
+    def send(self, device: str, frequency_hz: float, samples: np.ndarray) -> None:
+        """Put a burst of a device on the air, from the next block on; off the
+        channels' centres nobody hears it.
+        """
+        channel = channel_at(frequency_hz)
+        start = max(self.clock, self._busy_until[device])
+        self._busy_until[device] = start + len(samples)
+        self._sent[device] += 1
+        if channel is None:
+            return
+        emission = Emission(
+            Samples(FULL_SCALE * samples, SPS),
+            channel,
+            emitter=device,
+            moving=device == "transmitter",
+        )
+        symbols = len(samples) // SPS + DELAY_SYMBOLS + 2
+        # as trial and round, the device and the number of its burst: the same run gives
+        # the same paths
+        arriving = self._silent.narrowband(
+            channel,
+            [emission],
+            sps=SPS,
+            symbols=symbols,
+            trial=self.devices.index(device),
+            round_number=self._sent[device],
+        )
+        self.bursts.append(Burst(channel, start, arriving))
+
+    def hear(self, device: str, frequency_hz: float) -> np.ndarray:
+        """Return the block that a device hears now; off the channels' centres only
+        the receiver's own noise.
+        """
+        channel = channel_at(frequency_hz)
+        medium = self._floor_only if channel is None else self.medium
+        heard = medium.narrowband(
+            channel or 0,
+            [],
+            sps=SPS,
+            symbols=BLOCK // SPS,
+            trial=self.devices.index(device),
+            round_number=self.clock // BLOCK,
+        )
+        for burst in self.bursts:
+            begin, end = (
+                max(burst.start, self.clock),
+                min(burst.start + len(burst.samples), self.clock + BLOCK),
+            )
+            if burst.channel == channel and begin < end:
+                heard[begin - self.clock : end - self.clock] += burst.samples[
+                    begin - burst.start : end - burst.start
+                ]
+        return (heard / FULL_SCALE).astype(np.complex64)
+
+    def advance(self) -> None:
+        """Go on to the next block."""
+        self.clock += BLOCK
+        self.bursts = [
+            burst for burst in self.bursts if burst.start + len(burst.samples) > self.clock
+        ]
+
+    def waiting(self, device: str) -> int:
+        """Return how many samples of a device are still to be sent."""
+        return max(0, self._busy_until[device] - self.clock)
+
+
+def channel_at(frequency_hz: float) -> int | None:
+    """Return the channel whose centre that is, None between the channels."""
+    return next(
+        (
+            channel
+            for channel, centre in enumerate(CENTRES_HZ)
+            if abs(frequency_hz - centre) <= ON_CENTRE_HZ
+        ),
+        None,
+    )

@@ -1,0 +1,88 @@
+"""One device of the virtual radio: its connections, what they are set to, and how
+much room a receiver has.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from dataclasses import dataclass, field
+
+from .air import RATE_HZ
+
+RX_SETTINGS, RX_SAMPLES, TX_SETTINGS, TX_SAMPLES = range(4)
+UNIT_BYTES = 8 * 1024
+"""What SoapySDR reads at once, unless it is told otherwise."""
+
+SEGMENT_BYTES = 1400
+"""On the loopback segments would have up to 64 kB, and a kernel opens a window only
+by a whole segment.
+"""
+
+
+@dataclass
+class Direction:
+    """One direction of a device: what it is set to, and its two connections."""
+
+    settings: socket.socket | None = None
+    samples: socket.socket | None = None
+    frequency_hz: float | None = None
+    rate_hz: float | None = None
+    words: bytes = b""
+    unsent: bytes = b""
+    half_sample: bytes = b""
+
+    @property
+    def ready(self) -> bool:
+        """Whether samples can flow."""
+        return (
+            self.samples is not None and self.frequency_hz is not None and self.rate_hz == RATE_HZ
+        )
+
+
+@dataclass
+class Device:
+    """One virtual device."""
+
+    name: str
+    listener: socket.socket
+    receive: Direction = field(default_factory=Direction)
+    transmit: Direction = field(default_factory=Direction)
+    overflows: int = 0
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return int(self.listener.getsockname()[1])
+
+    @property
+    def directions(self) -> tuple[Direction, Direction]:
+        """Receive and transmit."""
+        return self.receive, self.transmit
+
+
+def prepare(listener: socket.socket) -> None:
+    """Set what all connections of a listener inherit: small segments, and a question
+    every second whether the window has opened.
+    """
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (("TCP_MAXSEG", SEGMENT_BYTES), ("TCP_KEEPIDLE", 1), ("TCP_KEEPINTVL", 1)):
+        if hasattr(socket, option):
+            listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+
+
+def window(link: socket.socket) -> int:
+    """Return how many bytes the receiver has room for, less those that are under
+    way; where the kernel does not tell, there is always room.
+    """
+    if not hasattr(socket, "TCP_INFO"):
+        return UNIT_BYTES
+    import fcntl  # not everywhere
+    import termios
+
+    info = link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
+    if len(info) < 232:  # before Linux 5.4
+        return UNIT_BYTES
+    room: int = struct.unpack_from("<I", info, 228)[0]
+    under_way: int = struct.unpack("i", fcntl.ioctl(link, termios.TIOCOUTQ, b"\0" * 4))[0]
+    return room - under_way

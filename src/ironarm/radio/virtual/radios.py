@@ -1,0 +1,472 @@
+"""The virtual radio: a TCP server that Debian's SoapySDR driver for the Red Pitaya
+takes for radios, with the simulated medium between them.
+
+So everything that a real radio goes through (SoapySDR, its driver, streams, threads,
+read-back) runs without a radio. Each device has a port. The driver opens two
+connections to send and two to receive, and says on each first what it is for, as a
+32-bit word:
+
+    0  settings of the receiver       words: a frequency in Hz, or 2^28 + the code of a sample rate
+    1  samples to the receiver        pairs of 32-bit floats
+    2  settings of the transmitter
+    3  samples from the transmitter
+
+*Time is virtual.* The clock is the count of samples that were delivered. It never runs
+faster than a real radio's, but it waits for a receiver that is slow: on a busy machine
+everything slows down and nothing is lost. `realtime=True` keeps to the wall clock
+instead, as radios do, and drops (and counts) what a receiver does not take in time.
+
+The driver reads only when all it was asked for has arrived. If the TCP window closes on
+a part of that, it may never open again: the kernel keeps the memory of what was read
+until all that came with it is read too. Therefore samples go out in units of 1024,
+SoapySDR's own default, and only when the window holds a whole one. A client must read
+1024 at once, or parts or multiples of it that the window holds.
+
+The driver's limits: 0 to 60 MHz (hence `TRANSLATION_HZ`), no gain, no time stamps. The
+medium's limit: 1.25 MS/s, one channel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import selectors
+import socket
+import struct
+import threading
+from collections.abc import Mapping, Sequence
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from ...errors import InvalidInput, RadioFault
+from ..signal.medium import Medium
+from .air import BLOCK, RATE_HZ, Air
+from .device import (
+    TX_SAMPLES,
+    UNIT_BYTES,
+    Device,
+    Direction,
+    prepare,
+    window,
+)
+
+TRANSLATION_HZ = -1180e6
+"""What a device is tuned to, less what that is on the air: 1200 MHz is 20 MHz for
+the device, as behind a transverter.
+"""
+
+RATES_HZ = (20e3, 50e3, 100e3, 250e3, 500e3, 1250e3)
+BLOCK_SECONDS = BLOCK / RATE_HZ
+
+QUIET_SECONDS = 0.002
+"""A burst is taken as complete when nothing more of it came for so long; the clock
+stands still meanwhile.
+"""
+
+AHEAD = 1 << 18
+"""Samples that a device may send ahead of the clock; beyond that it has to wait."""
+
+LATE_SECONDS = 0.05
+"""How much the clock may lag behind before it gives up catching up."""
+
+
+class VirtualRadio:
+    """Virtual devices on one medium, served by a thread of their own; use it in a
+    `with` block.
+
+    Parameters
+    ----------
+    medium : what is between the devices. The device called "transmitter" gets a path of
+        its own for each burst, as packets do.
+    devices : names of the devices, which are those of the medium's emitters.
+    ports : a port for each device; None for free ones.
+    realtime : keep to the wall clock, and drop blocks that a receiver does not take in
+        time.
+    translation_hz : what a device is tuned to, less what that is on the air, in Hz.
+    host : the address to listen on.
+
+    Examples
+    --------
+    >>> with VirtualRadio(Medium(noise=[1e-3] * 5)) as virtual:
+    ...     sorted(virtual.arguments("receiver"))
+    ['addr', 'driver', 'port']
+    """
+
+    def __init__(
+        self,
+        medium: Medium,
+        devices: Sequence[str] = ("transmitter", "jammer", "receiver"),
+        *,
+        ports: Sequence[int] | None = None,
+        realtime: bool = False,
+        translation_hz: float = TRANSLATION_HZ,
+        host: str = "127.0.0.1",
+    ) -> None:
+        if ports is not None and len(ports) != len(devices):
+            raise InvalidInput(
+                f"ports must have one number for each of the {len(devices)} devices, got "
+                f"{len(ports)}."
+            )
+        self.air, self.realtime, self.translation_hz, self.host = (
+            Air(medium, devices),
+            realtime,
+            translation_hz,
+            host,
+        )
+        self.complaints: list[str] = []
+        """What clients asked for and cannot get; the protocol has no word for it, so
+        they are cut off.
+        """
+        self._failure: BaseException | None = None
+        self._selector = selectors.DefaultSelector()
+        self._strangers: dict[socket.socket, Device] = {}
+        self._devices: dict[str, Device] = {}
+        self._wake, self._waker = socket.socketpair()
+        self._closing = False
+        self._standing_until = 0.0
+        try:
+            for name, port in zip(devices, ports or [0] * len(devices), strict=True):
+                listener = socket.create_server((host, port))
+                listener.setblocking(False)
+                prepare(listener)
+                self._devices[name] = Device(name, listener)
+                self._selector.register(listener, selectors.EVENT_READ)
+        except OSError as error:
+            self._close_sockets()
+            raise InvalidInput(
+                f"port {port} of {host} cannot be used: {error.strerror}. Choose another, or "
+                "leave out ports to get free ones."
+            ) from None
+        self._selector.register(self._wake, selectors.EVENT_READ)
+        self._thread = threading.Thread(target=self._run, name="virtual radio", daemon=True)
+        self._thread.start()
+
+    def arguments(self, device: str) -> Mapping[str, str]:
+        """Return how SoapySDR finds a device."""
+        return {"driver": "redpitaya", "addr": self.host, "port": str(self._devices[device].port)}
+
+    def overflows(self, device: str) -> int:
+        """Return how many blocks were dropped because the device's receiver did not
+        take them in time; always 0 in virtual time.
+        """
+        return self._devices[device].overflows
+
+    @property
+    def serving(self) -> bool:
+        """Whether the server's thread runs; if it has failed, `close` says why."""
+        return self._thread.is_alive()
+
+    def close(self) -> None:
+        """Cut all connections and stop the thread; may be called twice.
+
+        If the server failed by itself, its error is raised now.
+        """
+        self._closing = True
+        with contextlib.suppress(OSError):  # the thread may have ended by itself
+            self._waker.send(b"x")
+        self._thread.join()
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # all that follows runs in the server's thread
+
+    def _run(self) -> None:
+        try:
+            self._serve()
+        except OSError as error:
+            more = (
+                " Allow more open files (ulimit -n), or connect fewer clients."
+                if error.errno in (errno.EMFILE, errno.ENFILE)
+                else ""
+            )
+            self._failure = RadioFault(
+                "the virtual radio can serve no longer, and has cut off all its clients: "
+                f"{error.strerror or error}.{more}"
+            )
+        except BaseException as error:
+            self._failure = error
+        finally:
+            self._close_sockets()
+
+    def _serve(self) -> None:
+        due = monotonic()
+        while not self._closing:
+            idle = not self._receivers() and not any(
+                self.air.waiting(name) for name in self._devices
+            )
+            self._take_in(None if idle else max(0.0, due - monotonic()))
+            now = monotonic()
+            if idle:
+                due = now
+                continue
+            due = max(due, self._standing_until)
+            if now < due:
+                continue
+            if self.realtime:
+                # the server itself was late: what it should have sent is lost
+                while now - due > LATE_SECONDS:
+                    for device in self._receivers():
+                        device.overflows += 1
+                    self.air.advance()
+                    due += BLOCK_SECONDS
+            elif not all(self._has_room(device.receive) for device in self._receivers()):
+                due = max(due, now) + 0.0005  # the clock waits for the slowest receiver
+                continue
+            for device in self._receivers():
+                self._deliver(device)
+            self.air.advance()
+            due = max(due + BLOCK_SECONDS, now - LATE_SECONDS)
+
+    def _receivers(self) -> list[Device]:
+        return [device for device in self._devices.values() if device.receive.ready]
+
+    def _deliver(self, device: Device) -> None:
+        direction = device.receive
+        if self.realtime and not self._has_room(direction):
+            device.overflows += 1
+            return
+        assert direction.frequency_hz is not None
+        direction.unsent += self.air.hear(
+            device.name, direction.frequency_hz - self.translation_hz
+        ).tobytes()
+        self._has_room(direction)
+
+    def _has_room(self, direction: Direction) -> bool:
+        """Send what can be sent, in whole units and into an open window; True if
+        less than a unit is left.
+        """
+        link = direction.samples
+        assert link is not None
+        try:
+            while len(direction.unsent) >= UNIT_BYTES and window(link) >= UNIT_BYTES:
+                direction.unsent = direction.unsent[link.send(direction.unsent[:UNIT_BYTES]) :]
+        except BlockingIOError:
+            return False
+        except OSError:
+            self._drop(link)
+            return False
+        return len(direction.unsent) < UNIT_BYTES
+
+    def _take_in(self, seconds: float | None) -> None:
+        """Wait for whatever comes, at most so long.
+
+        Samples are taken first and settings after them: a setting that was sent before
+        the samples then counts for them.
+        """
+        readable = {key.fileobj for key, _ in self._selector.select(seconds)}
+        bursts = [
+            (device, self._burst(device.transmit))
+            for device in self._devices.values()
+            if device.transmit.samples in readable
+        ]
+        for device in self._devices.values():
+            for direction in device.directions:
+                self._settings(direction)
+        for device, samples in bursts:
+            self._send(device, samples)
+        for device in self._devices.values():
+            if device.receive.samples in readable:  # nothing is expected there: it was closed
+                self._read(device.receive.samples, 4096)
+            if device.listener in readable:
+                try:
+                    link, _ = device.listener.accept()
+                except (BlockingIOError, ConnectionError):  # it has gone away again
+                    continue
+                link.setblocking(False)
+                link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self._strangers[link] = device
+                self._selector.register(link, selectors.EVENT_READ)
+                self._stand()
+        for link, device in list(self._strangers.items()):
+            if link in readable:
+                self._introduce(link, device)
+        self._refuse_rates()
+        self._hold_back()
+
+    def _introduce(self, link: socket.socket, device: Device) -> None:
+        """Read what a connection is for."""
+        word = self._read(link, 4)
+        if not word:
+            return
+        role = struct.unpack("<I", word)[0] if len(word) == 4 else -1
+        if role not in range(4):
+            self._complain(
+                f"a client of the device {device.name} began with {word!r} instead of its role, 0 "
+                "to 3; is it the Red Pitaya's driver?",
+                link,
+            )
+            return
+        del self._strangers[link]
+        direction = device.directions[role // 2]
+        if role == TX_SAMPLES and direction.samples is not None:
+            # a driver that closes after each burst has already opened again
+            self._send(device, self._burst(direction))
+        old = direction.samples if role % 2 else direction.settings
+        if old is not None:
+            self._drop(old)
+        if role % 2:
+            direction.samples, direction.unsent, direction.half_sample = link, b"", b""
+            self._stand()
+        else:
+            direction.settings, direction.words, direction.frequency_hz, direction.rate_hz = (
+                link,
+                b"",
+                None,
+                None,
+            )
+
+    def _stand(self) -> None:
+        """Let the clock stand still for a moment: the first burst of a device that
+        is just connecting is not later than others that are sent at the same time.
+        """
+        if not self.realtime:
+            self._standing_until = monotonic() + QUIET_SECONDS
+
+    def _settings(self, direction: Direction) -> None:
+        """Read all settings that have come."""
+        if direction.settings is None:
+            return
+        direction.words += self._read(direction.settings, 4096) or b""
+        whole = len(direction.words) // 4 * 4
+        for (word,) in struct.iter_unpack("<I", direction.words[:whole]):
+            if word >> 28 == 0:
+                direction.frequency_hz = float(word)
+            elif word >> 28 == 1 and word & 0xFFFFFFF < len(RATES_HZ):
+                direction.rate_hz = RATES_HZ[word & 0xFFFFFFF]
+        direction.words = direction.words[whole:]
+
+    def _refuse_rates(self) -> None:
+        for device in self._devices.values():
+            for direction in device.directions:
+                if (
+                    direction.rate_hz not in (None, RATE_HZ)
+                    and direction.samples is not None
+                    and direction.settings is not None
+                ):
+                    self._complain(
+                        f"the device {device.name} was set to {direction.rate_hz:g} samples a "
+                        f"second; the virtual radio knows only {RATE_HZ:g}.",
+                        direction.settings,
+                    )
+
+    def _burst(self, direction: Direction) -> bytes:
+        """Return samples as bytes, all that comes until it is quiet for a moment."""
+        link = direction.samples
+        assert link is not None
+        parts, size = [], 0
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(link, selectors.EVENT_READ)
+            while size < 8 * AHEAD and waiting.select(
+                0 if self.realtime and size % 8 == 0 and size else QUIET_SECONDS
+            ):
+                part = self._read(link, 1 << 16)
+                if not part:
+                    break
+                parts.append(part)
+                size += len(part)
+        return b"".join(parts)
+
+    def _send(self, device: Device, data: bytes) -> None:
+        direction = device.transmit
+        data = direction.half_sample + data
+        whole = len(data) // 8 * 8
+        direction.half_sample = data[whole:]  # a long burst may come in pieces of any length
+        if not whole or direction.frequency_hz is None or direction.rate_hz != RATE_HZ:
+            return
+        samples = np.frombuffer(data[:whole], np.complex64)
+        if not np.isfinite(samples).all():
+            self._complain(
+                f"the device {device.name} sent samples that are not finite; none of them was put "
+                "on the air.",
+                direction.samples,
+            )
+            return
+        self.air.send(
+            device.name, direction.frequency_hz - self.translation_hz, samples.astype(complex)
+        )
+
+    def _hold_back(self) -> None:
+        """Listen to a device's samples only while it is not too far ahead of the
+        clock.
+        """
+        listened = self._selector.get_map()
+        for device in self._devices.values():
+            link = device.transmit.samples
+            if link is None:
+                continue
+            full = self.air.waiting(device.name) >= AHEAD
+            if full and link in listened:
+                self._selector.unregister(link)
+            elif not full and link not in listened:
+                self._selector.register(link, selectors.EVENT_READ)
+
+    def _read(self, link: socket.socket, count: int) -> bytes | None:
+        """Return what has come, None if nothing; a connection that was closed is
+        forgotten.
+        """
+        try:
+            data = link.recv(count)
+        except BlockingIOError:
+            return None
+        except OSError:
+            data = b""
+        if not data:
+            self._drop(link)
+        return data
+
+    def _complain(self, text: str, link: socket.socket | None) -> None:
+        self.complaints.append(text)
+        if link is None:  # it was closed meanwhile
+            return
+        for device in self._devices.values():
+            for direction in device.directions:
+                if link is direction.settings and direction.samples is not None:
+                    self._drop(direction.samples)
+        self._drop(link)
+
+    def _drop(self, link: socket.socket) -> None:
+        if link in self._selector.get_map():
+            self._selector.unregister(link)
+        link.close()
+        self._strangers.pop(link, None)
+        for device in self._devices.values():
+            for direction in device.directions:
+                if direction.samples is link:
+                    direction.samples, direction.unsent = None, b""
+                elif direction.settings is link:
+                    # what was set stays: a driver may open, send and close before
+                    # anything was read here
+                    direction.settings = None
+
+    def _close_sockets(self) -> None:
+        links = [
+            link
+            for device in self._devices.values()
+            for direction in device.directions
+            for link in (direction.settings, direction.samples)
+            if link is not None
+        ]
+        for link in (
+            *links,
+            *self._strangers,
+            *(device.listener for device in self._devices.values()),
+            self._wake,
+            self._waker,
+        ):
+            link.close()
+        self._selector.close()

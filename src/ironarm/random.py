@@ -1,0 +1,87 @@
+"""Random draws for policies and tapes: xoshiro256++ (Blackman and Vigna, 2019) on a
+state of four unsigned words.
+
+The state `g` is an array of four `uint64`, seeded by `ironarm.engine.streams`. Drawing
+changes it in place; whoever holds the array can save it and go on later.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .marks import cold, hot
+from .normal import inverse_normal
+
+_11 = np.uint64(11)
+_12 = np.uint64(12)
+_17 = np.uint64(17)
+_19 = np.uint64(19)
+_23 = np.uint64(23)
+_41 = np.uint64(41)
+_45 = np.uint64(45)
+_2_TO_MINUS_53 = 2.0**-53
+_2_TO_MINUS_52 = 2.0**-52
+
+
+@hot
+def next_word(g):
+    """Advance the state and return 64 random bits."""
+    s0, s1, s2, s3 = g[0], g[1], g[2], g[3]
+    total = s0 + s3
+    word = ((total << _23) | (total >> _41)) + s0
+    shifted = s1 << _17
+    s2 ^= s0
+    s3 ^= s1
+    g[1] = s1 ^ s2
+    g[0] = s0 ^ s3
+    g[2] = s2 ^ shifted
+    g[3] = (s3 << _45) | (s3 >> _19)
+    return word
+
+
+@hot
+def uniform(g):
+    """Return a uniform number in [0, 1)."""
+    return (next_word(g) >> _11) * _2_TO_MINUS_53
+
+
+@hot
+def open_uniform(g):
+    """Return a uniform number in (0, 1), never 0 or 1: fit for an inverse
+    distribution function.
+    """
+    return ((next_word(g) >> _12) + 0.5) * _2_TO_MINUS_52
+
+
+@hot
+def normal(g):
+    """Return a standard normal number: the inverse distribution function of one
+    uniform number, so it takes one word, compiled or not.
+    """
+    return inverse_normal(open_uniform(g))
+
+
+@hot
+def integer(g, below):
+    """Return a uniform integer in 0..below-1."""
+    return int(uniform(g) * below)
+
+
+@cold
+def fill_open_uniform(g, out):
+    """Fill an array with uniform numbers in (0, 1); the same numbers as one by one,
+    with the state kept in registers.
+    """
+    s0, s1, s2, s3 = g[0], g[1], g[2], g[3]
+    for i in range(len(out)):
+        total = s0 + s3
+        word = ((total << _23) | (total >> _41)) + s0
+        shifted = s1 << _17
+        s2 ^= s0
+        s3 ^= s1
+        s1 ^= s2
+        s0 ^= s3
+        s2 ^= shifted
+        s3 = (s3 << _45) | (s3 >> _19)
+        out[i] = ((word >> _12) + 0.5) * _2_TO_MINUS_52
+    g[0], g[1], g[2], g[3] = s0, s1, s2, s3

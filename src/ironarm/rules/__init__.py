@@ -1,0 +1,1 @@
+"""What algorithms share: how an arm is chosen, once there are estimates."""

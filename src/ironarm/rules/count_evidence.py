@@ -1,0 +1,291 @@
+"""Evidence against "the mean of arm a is at least x" that counts rewards and does not
+look at their size: what `CountIMED` compares arms by.
+
+Given the order of an arm's n rewards (`ironarm.estimators.structures.ordered`), a threshold test
+costs O(log n); a window test O(log n) where the window around x decides, else O(n).
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..estimators.structures.ordered import nth_reward, rewards_below, sort_rewards
+from ..marks import cold, hot
+from .corrupted_kl import cdf
+from .highest_index import first_unrewarded
+from .lazy_imed import highest_estimate, rewards_until
+
+THRESHOLDS = 6  # x - d for d = 0.5, 1, ..., 3 sigma
+WINDOWS = 2  # of half-width 2 and 3 sigma
+# sigma: evidence against an arm without a new reward is kept until x has moved by more
+MOVED = 0.01
+OWN_NATS = 1.0  # of the bound on an arm's own share of corrupt rewards
+LARGEST = 1.7976931348623157e308  # the largest finite number
+
+FIELDS = {
+    "evidence": "float[arms]",
+    "at": "float[arms]",  # the x of that evidence
+    # 0: there is a new reward; 1: `at` is set, the evidence not yet computed; 2: it is
+    "stage": "int[arms]",
+    "in_order": "cache int[arms]",
+    "levels": "cache float[8]",
+    "leader": "cache int[1]",
+    "until": "cache int[1]",
+    "rival": "cache float[1]",
+    "lowest_at": "cache float[1]",
+    "highest_at": "cache float[1]",
+}
+
+
+@hot
+def kl_plus(p, q):
+    """Return the binary relative entropy of p and q if p < q, else 0."""
+    if p >= q:
+        return 0.0
+    if p <= 0.0:
+        return -math.log(1.0 - q)
+    return p * math.log(p / q) + (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
+
+
+@cold
+def set_levels(levels):
+    """Write the chances of a clean reward at the mean: to lie above each threshold,
+    then within each window.
+    """
+    for k in range(THRESHOLDS):
+        levels[k] = cdf(0.5 * (k + 1))
+    for k in range(WINDOWS):
+        levels[THRESHOLDS + k] = 2.0 * cdf(2.0 + k) - 1.0
+
+
+@cold
+def fullest_window(pool, window, inside, slot_start, slot_size, a, first, finite, width):
+    """Return the largest number of rewards within `width`, the lowest of them having
+    a rank of `first` or more and the highest one below `finite`.
+    """
+    most = 0
+    end = first
+    for i in range(first, finite):
+        if finite - i <= most:
+            break
+        reach = nth_reward(pool, window, inside, slot_start, slot_size, a, i) + width
+        while (
+            end < finite
+            and nth_reward(pool, window, inside, slot_start, slot_size, a, end) <= reach
+        ):
+            end += 1
+        most = max(most, end - i)
+    return most
+
+
+@cold
+def evidence_against(pool, window, inside, slot_start, slot_size, levels, a, n, x, sigma, clean):
+    """Return the evidence of the n rewards of arm a, which are in order, against a
+    mean of at least x, if a share of at least `clean` of all rewards is clean.
+    """
+    strongest = 0.0
+    for k in range(THRESHOLDS):
+        above = n - rewards_below(
+            pool, window, inside, slot_start, slot_size, a, n, x - 0.5 * (k + 1) * sigma
+        )
+        strongest = max(strongest, n * kl_plus(above / n, clean * levels[k]))
+    finite = n  # an infinite reward is in no window
+    if n > 0 and nth_reward(pool, window, inside, slot_start, slot_size, a, n - 1) > LARGEST:
+        finite = rewards_below(pool, window, inside, slot_start, slot_size, a, n, math.inf)
+    for k in range(WINDOWS):
+        d = (2.0 + k) * sigma
+        first = rewards_below(
+            pool, window, inside, slot_start, slot_size, a, n, max(x - d, -LARGEST)
+        )
+        # the window around x alone is often full enough to leave the maximum to the
+        # others
+        near = (
+            min(finite, rewards_below(pool, window, inside, slot_start, slot_size, a, n, x + d))
+            - first
+        )
+        if n * kl_plus(max(near, 0) / n, clean * levels[THRESHOLDS + k]) > strongest:
+            most = fullest_window(
+                pool, window, inside, slot_start, slot_size, a, first, finite, 2.0 * d
+            )
+            strongest = max(strongest, n * kl_plus(most / n, clean * levels[THRESHOLDS + k]))
+    return strongest
+
+
+@cold
+def upper_bound(far, n, nats):
+    """Return the share of which `far` or fewer among n have a chance of about
+    exp(-nats): n kl(far/n, share) = nats.
+    """
+    low = far / n
+    high = 1.0
+    for _ in range(40):
+        share = 0.5 * (low + high)
+        if n * kl_plus(far / n, share) < nats:
+            low = share
+        else:
+            high = share
+    return high
+
+
+@cold
+def own_share(pool, window, inside, slot_start, slot_size, a, n, sigma):
+    """Return how large a share of arm a's rewards, which are in order, may be
+    corrupt: an upper bound on what lies outside the window of half-width 3 sigma
+    that holds most.
+    """
+    first = rewards_below(pool, window, inside, slot_start, slot_size, a, n, -LARGEST)
+    finite = rewards_below(pool, window, inside, slot_start, slot_size, a, n, math.inf)
+    far = n - fullest_window(
+        pool, window, inside, slot_start, slot_size, a, first, finite, 6.0 * sigma
+    )
+    return upper_bound(far, n, OWN_NATS)
+
+
+@cold
+def least_evidence(
+    estimate,
+    n,
+    rewards,
+    fresh,
+    unrewarded,
+    pool,
+    window,
+    inside,
+    slot_start,
+    slot_size,
+    evidence,
+    at,
+    stage,
+    in_order,
+    levels,
+    leader,
+    until,
+    rival,
+    lowest_at,
+    highest_at,
+    shift,
+    sigma,
+    epsilon,
+    most,
+):
+    """Return the arm with the smallest index evidence + log n, computing evidence as
+    the rule asks; and write down how long the leader will certainly be it.
+
+    An arm is judged by the share `epsilon` of corrupt rewards; if `most` is larger, by
+    what its own rewards cannot rule out, between the two.
+    """
+    if unrewarded[0] > 0:
+        return first_unrewarded(n, rewards, fresh)
+    lead = highest_estimate(estimate)
+    x = estimate[lead] + shift
+    best = lead
+    smallest = math.log(n[lead])
+    others = math.inf
+    second = -math.inf
+    low = math.inf
+    high = -math.inf
+    for a in range(len(n)):
+        if a == lead:
+            continue
+        if stage[a] == 0 or (x != at[a] and not abs(x - at[a]) <= MOVED * sigma):
+            stage[a] = 1
+            at[a] = x
+        index = math.log(n[a])
+        # evidence is never negative: it is computed only if the arm could be the
+        # choice, hence not for one that has been pulled more often than the leader
+        if index <= smallest:
+            if stage[a] == 1:
+                if in_order[a] == 0:
+                    sort_rewards(pool, slot_start, slot_size, a)
+                    in_order[a] = 1
+                share = epsilon
+                if most > epsilon:
+                    share = max(
+                        epsilon,
+                        min(
+                            most,
+                            own_share(
+                                pool, window, inside, slot_start, slot_size, a, rewards[a], sigma
+                            ),
+                        ),
+                    )
+                evidence[a] = evidence_against(
+                    pool,
+                    window,
+                    inside,
+                    slot_start,
+                    slot_size,
+                    levels,
+                    a,
+                    rewards[a],
+                    at[a],
+                    sigma,
+                    1.0 - share,
+                )
+                stage[a] = 2
+            index = evidence[a] + index
+            if index < smallest or (index == smallest and a < best):
+                smallest = index
+                best = a
+        others = min(others, index)
+        second = max(second, estimate[a])
+        low = min(low, at[a])
+        high = max(high, at[a])
+    leader[0] = lead
+    until[0] = rewards_until(others)
+    rival[0] = second
+    lowest_at[0] = low
+    highest_at[0] = high
+    return best
+
+
+@hot
+def arm_with_least_evidence(s, shift, sigma, epsilon, most):
+    """Return the arm to pull; see `least_evidence`, which does the work on arrays."""
+    if s.levels[0] == 0.0:
+        set_levels(s.levels)
+    return least_evidence(
+        s.estimate,
+        s.n,
+        s.rewards,
+        s.fresh,
+        s.unrewarded,
+        s.pool,
+        s.window,
+        s.inside,
+        s.slot_start,
+        s.slot_size,
+        s.evidence,
+        s.at,
+        s.stage,
+        s.in_order,
+        s.levels,
+        s.leader,
+        s.until,
+        s.rival,
+        s.lowest_at,
+        s.highest_at,
+        shift,
+        sigma,
+        epsilon,
+        most,
+    )
+
+
+@hot
+def reward_came(s, a):
+    """Take note of a new reward of arm a: its evidence and its order are out of
+    date.
+    """
+    s.stage[a] = 0
+    s.in_order[a] = 0
+    count_changed(s, a)
+
+
+@hot
+def count_changed(s, a):
+    """Take note that the count of arm a has changed: if it does not lead, it may be
+    its turn.
+    """
+    if a != s.leader[0]:
+        s.until[0] = 0

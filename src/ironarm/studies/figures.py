@@ -1,0 +1,403 @@
+"""The figures of a study: each kind is one function.
+
+A new kind is one function and one line in `KINDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..figures import Styles, pyplot
+from ..policies import MedEUCB
+from ..policies.med_e_ucb import plan_block
+from ..simulation.summary import bootstrap_interval
+from ..toml_fields import (
+    distinct,
+    fields,
+    file_name,
+    tables,
+    text,
+)
+from ..validation import choice, whole
+from .checks import Evidence
+from .run import Findings
+from .study import Run, Study, known_policies
+from .tables import TABLES
+
+if TYPE_CHECKING:
+    from ..radio.bandit import RadioBandit
+
+BLOCKS = 10
+SIZE = (6.4, 4.9)
+
+
+def check_show(study: Study) -> None:
+    """Refuse words, figures and tables that name what the study does not have."""
+    if "introduction" in study.show:
+        text("introduction", study.show["introduction"])
+    for part in ("words", "policies"):
+        for term, meaning in fields(
+            part,
+            study.show.get(part, {}),
+            [],
+            study.policies if part == "policies" else study.show.get(part, {}),
+        ).items():
+            text(f"{part}: {term}", meaning)
+    parts: list[tuple[str, Mapping[str, Any], list[str], list[str]]] = [
+        (
+            "figures",
+            {**KINDS, **PICTURES},
+            ["name", "kind", "title", "run", "caption"],
+            ["policies", "trials", "heading"],
+        ),
+        ("tables", TABLES, ["name", "kind", "title"], ["run", "from"]),
+    ]
+    for part, kinds, required, optional in parts:
+        items = tables(part, study.show.get(part, []))
+        for item in items:
+            what = f"{part[:-1]} {item.get('name', '')!r}"
+            fields(what, item, required, optional)
+            file_name(f"{what}: name", item["name"])
+            for words in ("title", "caption", "heading"):
+                if words in item:
+                    text(f"{what}: {words}", item[words])
+            choice(f"{what}: kind", item["kind"], kinds)
+            if "run" in item or item["kind"] in ("tails", "growth"):
+                choice(f"{what}: run", item.get("run"), [run.name for run in study.runs])
+            if part == "figures" and ("policies" in item) == (item["kind"] in PICTURES):
+                raise InvalidInput(
+                    f"{what}: a figure of the kind {item['kind']!r} "
+                    f"{'shows no policies; leave them out' if 'policies' in item else 'needs policies'}."
+                )
+            if "heading" in item and (item["kind"] in PICTURES or item["kind"] == "schedule"):
+                raise InvalidInput(
+                    f"{what}: a figure of the kind {item['kind']!r} has no panels to head; leave "
+                    "heading out."
+                )
+            if (
+                item["kind"] in PICTURES
+                and study.run(item["run"]).bandit.to_dict()["bandit"] != "RadioBandit"
+            ):
+                raise InvalidInput(
+                    f"{what}: a {item['kind']} is drawn of a RadioBandit, got "
+                    f"{study.run(item['run']).bandit!r}."
+                )
+            if "policies" in item:
+                known_policies(what, item["policies"], study.run(item["run"]).policies)
+            if "trials" in item:
+                choice(f"{what}: trials", item["trials"], ["paper"])
+            if "from" in item:
+                whole(
+                    f"{what}: from", item["from"], at_least=1, below=study.run(item["run"]).horizon
+                )
+            if item["kind"] == "schedule" and not isinstance(
+                study.policies[item["policies"][0]].candidates(0.1)[0], MedEUCB
+            ):
+                raise InvalidInput(
+                    f"{what}: a schedule is drawn of MedEUCB, got {item['policies'][0]!r}."
+                )
+        distinct(f"the name of {part}", [item["name"] for item in items])
+
+
+def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Draw a figure of the study: one panel, or one for each rho, as pairs of a
+    file's name and a matplotlib figure.
+    """
+    run = findings.study.run(figure["run"])
+    if figure["kind"] == "schedule":
+        return [(figure["name"], schedule(findings.study, run, figure["policies"][0]))]
+    if figure["kind"] in PICTURES:
+        return [(figure["name"], PICTURES[figure["kind"]](findings.study, run))]
+    trials = findings.study.paper_trials if figure.get("trials") == "paper" else run.trials
+    # a panel's file is also seen without the page
+    heading = _label(f"{figure['heading']}: ") if "heading" in figure else ""
+    panels = []
+    for rho in run.rho:
+        evidence = Evidence(findings.outcomes[run.name, rho], trials, findings.study.unit)
+        kinds = {
+            name: type(policy).__name__
+            for name in figure["policies"]
+            for policy in findings.study.policies[name].candidates(rho)[:1]
+        }
+        panels.append(
+            (
+                f"{figure['name']}-rho-{rho:g}",
+                KINDS[figure["kind"]](
+                    evidence, kinds, f"{heading}ρ = {rho:g}, {evidence.trials:,} trials"
+                ),
+            )
+        )
+    return panels
+
+
+def regret(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
+    """Mean regret over the rounds, with bands, on logarithmic axes."""
+    figure, axes = _panel(title)
+    curves = {name: evidence.curves(name) for name in kinds}
+    _lines(axes, evidence, kinds, curves)
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="round",
+        ylabel=_regret(evidence),
+        xlim=_from(evidence, kinds, 10),
+        ylim=(0.7 * _lowest(evidence, curves, 10), None),
+    )
+    return _with_legend(figure, axes)
+
+
+def optimal(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
+    """Mean share of optimal pulls over the rounds, with bands."""
+    figure, axes = _panel(title)
+    _lines(axes, evidence, kinds, {name: 100 * evidence.optimal_curves(name) for name in kinds})
+    axes.set(
+        xscale="log",
+        xlabel="round",
+        ylabel="optimal pulls so far, %",
+        xlim=_from(evidence, kinds, 10),
+        ylim=(-3, 103),
+    )
+    return _with_legend(figure, axes)
+
+
+def tails(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
+    """Share of trials whose final regret exceeds a value."""
+    figure, axes = _panel(title)
+    styles = Styles()
+    for name, kind in kinds.items():
+        ordered = np.sort(evidence.regret(name))
+        share = 1 - np.arange(len(ordered)) / len(ordered)
+        colour, line, _ = styles.next(kind)
+        axes.plot(
+            np.append(ordered, ordered[-1]),
+            np.append(share, share[-1] / 2),
+            line,
+            color=colour,
+            label=_label(name),
+            drawstyle="steps-pre",
+            linewidth=1.8,
+        )
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel=f"final {_regret(evidence)}",
+        ylabel="share of trials with more",
+        ylim=(0.7 / evidence.trials, 1.3),
+    )
+    return _with_legend(figure, axes)
+
+
+def growth(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
+    """Mean and median regret over the rounds."""
+    figure, axes = _panel(title)
+    styles = Styles()
+    for name, kind in kinds.items():
+        rounds, values = evidence.rounds(name), evidence.curves(name)
+        colour, line, _ = styles.next(kind)
+        low, high = bootstrap_interval(np.ascontiguousarray(values.T))
+        axes.plot(
+            rounds, values.mean(axis=0), line, color=colour, label=_label(name), linewidth=1.8
+        )
+        axes.fill_between(rounds, low, high, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(rounds, np.median(values, axis=0), ":", color=colour, linewidth=1.3)
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="round",
+        ylabel=_regret(evidence),
+        xlim=_from(evidence, kinds, 1000),
+        ylim=(0.7 * _lowest(evidence, {name: evidence.curves(name) for name in kinds}, 1000), None),
+    )
+    return _with_legend(figure, axes)
+
+
+def schedule(study: Study, run: Run, name: str) -> Any:
+    """The block scheme of med-E-UCB: rounds of pure exploration and UCB rounds,
+    block by block, from the policy's own plan.
+    """
+    policy = study.policies[name].candidates(0.1)[0]
+    assert isinstance(policy, MedEUCB)
+    arms = run.bandit.arms
+    block = policy.block_for(arms)
+    windows = []
+    for k in range(BLOCKS):
+        plan = np.zeros(4, np.int64)
+        plan_block(plan, arms, policy.b, float(block), k * block + 1)
+        windows.append((int(plan[0]) - k * block, int(plan[1])))
+    plt = pyplot()
+    figure, (whole, close) = plt.subplots(
+        1, 2, figsize=(9, 3.9), sharey=True, layout="constrained", width_ratios=(3, 2)
+    )
+    blue = Styles().next("MedEUCB")[0]
+    for k, (start, each) in enumerate(windows):
+        for axes in (whole, close):
+            axes.barh(
+                k, block, left=1, height=0.72, color="none", edgecolor="#808080", linewidth=0.8
+            )
+            for arm in range(arms if each else 0):
+                axes.barh(
+                    k,
+                    each,
+                    left=start + arm * each,
+                    height=0.72,
+                    color=blue,
+                    edgecolor="white" if axes is close and each < 20 else blue,
+                    linewidth=0.4,
+                )
+        whole.text(
+            block * 1.01,
+            k,
+            f"{each} pull{'s' if each > 1 else ''} of each arm",
+            va="center",
+            fontsize=8,
+        ) if each else None
+    whole.set(
+        xlim=(1, block * 1.27),
+        xticks=np.linspace(0, block, 6),
+        xlabel="round of the block",
+        yticks=range(BLOCKS),
+        ylabel="block k",
+        ylim=(BLOCKS - 0.5, -0.5),
+        title=f"blocks of G = {block:,} rounds",
+    )
+    close.set(xlim=(1, 61), xlabel="round of the block", title="their first 60 rounds")
+    for axes in (whole, close):
+        axes.grid(False)
+    return figure
+
+
+def _from(evidence: Evidence, kinds: Mapping[str, str], first: int) -> tuple[float, float]:
+    """The horizontal axis: from a round at which the start no longer matters, to the
+    horizon.
+    """
+    last = max(int(evidence.rounds(name)[-1]) for name in kinds)
+    return (first if first < last else 1, last)
+
+
+def _lowest(evidence: Evidence, curves: Mapping[str, np.ndarray], first: int) -> float:
+    """The smallest positive mean from that round on."""
+    means = [
+        values.mean(axis=0)[evidence.rounds(name) >= min(first, int(evidence.rounds(name)[-1]))]
+        for name, values in curves.items()
+    ]
+    return min([float(mean[mean > 0].min()) for mean in means if (mean > 0).any()], default=1.0)
+
+
+def _regret(evidence: Evidence) -> str:
+    """What an axis of regret is called."""
+    return f"regret, {_label(evidence.unit)}" if evidence.unit else "regret"
+
+
+def _label(name: str) -> str:
+    """A policy's name as a label, in which a dollar sign is a dollar sign."""
+    return name.replace("$", r"\$")
+
+
+def _panel(title: str) -> tuple[Any, Any]:
+    figure, axes = pyplot().subplots(figsize=SIZE, layout="constrained")
+    axes.set_title(title, fontsize=11)
+    return figure, axes
+
+
+def _lines(
+    axes: Any, evidence: Evidence, kinds: Mapping[str, str], curves: Mapping[str, np.ndarray]
+) -> None:
+    styles = Styles()
+    for name, kind in kinds.items():
+        rounds, values = evidence.rounds(name), curves[name]
+        colour, line, marker = styles.next(kind)
+        axes.plot(
+            rounds,
+            values.mean(axis=0),
+            line,
+            color=colour,
+            label=_label(name),
+            linewidth=1.8,
+            marker=marker,
+            markevery=8,
+            markersize=4,
+            markerfacecolor="none",
+        )
+        if evidence.trials > 1:
+            low, high = bootstrap_interval(np.ascontiguousarray(values.T))
+            axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
+
+
+def _with_legend(figure: Any, axes: Any) -> Any:
+    low, high = axes.get_ylim()
+    # less than two decades: powers of ten alone would be too few
+    if axes.get_yscale() == "log" and high < 100 * low:
+        ticks = [
+            step * 10**k for k in range(-3, 9) for step in (1, 2, 5) if low <= step * 10**k <= high
+        ]
+        axes.set_yticks(ticks, [f"{tick:,g}" for tick in ticks])
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter("")  # never shown, but measured at length
+    figure.legend(
+        *axes.get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=2,
+        frameon=False,
+        fontsize=9,
+    )
+    return figure
+
+
+def setup(study: Study, run: Run) -> Any:
+    """The nodes and channels of the radio testbed, with the attacks of every run on
+    that bandit.
+    """
+    from ..radio.testbed import figures as pictures
+
+    return pictures.setup(
+        _testbed(run),
+        *(
+            other.attack_at(rho)
+            for other in study.runs
+            if other.bandit.to_dict() == run.bandit.to_dict()
+            for rho in other.rho
+        ),
+    )
+
+
+def spectrogram(study: Study, run: Run) -> Any:
+    """Power over time and frequency on the radio testbed, at the run's last rho."""
+    from ..radio.testbed import figures as pictures
+
+    return pictures.spectrogram(_testbed(run), run.attack_at(run.rho[-1]))
+
+
+def constellation(study: Study, run: Run) -> Any:
+    """A packet's symbols, clean and jammed."""
+    from ..radio.testbed import figures as pictures
+
+    return pictures.constellation(_testbed(run))
+
+
+def _testbed(run: Run) -> RadioBandit:
+    from ..radio.bandit import RadioBandit
+
+    assert isinstance(run.bandit, RadioBandit)
+    return run.bandit
+
+
+PICTURES: dict[str, Callable[[Study, Run], Any]] = {
+    "setup": setup,
+    "spectrogram": spectrogram,
+    "constellation": constellation,
+}
+"""Kinds of figures that show what a run is played on, not what came out; they are
+loaded only when they are drawn.
+"""
+
+KINDS: dict[str, Callable[..., Any]] = {
+    "schedule": schedule,
+    "regret": regret,
+    "optimal": optimal,
+    "tails": tails,
+    "growth": growth,
+}

@@ -1,0 +1,1 @@
+"""Grids of simulations, on one machine or on a cluster."""

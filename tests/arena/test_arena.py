@@ -1,0 +1,393 @@
+"""The arena: every policy against every attack; its page says what the scores say,
+it goes on where it stopped, and bounds agree with those of theory.
+"""
+
+import json
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+
+import ironarm as ia
+from ironarm.arena import run as arena_run
+from ironarm.arena.floors import attack_floor, worst_floor
+from ironarm.arena.read import read_arena
+from ironarm.arena.run import Findings, Score, run_arena
+from ironarm.arena.standings import (
+    advice,
+    comparisons,
+    rows,
+    standings,
+)
+from ironarm.cli import main
+from ironarm.errors import BadFile, InvalidInput
+from ironarm.studies.statistics import Estimate
+from ironarm.theory import regret_floor
+
+FILE = Path(__file__).parent / "small_arena.toml"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The small arena, run once."""
+    out = tmp_path_factory.mktemp("arena")
+    assert main(["arena", str(FILE), "--out", str(out)]) == 0
+    return out
+
+
+def test_every_policy_meets_every_attack(finished):
+    """A score for each, but for the policy that refuses a setting, and says why."""
+    found = json.loads((finished / "report.json").read_text())
+    places = {
+        (score["setting"], score["rho"], score["attack"], score["policy"])
+        for score in found["scores"]
+    }
+    assert len(places) == len(found["scores"]) == 2 * 3 * 4 + 1 * 3 * 3
+    assert [(one["setting"], one["policy"]) for one in found["refused"]] == [("close", "CountIMED")]
+    assert "can hide a gap" in found["refused"][0]["why"]
+
+
+def test_a_score_is_the_simulation_of_that_policy_alone(finished):
+    """The same numbers as `simulate` gives without the others."""
+    found = json.loads((finished / "report.json").read_text())
+    score = next(
+        s
+        for s in found["scores"]
+        if (s["setting"], s["rho"], s["attack"], s["policy"]) == ("close", 0.2, "Mimic", "UCB")
+    )
+    bandit = read_arena(FILE).settings[1].bandit
+    alone = ia.simulate(
+        ia.UCB(sigma=1.73),
+        bandit,
+        ia.Mimic(rho=0.2),
+        horizon=1000,
+        trials=4,
+        seed=1,
+        progress=False,
+    )
+    assert score["regret"]["value"] == pytest.approx(alone.regret[0, :, -1].mean(), rel=1e-12)
+    assert score["stuck"]["value"] == alone.stuck.mean()
+
+
+def test_an_interrupted_arena_goes_on(finished, tmp_path, monkeypatch):
+    """Half of the cells are there, one of them damaged: the others are run, and the
+    page has the same numbers.
+    """
+    shutil.copytree(finished / "cells", tmp_path / "cells")
+    files = sorted((tmp_path / "cells").iterdir())
+    for path in files[::2]:
+        path.unlink()
+    files[1].write_bytes(b"not a result")
+    asked = []
+    together = arena_run.run_together
+    monkeypatch.setattr(
+        arena_run,
+        "run_together",
+        lambda cells, *rest: asked.extend(cells) or together(cells, *rest),
+    )
+    assert main(["arena", str(FILE), "--out", str(tmp_path)]) == 0
+    assert len(asked) == len(files[::2]) + 1
+    before, after = (
+        json.loads((folder / "report.json").read_text()) for folder in (finished, tmp_path)
+    )
+    assert before["scores"] == after["scores"]
+    assert sorted(p.name for p in (tmp_path / "cells").iterdir()) == [p.name for p in files]
+
+
+def test_a_repeated_arena_runs_nothing(finished, monkeypatch, capsys):
+    """Everything is there, the page included."""
+    monkeypatch.setattr(arena_run, "run_together", lambda *_: pytest.fail("it was run again"))
+    written = (finished / "report.html").stat().st_mtime_ns
+    assert main(["arena", str(FILE), "--out", str(finished)]) == 0
+    assert (finished / "report.html").stat().st_mtime_ns == written
+    assert "already there" in capsys.readouterr().out
+
+
+def fabricated(regrets):
+    """Findings with given mean regrets: {policy: {attack: regret}} in the only place
+    that is left, normal at rho = 0.1; a trial in ten is stuck where the regret
+    exceeds 1,000.
+    """
+    arena = read_arena(FILE)
+    arena = type(arena)(
+        arena.title,
+        arena.seed,
+        {name: arena.policies[name] for name in regrets},
+        arena.attacks,
+        (arena.settings[0],),
+    )
+    object.__setattr__(arena.settings[0], "rho", (0.1,))
+    findings = Findings(
+        arena,
+        within_model=dict.fromkeys(arena.attacks, True),
+        nanoseconds=dict.fromkeys(regrets, 50.0),
+    )
+    for attack in arena.attacks:
+        findings.scores["normal", 0.1, attack] = {
+            name: Score(
+                Estimate(values[attack], values[attack], values[attack]),
+                values[attack],
+                Estimate(0.1 * (values[attack] > 1000), 0, 1),
+                0.9,
+            )
+            for name, values in regrets.items()
+        }
+        findings.attack_floor["normal", 0.1, attack] = 100.0
+    findings.worst_floor["normal", 0.1] = 200.0
+    return findings
+
+
+def test_policies_are_sorted_by_their_worst_case():
+    """Not by how they do without an attack."""
+    findings = fabricated(
+        {
+            "UCB": {"none": 10, "Infinite": 5000, "Mimic": 20},
+            "MedEUCB": {"none": 300, "Infinite": 310, "Mimic": 305},
+            "CountIMED": {"none": 100, "Infinite": 90, "Mimic": 155},
+        }
+    )
+    made = rows(findings, findings.arena.settings[0], 0.1)
+    assert [row.policy for row in made] == ["CountIMED", "MedEUCB", "UCB"]
+    assert [row.attack for row in made] == ["Mimic", "Infinite", "Infinite"]
+    assert [row.to_best for row in made] == [1, 2, pytest.approx(5000 / 155)]
+    assert made[0].to_worst_floor == 155 / 200
+    assert made[0].to_attack_floor == 1.55
+    assert [row.stuck for row in made] == [0, 0, 0.1]
+    assert [standing.most for standing in standings(findings)] == [row.to_best for row in made]
+
+
+def test_advice_follows_from_the_scores_and_from_what_a_policy_is_told():
+    """Who knows less gets the best of those that need no more; where nobody attacks
+    the plain policy wins.
+    """
+    findings = fabricated(
+        {
+            "UCB": {"none": 10, "Infinite": 5000, "Mimic": 20},
+            "MedEUCB": {"none": 300, "Infinite": 310, "Mimic": 305},
+            "CountIMED": {"none": 100, "Infinite": 90, "Mimic": 155},
+        }
+    )
+    given = [(piece.when, piece.policy) for piece in advice(findings)]
+    assert [policy for _, policy in given] == ["CountIMED", "MedEUCB", "CountIMED", "UCB"]
+    assert given[-1][0] == "Nobody attacks"
+    turned = fabricated(
+        {
+            "UCB": {"none": 10, "Infinite": 20, "Mimic": 20},
+            "CountIMED": {"none": 100, "Infinite": 90, "Mimic": 155},
+        }
+    )
+    assert advice(turned)[0].policy == "UCB"
+
+
+def test_an_attack_outside_the_model_does_not_count():
+    """It is shown, and not what a policy is judged by."""
+    findings = fabricated(
+        {
+            "UCB": {"none": 10, "Infinite": 5000, "Mimic": 20},
+            "MedEUCB": {"none": 300, "Infinite": 310, "Mimic": 305},
+        }
+    )
+    findings.within_model["Infinite"] = False
+    made = rows(findings, findings.arena.settings[0], 0.1)
+    assert [(row.policy, row.attack, row.outside) for row in made] == [
+        ("UCB", "Mimic", ("Infinite", 5000)),
+        ("MedEUCB", "Mimic", ("Infinite", 310)),
+    ]
+
+
+def test_two_policies_are_compared_attack_by_attack():
+    """The largest ratio, where the second is not stuck and the attack is within the
+    model.
+    """
+    findings = fabricated(
+        {
+            "UCB": {"none": 10, "Infinite": 5000, "Mimic": 20},
+            "MedEUCB": {"none": 300, "Infinite": 310, "Mimic": 305},
+        }
+    )
+    object.__setattr__(findings.arena, "compare", (("MedEUCB", "UCB"), ("UCB", "MedEUCB")))
+    one, other = comparisons(findings)
+    assert (one.most, one.attack, one.groups) == (30, "none", 2)  # under Infinite UCB is stuck
+    assert (other.most, other.attack, other.regrets) == (5000 / 310, "Infinite", (5000, 310))
+    findings.within_model["Infinite"] = False
+    assert comparisons(findings)[1].attack == "Mimic"
+
+
+def test_what_a_policy_is_told_is_read_off_its_text():
+    """Names in the parameters, and the horizon if its numbers depend on it."""
+    arena = read_arena(FILE)
+    assert {name: arena.told(name) for name in arena.policies} == {
+        "UCB": ("sigma",),
+        "MedEUCB": ("sigma",),
+        "CountIMED": ("rho", "sigma", "smallest gap"),
+        "EXP3": ("range", "horizon"),
+    }
+
+
+@pytest.mark.parametrize("rho", [0.05, 0.125, 0.3])
+def test_floors_agree_with_theory_for_normal_arms(rho):
+    """The integrals on a grid against the closed forms, to four digits."""
+    bandit = ia.GaussianBandit(range(2, 21, 2), sigma=1)
+    assert worst_floor(bandit, rho, 100_000) == pytest.approx(
+        regret_floor(bandit, rho, 100_000), rel=1e-4
+    )
+    assert attack_floor(bandit, ia.Infinite(rho=rho), rho, 100_000) == pytest.approx(
+        regret_floor(bandit, rho, 100_000, far=True), rel=1e-4
+    )
+
+
+def test_the_worst_attack_has_the_lowest_information():
+    """No given attack has a floor above the worst one's, for other laws too; arms
+    that cannot be told apart have an infinite one.
+    """
+    for setting in read_arena().settings:
+        for rho in setting.rho:
+            worst = worst_floor(setting.bandit, rho, setting.horizon)
+            for attack in (ia.NoAttack(), ia.Infinite(rho=rho), ia.Mimic(rho=rho)):
+                assert (
+                    0
+                    < attack_floor(setting.bandit, attack, rho, setting.horizon)
+                    <= worst * (1 + 1e-6)
+                )
+    assert worst_floor(ia.GaussianBandit([0, 1]), 0.3, 1000) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"Infinite" = "Infinite"', '"Infinite" = "Infinit"', "Did you mean"),
+        ("UCB(sigma=sigma)", "UCB(sigm=sigma)", "has no parameter 'sigm'"),
+        ('name    = "close"', 'name    = "normal"', "comes twice"),
+        ("rho     = 0.2", "rho     = 0.7", "rho must be"),
+        ("horizon = 1_000", "horizont = 1_000", "horizont"),
+        ('"t(3)"', '"student(3)"', "unknown law"),
+        ("gap = 0.5", "gab = 0.5", "unknown field 'gab'"),
+        ("sigma = 1.73, ", "", "uses sigma, which the setting 'close' does not tell"),
+        ('"Infinite" = "Infinite"', '"Infinite" = "Infinite(rho=0.3)"', "rho of its own"),
+        ("rho     = [0.1, 0.3]", "rho     = [0.1, 0.10000001]", "comes twice"),
+        ("means = [4, 2, 0]", "means = [2, 2, 2]", "same mean"),
+        ("rho     = 0.2", "rho     = 0.2\nwithout = ['mimic']", "Did you mean 'Mimic'"),
+        ("rho     = 0.2", "rho     = 0.2\nwithout = 'Mimic'", "must be a list of attacks"),
+        (
+            "rho     = 0.2",
+            "rho     = 0.2\nwithout = ['none', 'Infinite', 'Mimic']",
+            "all attacks in the setting 'close' are outside the model",
+        ),
+    ],
+)
+def test_a_bad_file_is_refused_with_what_was_meant(tmp_path, old, new, words):
+    """Before anything is run."""
+    assert old in FILE.read_text()
+    path = tmp_path / "arena.toml"
+    path.write_text(FILE.read_text().replace(old, new, 1))
+    with pytest.raises(InvalidInput, match=words):
+        read_arena(path)
+
+
+def test_policies_are_judged_within_the_model(tmp_path):
+    """So one attack must be."""
+    path = tmp_path / "arena.toml"
+    path.write_text(
+        FILE.read_text().replace(
+            '"none"     = "NoAttack"\n"Infinite" = "Infinite"\n"Mimic"    = "Mimic"',
+            '"Bursts" = "Bursts"',
+        )
+    )
+    with pytest.raises(InvalidInput, match="outside the model"):
+        read_arena(path)
+
+
+def test_a_place_where_nobody_plays_is_refused(tmp_path):
+    """Before anything is run, with the reason."""
+    path = tmp_path / "arena.toml"
+    lines = [
+        line
+        for line in FILE.read_text().splitlines()
+        if not line.startswith(('"UCB"', '"MedEUCB"', '"EXP3"'))
+    ]
+    path.write_text("\n".join(lines))
+    with pytest.raises(
+        InvalidInput,
+        match=r"no policy plays in the setting 'close' at rho = 0\.2: .* can hide a gap",
+    ):
+        run_arena(read_arena(path), tmp_path)
+    assert not list((tmp_path / "cells").glob("*.npz"))
+
+
+def test_laws_without_densities_have_no_floor(tmp_path):
+    """The page says so, and does not call the arms indistinguishable; an attack that
+    needs densities is refused, by its name and the setting's, or left out there
+    alone.
+    """
+    path = tmp_path / "arena.toml"
+    words = (
+        FILE.read_text()
+        .replace('"t(3, loc=0.5)", "t(3)"', '"binom(10, 0.7)", "binom(10, 0.3)"')
+        .replace('"Mimic"    = "Mimic"', '"Hidden"   = "LeastFavourable"')
+    )
+    path.write_text(words)
+    with pytest.raises(
+        InvalidInput,
+        match=(
+            r"the attack 'Hidden' does not fit the setting 'close': LeastFavourable needs arms "
+            r"with densities.* add without = \['Hidden'\]"
+        ),
+    ):
+        read_arena(path)
+    path.write_text(f"{words}without = ['Hidden']\n")
+    assert main(["arena", str(path), "--trials", "1", "--out", str(tmp_path)]) == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "No floor is known" in page
+    assert "cannot be told apart" not in page
+    assert "Not played here: Hidden." in page
+    played = {
+        (score["setting"], score["attack"])
+        for score in json.loads((tmp_path / "report.json").read_text())["scores"]
+    }
+    assert played == {
+        (setting, attack)
+        for setting in ("normal", "close")
+        for attack in ("none", "Infinite", "Hidden")
+    } - {("close", "Hidden")}
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path):
+    """Not there, not text, not TOML."""
+    with pytest.raises(BadFile, match="cannot be read"):
+        read_arena(tmp_path / "none.toml")
+    (tmp_path / "broken.toml").write_text("title = ")
+    with pytest.raises(BadFile, match="TOML"):
+        read_arena(tmp_path / "broken.toml")
+
+
+def test_the_default_arena_can_be_read_and_printed(capsys):
+    """Every policy, attack and setting of it exists; what is printed can be used as
+    a file.
+    """
+    arena = read_arena()
+    assert {setting.name for setting in arena.settings} >= {
+        "paper",
+        "radio",
+        "small-gaps",
+        "hundred-arms",
+        "student-t",
+        "skewed",
+    }
+    kinds = {text.split("(")[0].split(".")[0] for text in arena.policies.values()}
+    assert kinds == set(ia.policies.POLICIES)
+    # a family to search in, and one for radio channels alone
+    assert {text.split("(")[0] for text in arena.attacks.values()} == set(ia.attacks.ATTACKS) - {
+        "Shaped",
+        "Jammer",
+    }
+    assert main(["arena", "--print"]) == 0
+    assert capsys.readouterr().out.startswith("# What the arena runs")
+
+
+def test_quick_and_trials_change_the_trials_alone(tmp_path):
+    """From the file, or from the command line."""
+    assert [setting.trials for setting in read_arena(FILE, quick=True).settings] == [3, 2]
+    assert [setting.trials for setting in read_arena(FILE, trials=5).settings] == [5, 5]
+    findings = run_arena(read_arena(FILE, trials=1), tmp_path)
+    assert findings.computed + findings.kept == 33

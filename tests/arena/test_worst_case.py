@@ -1,0 +1,183 @@
+"""The search for the worst attack stays within the model, reports what simulations
+give, resumes, and can be interrupted.
+"""
+
+import json
+
+import numpy as np
+import pytest
+
+import ironarm as ia
+from ironarm.arena.attack_candidates import candidates, named_attacks
+from ironarm.arena.worst_case import worst_case
+from ironarm.attacks import ATTACKS
+from ironarm.cli import main
+from ironarm.notation import attack_from_text
+from ironarm.simulation.cells import Cell
+from tests.attacks.recording import coin_rounds, seen
+
+BANDIT = ia.GaussianBandit([0, 2, 4])
+SETTING = {"rho": 0.2, "horizon": 300, "trials": 40, "budget": 20, "seed": 3}
+COMMAND = [
+    "worst-case",
+    "--policy",
+    "UCB",
+    "--means",
+    "0,2,4",
+    "--rho",
+    "0.2",
+    "--horizon",
+    "300",
+    "--trials",
+    "16",
+    "--budget",
+    "8",
+]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    return worst_case(ia.UCB(), BANDIT, tmp_path_factory.mktemp("search"), **SETTING)
+
+
+def test_the_numbers_are_those_of_simulations(found):
+    """Rungs with the search's seed, the attack found and the named ones with the
+    next; the text reads back as the attack.
+    """
+
+    def regret(attack, trials, seed):
+        return ia.simulate(ia.UCB(), BANDIT, attack, horizon=300, trials=trials, seed=seed).regret[
+            0, :, -1
+        ]
+
+    assert [(len(rung.attacks), rung.trials) for rung in found.rungs] == [(20, 2), (5, 5), (2, 20)]
+    for rung in found.rungs:
+        assert rung.means == tuple(sorted(rung.means, reverse=True))
+        assert regret(rung.attacks[-1], rung.trials, 3).mean() == rung.means[-1]
+    assert found.rungs[1].attacks[0] in found.rungs[0].attacks[:5]
+    assert found.found.attack == found.rungs[-1].attacks[0]
+    again = regret(attack_from_text(repr(found.found.attack), None), 40, 4)
+    assert again.mean() == found.found.mean
+    worst = max((regret(attack, 40, 4) for attack in named_attacks(BANDIT, 0.2)), key=np.mean)
+    assert found.ratio[0] == pytest.approx(again.mean() / worst.mean())
+    assert found.ratio[1] <= found.ratio[0] <= found.ratio[2]
+
+
+def test_it_finds_what_sends_ucb_to_the_worst_arm(found):
+    """No policy can lose more than 4 a round; the attack found costs UCB over 90 %
+    of that, more than any named attack, in all of 40 fresh trials' mean.
+    """
+    assert 0.9 * 4 * 300 < found.found.mean <= 4 * 300
+    assert found.ratio[1] > 1
+
+
+def test_nothing_is_tried_outside_the_model(found):
+    """Every candidate has the given rho and an independent coin; the attack found
+    changes rewards only when that coin falls.
+    """
+    tried = [attack for rung in found.rungs for attack in rung.attacks]
+    for attack in [
+        *tried,
+        found.found.attack,
+        *(each.attack for each in found.named),
+        *candidates(BANDIT, 0.2, 10_000, 300, seed=5),
+    ]:
+        assert (attack.rho, attack.within_model, attack.burst) == (0.2, True, 0.0)
+    changed = seen(found.found.attack) != seen(ia.NoAttack())
+    assert changed.any()
+    assert not (changed & ~coin_rounds(0.2)).any()
+
+
+def test_candidates_differ_and_cover_the_family():
+    """300 different ones, every action and condition among them, sizes from below
+    the gap to beyond all bounds; the same for the same seed.
+    """
+    tried = candidates(BANDIT, 0.2, 10_000, 300, seed=1)
+    assert len(set(tried)) == 300
+    assert (
+        tried
+        == candidates(BANDIT, 0.2, 10_000, 300, seed=1)
+        != candidates(BANDIT, 0.2, 10_000, 300, seed=2)
+    )
+    assert tried[:50] == candidates(BANDIT, 0.2, 10_000, 50, seed=1)
+    for name in ("best", "runner_up", "worst", "others"):
+        assert len({getattr(attack, name) for attack in tried}) == 6
+    assert min(attack.size for attack in tried) < 0.1 < 1e299 < max(attack.size for attack in tried)
+    assert {attack.leader for attack in tried} == {"any", "right", "wrong"}
+    assert any(attack.first for attack in tried)
+    assert any(attack.after for attack in tried)
+
+
+def test_all_named_attacks_within_the_model_are_compared():
+    """But for those that the arms do not allow; sigma is the arms'."""
+    names = {
+        type(attack).__name__ for attack in named_attacks(ia.GaussianBandit([0, 1], sigma=3), 0.2)
+    }
+    assert names == {name for name, attack in ATTACKS.items() if attack.within_model} - {
+        "NoAttack",
+        "Shaped",
+        "Jammer",
+    }
+    assert "Jammer" in {type(attack).__name__ for attack in named_attacks(ia.RadioBandit(), 0.2)}
+    assert {
+        attack.sigma
+        for attack in named_attacks(ia.GaussianBandit([0, 1], sigma=3), 0.2)
+        if hasattr(attack, "sigma")
+    } == {3.0}
+    assert "LeastFavourable" not in {
+        type(attack).__name__ for attack in named_attacks(ia.BernoulliBandit([0.2, 0.7]), 0.2)
+    }
+
+
+def test_interrupted_it_goes_on_and_finished_it_runs_nothing(tmp_path, capsys, monkeypatch):
+    """Ctrl-C is answered with a sentence and exit code 130; what is finished is not
+    run again; the answer is that of an uninterrupted search.
+    """
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    assert main([*COMMAND, "--out", str(whole)]) == 0
+    original, ran = Cell.run, []
+
+    def run(cell, *arguments):
+        ran.append(cell.key)
+        if len(ran) == 6:
+            raise KeyboardInterrupt
+        return original(cell, *arguments)
+
+    monkeypatch.setattr(Cell, "run", run)
+    assert main([*COMMAND, "--out", str(parts)]) == 130
+    assert "the same command goes on from there" in capsys.readouterr().err
+    assert main([*COMMAND, "--out", str(parts)]) == 0
+    assert len(set(ran)) == len(ran) - 1  # only the one that was interrupted was run twice
+    finished = len(ran)
+    assert main([*COMMAND, "--out", str(parts)]) == 0
+    assert len(ran) == finished
+    assert (parts / "worst_case.json").read_bytes() == (whole / "worst_case.json").read_bytes()
+
+
+def test_the_page_and_the_json_say_the_same(tmp_path, capsys):
+    """The attack as text, its regret, how many candidates were tried."""
+    assert main([*COMMAND, "--out", str(tmp_path)]) == 0
+    page = capsys.readouterr().out
+    assert main([*COMMAND, "--out", str(tmp_path), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert f"the worst attack found: {data['found']['attack']}\n" in page
+    assert "8 candidates in 2 trials, then 2 candidates in 8 trials" in page
+    assert data["candidates"] == len(data["rungs"][0]["candidates"]) == 8
+    assert f"{data['ratio_to_worst_named']['value']:.2f} times" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rho", "0"], "rho must be above 0"),
+        (["--means", "1,1"], "have the same mean"),
+        (["--budget", "0"], "budget must be a whole number of at least 1"),
+        (["--trials", "2"], "trials must be a whole number of at least 4"),
+        (["--policy", "UBC"], "Did you mean 'UCB'"),
+    ],
+)
+def test_mistakes_are_one_sentence(tmp_path, capsys, arguments, message):
+    """And nothing is run."""
+    assert main([*COMMAND, "--out", str(tmp_path), *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,212 @@
+"""The nodes as processes, each with a device of SoapySDR, with the virtual radio
+where the hardware would be.
+"""
+
+import json
+import tomllib
+from contextlib import ExitStack
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from ironarm.cli import main
+from ironarm.errors import BadFile, InvalidInput, NodeLost
+from ironarm.radio.backends.device_bench import DeviceBench
+from ironarm.radio.backends.hardware import cover_symbols, jammer_gains
+from ironarm.radio.backends.safety import TransmitRules
+from ironarm.radio.network.processes import run_processes
+from ironarm.radio.signal.medium import Medium
+from ironarm.radio.signal.waveform import SYMBOL_RATE
+from ironarm.radio.testbed.calibrate import Calibration
+from ironarm.radio.testbed.settings import Settings
+
+MEANS, JAMMED, SPREAD = (41, 37, 35, 31, 28), (10, 8.75, 7.5, 6.25, 5), 0.3
+GAINS = {"transmitter": (0, -1, -2, -1, 0), "noise": (-3, -6, -9, -12, 0)}
+JAMMER = [gain - 3 * SPREAD - sinr for gain, sinr in zip(GAINS["transmitter"], JAMMED, strict=True)]
+EXAMPLE = tomllib.loads(
+    (Path(__file__).parents[3] / "docs" / "radio-hardware.md")
+    .read_text(encoding="utf-8")
+    .split("```toml\n")[1]
+    .split("```")[0]
+)
+# other channels than by default, so that no node may take those for granted
+TABLE = {
+    **EXAMPLE["hardware"],
+    "bands_mhz": [[432.75, 435.25], [19.75, 22.25]],
+    "frequency_translation_hz": -413e6,
+    "setup": "licensed",
+    "gains_db": {"jammer": JAMMER},
+}
+TIMES = {"port": 0, "ack_port": 0, "lost_seconds": 5.0, "return_seconds": 5.0}
+PLAIN = {
+    "jammer": {"rho": 0.4},
+    "ack": {"timeout_seconds": 2.0},
+    "channels": {"spread": SPREAD, "base_mhz": 433},
+    "processes": TIMES,
+}
+
+
+def settings(devices, **more):
+    return Settings.of(
+        {
+            **EXAMPLE,
+            "rounds": 12,
+            "seed": 2,
+            **PLAIN,
+            "hardware": {**TABLE, "devices": devices},
+            **more,
+        }
+    )
+
+
+def transmitting(virtual):
+    """Return the devices whose transmitter somebody holds switched on."""
+    return [
+        name for name, device in virtual._devices.items() if device.transmit.samples is not None
+    ]
+
+
+def test_the_jammers_gains_are_one_or_five():
+    """The settings refuse anything else."""
+    assert jammer_gains(settings({}), None) == JAMMER
+    assert jammer_gains(Settings.of({"hardware": {"gains_db": {"jammer": 3}}}), None) == [3.0] * 5
+
+
+def test_the_documented_channels_are_within_the_documented_bands():
+    """On the air and at the device."""
+    rules = TransmitRules.from_table(EXAMPLE["hardware"])
+    for centre in Settings.of(EXAMPLE).centres_hz:
+        rules.permit("conducted").check_frequency(
+            centre, 500e3, EXAMPLE["hardware"]["frequency_translation_hz"]
+        )
+
+
+def test_a_packets_noise_is_over_before_the_next():
+    """It may be in another channel."""
+    assert cover_symbols(settings({})) == round(0.1 * SYMBOL_RATE)
+    with pytest.raises(
+        InvalidInput,
+        match=r"round_seconds must be more than jam_seconds in \[hardware\], 0.1, .* got 0.1",
+    ):
+        cover_symbols(settings({}, round_seconds=0.1))
+
+
+def test_devices_are_checked_before_anything_is_started():
+    """By the process that would start the nodes: one too few, one for two nodes, a
+    calibration that is not there.
+    """
+    four = {"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}
+    for devices, more, message in (
+        ({"tx": "a", "rx": "b"}, {}, "but none for jammer"),
+        ({**four, "jammer": "a"}, {}, "the same device for tx and jammer"),
+        (four, {"calibration": "nowhere.json"}, "nowhere.json cannot be read"),
+    ):
+        with pytest.raises((InvalidInput, BadFile), match=message):
+            run_processes(
+                settings(devices, **more), on_start=lambda _: pytest.fail("processes were started")
+            )
+
+
+def test_what_transmits_is_switched_off_before_the_receiver(monkeypatch):
+    """A receiver whose driver hangs must not keep the others on."""
+    done = []
+
+    def opened(settings, role, acknowledged):
+        stack = ExitStack()
+        stack.callback(done.append, role)
+        return stack
+
+    monkeypatch.setattr("ironarm.radio.backends.device_bench.open_radio", opened)
+    with DeviceBench(settings({"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}), "licensed"):
+        pass
+    assert sorted(done[:2]) == ["noise", "tx"]
+    assert done[2:] == ["rx"]
+
+
+def test_calibration_and_a_run_over_soapysdr(tmp_path, capsys):
+    """Both are refused without the acknowledgement.
+
+    Calibration finds the targets behind unknown gains, or names one that it cannot
+    reach and leaves the file as it was.
+
+    With its levels every packet arrives at the SINR of its channel, or at that of a
+    jammed one: the noise source's noise covers them. The noise is new in each run; the
+    tolerance of 0.45 dB is 6 standard errors of the verified means of 40 packets, and
+    1.5 dB more than 4 for each of 12 single ones: false alarms below 1e-4.
+    """
+    radios = pytest.importorskip("ironarm.radio.virtual.radios")
+    pytest.importorskip("tests.radio.backends.soapy_required").require_soapy()
+    names = {"tx": "transmitter", "jammer": "jammer", "rx": "receiver", "noise": "noise"}
+    config, found = tmp_path / "config.json", tmp_path / "calibration.json"
+    with radios.VirtualRadio(
+        Medium(noise=[0] * 5, floor=1e-5, gains_db=GAINS, seed=1), list(names.values())
+    ) as virtual:
+        devices = {
+            role: ",".join(f"{key}={value}" for key, value in virtual.arguments(name).items())
+            for role, name in names.items()
+        }
+        calibrate = [
+            "radio",
+            "calibrate",
+            "--config",
+            str(config),
+            "--out",
+            str(found),
+            "--packets",
+            "40",
+            "--tolerance",
+            "0.45",
+            "--acknowledge-transmitting",
+        ]
+        short = {**TABLE, "jam_seconds": 0.04, "devices": devices}
+        config.write_text(json.dumps({**PLAIN, "hardware": short}))
+        assert main(calibrate[:-1]) == 2
+        assert (
+            "the transmitter transmits on hardware, which must be acknowledged"
+            in capsys.readouterr().err
+        )
+        assert main([*calibrate, "licensed"]) == 0
+        calibration = Calibration.load(found)
+        assert [setting.measured_db for setting in calibration.channels] == pytest.approx(
+            MEANS, abs=0.45
+        )
+        config.write_text(
+            json.dumps(
+                {
+                    **PLAIN,
+                    "channels": {"means": [57, 37, 35, 31, 28], **PLAIN["channels"]},
+                    "hardware": short,
+                }
+            )
+        )
+        assert main([*calibrate, "licensed"]) == 2
+        assert (
+            "channel 0 cannot reach 57 dB: with the noise source off it has 49"
+            in capsys.readouterr().err
+        )
+        assert Calibration.load(found) == calibration
+        assert [virtual.air.waiting(name) for name in names.values()] == [0] * 4
+        until = monotonic() + 5
+        while transmitting(virtual) and monotonic() < until:
+            sleep(0.01)  # the server has to notice
+        assert transmitting(virtual) == []
+        with pytest.raises(
+            NodeLost,
+            match=(
+                r"did not start: ironarm: the (transmitter|jammer|noise source) transmits on "
+                r"hardware, which must be acknowledged"
+            ),
+        ):
+            run_processes(settings(devices), say=lambda _: None)
+        result = run_processes(
+            settings(devices, calibration=str(found)), say=lambda _: None, acknowledged="licensed"
+        )
+    assert [record.round for record in result.rounds] == list(range(12))
+    assert {record.missed for record in result.rounds} == {False}
+    assert {record.jammed for record in result.rounds} == {False, True}
+    assert {record.channel for record in result.rounds} == set(range(5))
+    for record in result.rounds:
+        assert record.sinr_db == pytest.approx(
+            (JAMMED if record.jammed else MEANS)[record.channel], abs=1.5
+        )

@@ -1,0 +1,139 @@
+"""The closed loop adds up, alone and with radios, and repeats what an ACK has lost."""
+
+import numpy as np
+import pytest
+
+import ironarm as ia
+from ironarm.errors import BadFile, NodeLost
+from ironarm.radio.backends.simulated import Air, SimulatedRadio
+from ironarm.radio.signal.medium import Medium
+from ironarm.radio.signal.receiver import Receiver
+from ironarm.radio.testbed import closed_loop
+from ironarm.radio.testbed.closed_loop import CompiledTestbed, RadioTestbed, run
+from ironarm.radio.testbed.jamming import strategy_of
+from ironarm.radio.testbed.nodes import JammerNode, TxNode
+from ironarm.radio.testbed.records import Run
+from ironarm.radio.testbed.settings import Settings
+
+MEANS = [41, 37, 35, 31, 28]
+
+
+def settings(**changes):
+    return Settings.read(
+        None, {"rounds": 300, "seed": 5, "agent": {"policy": "MedEUCB(block=90)"}, **changes}
+    )
+
+
+def test_a_closed_loop_is_the_same_with_radios():
+    """Samples through radios give the choices and the SINRs of the compiled chain:
+    clean ones to 0.1 dB, jammed ones in the mean (noise of its own, 0.45 dB apart in
+    spread).
+    """
+    compiled, radios = run(settings()), run(settings(), RadioTestbed.simulated(settings()))
+    assert radios.channels.tolist() == compiled.channels.tolist()
+    jammed = np.array([record.jammed for record in compiled.rounds])
+    assert jammed.tolist() == [record.jammed for record in radios.rounds]
+    difference = np.array(
+        [a.sinr_db - b.sinr_db for a, b in zip(radios.rounds, compiled.rounds, strict=True)]
+    )
+    assert np.abs(difference[~jammed]).max() < 0.1
+    assert abs(difference[jammed].mean()) < 0.3  # 37 packets: four standard errors
+    assert difference[jammed].std() < 0.8  # the same paths; with others the wander makes it 1.4
+
+
+def test_records_and_summary_add_up():
+    """Regret from the configured means, not from rewards; jammed packets read the
+    configured SINR.
+    """
+    result = run(settings(rounds=1000, jammer={"rho": 0.3}))
+    assert [record.round for record in result.rounds] == list(range(1000))
+    assert np.allclose(
+        [record.regret for record in result.rounds],
+        np.cumsum(41 - np.array(MEANS)[result.channels]),
+    )
+    assert all(record.reward == record.sinr_db and not record.missed for record in result.rounds)
+    summary = result.summary()
+    assert summary["pulls"] == np.bincount(result.channels, minlength=5).tolist()
+    assert summary["jammed"] == sum(record.jammed for record in result.rounds)
+    assert 0.25 < summary["jammed"] / 1000 < 0.35  # binomial: three and a half standard errors
+    for channel, jammed in enumerate([10, 8.75]):
+        sinr = [
+            record.sinr_db
+            for record in result.rounds
+            if record.channel == channel and record.jammed
+        ]
+        assert np.mean(sinr) == pytest.approx(jammed, abs=4 / np.sqrt(len(sinr)))
+
+
+def test_the_agent_never_sees_the_jammer():
+    """What it learns is the SINR alone: the same rewards, fed to a bare agent, give
+    the same choices.
+    """
+    result = run(settings(jammer={"rho": 0.3, "strategy": "best"}))
+    agent = ia.Agent(ia.MedEUCB(block=90), arms=5, seed=5)
+    for record in result.rounds:
+        assert agent.select() == record.channel
+        agent.update(record.channel, record.reward)
+    assert {record.channel for record in result.rounds if record.jammed} == {0}
+
+
+def test_missed_packets_are_an_outcome_with_a_floor_reward():
+    """Jammed so hard that nothing is found."""
+    bench = settings(rounds=100, jammer={"rho": 0.5}, channels={"missed": -12})
+    testbed = CompiledTestbed(bench)
+    testbed._jam = [1000.0] * 5  # -30 dB; less than 0 dB cannot be asked for
+    result = run(bench, testbed)
+    assert {record.missed for record in result.rounds if record.jammed} == {True}
+    assert {record.reward for record in result.rounds if record.missed} == {-12.0}
+    assert result.summary()["missed"] == result.summary()["jammed"] > 20
+
+
+def test_a_lost_ack_repeats_the_round_and_feeds_nothing():
+    """With three quarters of the tries lost: same channels, same rewards as without
+    losses, some rounds repeated.
+    """
+    lossless, lossy = run(settings()), run(settings(ack={"loss": 0.75, "retries": 1}))
+    assert [record[:7] for record in lossy.rounds] == [record[:7] for record in lossless.rounds]
+    repeats = [record.repeats for record in lossy.rounds]
+    # geometric: four standard errors
+    assert sum(repeats) / 300 == pytest.approx(0.75**2 / (1 - 0.75**2), rel=0.4)
+    assert lossless.summary()["repeats"] == 0
+
+
+def test_a_transmitter_that_never_answers(monkeypatch):
+    """Ends the run with a sentence."""
+    monkeypatch.setattr(closed_loop, "MOST_REPEATS", 3)
+    with pytest.raises(NodeLost, match="round 0 was repeated 3 times"):
+        run(settings(ack={"loss": 0.999, "retries": 0}))
+
+
+def test_a_packet_of_another_round_is_none():
+    """The header's round must be the present one."""
+    air = Air(Medium(noise=[1e-3] * 5))
+    bed = RadioTestbed(
+        TxNode(SimulatedRadio(air)),
+        JammerNode(strategy_of(settings(jammer={"rho": 0})), 1),
+        SimulatedRadio(air, "receiver"),
+        Receiver(),
+        begin=air.begin,
+    )
+    bed.send(7, 0, 2)
+    assert bed.receive(8, 2) == (-20.0, True)
+    sinr, missed = bed.receive(7, 2)
+    assert (round(sinr), missed) == (30, False)
+
+
+def test_a_run_is_saved_and_loaded(tmp_path):
+    """Round by round; other files are refused."""
+    result = run(settings(rounds=20))
+    result.save(tmp_path / "run.json")
+    again = Run.load(tmp_path / "run.json")
+    assert (again.rounds, again.settings, again.seconds) == (
+        result.rounds,
+        result.settings,
+        result.seconds,
+    )
+    (tmp_path / "other.json").write_text("[]")
+    for name in ("other.json", "none.json"):
+        with pytest.raises(BadFile):
+            Run.load(tmp_path / name)

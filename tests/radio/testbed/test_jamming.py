@@ -1,0 +1,65 @@
+"""Strategies hit the packets that they name, as often as they say."""
+
+import numpy as np
+import pytest
+
+from ironarm.errors import BadFile, InvalidInput
+from ironarm.radio.testbed.closed_loop import run
+from ironarm.radio.testbed.jamming import FromTrace, strategy_of
+from ironarm.radio.testbed.nodes import JammerNode
+from ironarm.radio.testbed.settings import Settings
+
+
+def settings(**changes):
+    return Settings.read(
+        None, {"rounds": 300, "seed": 5, "agent": {"policy": "MedEUCB(block=90)"}, **changes}
+    )
+
+
+@pytest.mark.parametrize(
+    ("strategy", "rho", "channels"),
+    [("any", 0.2, 5), ("best", 0.2, 1), ([0, 0.2, 0.2, 0, 0], 0.9, 2)],
+)
+def test_strategies(strategy, rho, channels):
+    """Hit the right channels, as often as they say; the jammer's choice in a round
+    does not depend on what came before.
+    """
+    jammer = JammerNode(strategy_of(settings(jammer={"strategy": strategy, "rho": rho})), seed=3)
+    hits = np.array(
+        [[jammer.decide(number, channel) for number in range(2000)] for channel in range(5)]
+    )
+    shares = hits.mean(axis=1)
+    assert (shares > 0).sum() == channels
+    assert shares[shares > 0] == pytest.approx(0.2, abs=0.036)  # four standard errors
+    again = JammerNode(jammer.strategy, seed=3)
+    assert again.decide(1500, int(np.argmax(shares))) == hits[np.argmax(shares), 1500]
+    assert again.truth == {1500: bool(hits[np.argmax(shares), 1500])}
+
+
+def test_a_trace_is_followed(tmp_path):
+    """Line by line, over and over; a bad line is named."""
+    path = tmp_path / "trace.txt"
+    path.write_text("none\nany\n0 3\n")
+    result = run(settings(rounds=9, jammer={"strategy": f"trace:{path}"}))
+    assert [record.jammed for record in result.rounds] == [False, True, True] * 3
+    for lines, message in (
+        (["any", "5"], "line 2 of the trace"),
+        (["al"], "line 1"),
+        ([""], "line 1"),
+        ([], "empty"),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            FromTrace.of(*lines)
+    path.write_text("any\n0, 1\n")
+    with pytest.raises(
+        BadFile,
+        match=(
+            r"trace\.txt: line 2 of the trace must be .* with blanks between them, such as 0 3; "
+            r"got '0, 1'"
+        ),
+    ):
+        FromTrace.read(path)
+    path.write_bytes(b"\xef\xbb\xbfany\r\nnone\r\n")  # as some editors write it
+    assert FromTrace.read(path) == FromTrace.of("any", "none")
+    with pytest.raises(BadFile, match="cannot be read"):
+        run(settings(jammer={"strategy": "trace:no-such-file"}))

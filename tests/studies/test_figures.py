@@ -1,0 +1,47 @@
+"""Figures show what the tables say."""
+
+import numpy as np
+import pytest
+
+from ironarm.studies import figures as show
+from tests.studies.fabricated import evidence, linear_curve, log_curve, noisy, result
+
+
+def test_the_tail_is_the_share_of_trials_with_more():
+    """Between the good trials and the stuck ones the line lies at the share of stuck
+    ones, and a single worst trial is seen.
+    """
+    curves = noisy(log_curve(), trials=40, spread=0.01)
+    curves[:19] = linear_curve(5.0)
+    curves[0] = linear_curve(9.0)
+    figure = show.tails(evidence(trials=40, policy=result(curves)), {"policy": "RUCB"}, "title")
+    line = figure.axes[0].lines[0]
+    x, y = line.get_data()
+    assert line.get_drawstyle() == "steps-pre"
+
+    def drawn(value):
+        """The height of a line of steps, each up to and with its point."""
+        return y[np.searchsorted(x, value, side="right")]
+
+    assert drawn(100_000) == pytest.approx(19 / 40)
+    assert drawn(700_000) == pytest.approx(1 / 40)
+
+
+def test_a_policy_with_other_parameters_is_dash_dotted():
+    """Whatever the line of the policy itself: one rule for tuned against untuned."""
+    results = {name: result(noisy(log_curve())) for name in ("a", "a, tuned", "b", "b, tuned")}
+    figure = show.tails(
+        evidence(**results),
+        dict(zip(results, ("UCB", "UCB", "EpsilonGreedy", "EpsilonGreedy"), strict=True)),
+        "title",
+    )
+    assert [line.get_linestyle() for line in figure.axes[0].lines] == ["-", "-.", "--", "-."]
+
+
+def test_a_dollar_sign_in_a_name_is_only_a_dollar_sign(tmp_path):
+    """Not mathematics."""
+    figure = show.regret(
+        evidence(**{"costs $x": result(noisy(log_curve()))}), {"costs $x": "UCB"}, "title"
+    )
+    figure.savefig(tmp_path / "figure.svg")
+    assert "costs $x" in (tmp_path / "figure.svg").read_text()
