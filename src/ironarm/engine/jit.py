@@ -49,7 +49,7 @@ _INNER = {**_COMMON, **known(no_cpython_wrapper=True, no_cfunc_wrapper=True)}
 # Numba hands a caller's options down to functions that do not set them, so each does
 _HOT = {**_INNER, "forceinline": True, "fastmath": False}
 _COLD = {**_INNER, "forceinline": False, "fastmath": False}
-_ENTRY = {**_COMMON, "nogil": True, "fastmath": False, **known(no_cfunc_wrapper=True)}
+_ENTRY = {**_COMMON, "fastmath": False, **known(no_cfunc_wrapper=True)}
 # forceinline lets LLVM see that an attack raises nothing; its wrapper is then short
 _POINTER = {**_COMMON, "fastmath": False, "forceinline": True, **known(no_cpython_wrapper=True)}
 
@@ -85,17 +85,23 @@ def _no_collection() -> Iterator[None]:
 
 
 def entry(function: Callable[..., Any], kept: Any) -> Any:
-    """Return a function that Python calls; it is compiled when first called."""
-    return _dispatcher(function, kept, _ENTRY)
+    """Return a function that Python calls; it is compiled when first called.
+
+    Other threads run meanwhile.
+    """
+    return _dispatcher(function, kept, {**_ENTRY, "nogil": True})
 
 
 def bare_entry(function: Callable[..., Any], kept: Any, signature: str) -> Any:
     """Compile a function that Python calls with arguments of exactly these types.
 
-    The result skips Numba's look-up of types, which takes 2 microseconds.
+    In the signature i stands for a whole number, f for a float, and * at the end lets
+    other threads run meanwhile, which takes a tenth of a microsecond. The result skips
+    Numba's look-up of types, which takes 2.
     """
-    dispatcher = entry(function, kept)
-    kinds = tuple(types.int64 if letter == "i" else types.float64 for letter in signature)
+    dispatcher = _dispatcher(function, kept, {**_ENTRY, "nogil": signature.endswith("*")})
+    letters = {"i": types.int64, "f": types.float64}
+    kinds = tuple(letters[letter] for letter in signature.rstrip("*"))
     with _no_collection():
         dispatcher.compile(kinds)
     try:

@@ -86,7 +86,7 @@ class Linker:
         owner = self._owner(function)
         if function not in owner._keys:
             owner._keys[function] = ""  # while it is computed: a name may be its own attribute
-            parts = [function.__module__, str(mark_of(function)), _text_of(function.__code__)]
+            parts = [str(function.__module__), str(mark_of(function)), _text_of(function.__code__)]
             for name, value in owner._reached(function).items():
                 known = getattr(value, "compiled_key", None)
                 what = self.key(value) if mark_of(value) else known or f"{type(value)} {value!r}"

@@ -235,10 +235,11 @@ def observe(state, a, x, chance, opened):
 def adjust(state, what, a):
     """The rare live operations.
 
-    CANCELLED: an open decision of arm a was cancelled. JOINED: arm a has joined. SETTLE:
-    bring the estimates up to date. RECOUNT: all counts may be new. OWE: arms have joined
-    or left, so every arm is owed the forced pulls that it lacks. (Once they are made,
-    the schedule's present window is over too: they take at least as many rounds.)
+    CANCELLED: an open decision of arm a was cancelled. JOINED: arm a has joined.
+    SETTLE: bring the estimates up to date. RECOUNT: all counts may be new. OWE: arms
+    have joined or left, so every arm is owed the forced pulls that it lacks. (Once they
+    are made, the schedule's present window is over too: they take at least as many
+    rounds.)
     """
     s = state_at(state)
     if what == CANCELLED:

@@ -36,8 +36,8 @@ ARGUMENTS = {
     "room": "s, a",
 }
 STEPS = ("choose", "update", "recount", "owed", "welcome", "settle")
-ENTRIES = {  # the types of their arguments: i whole numbers and addresses, f floats
-    "run": "iiii",
+ENTRIES = {  # the types of their arguments; see `jit.bare_entry`
+    "run": "iiii*",
     "select": "i",
     "observe": "iiffi",
     "adjust": "iii",
@@ -196,7 +196,7 @@ def _plain_functions(steps: dict[str, Any]) -> dict[str, Any]:
 
 
 def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let plain Python wrap round and divide by zero without a warning, as compiled code."""
+    """Let plain Python overflow and divide by zero without a warning."""
 
     def call(*arguments: Any) -> Any:
         with np.errstate(all="ignore"):

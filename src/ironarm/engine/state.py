@@ -64,8 +64,8 @@ class State:
     def renew(self, stream: np.ndarray) -> None:
         """Forget everything, for the next trial.
 
-        The pool stays and its slots keep their places, so nothing needs to be moved while
-        they fill again.
+        The pool stays and its slots keep their places, so nothing needs to be moved
+        while they fill again.
         """
         assert self._fresh is not None
         estimator, view = self.machine.estimator, self.view
@@ -137,7 +137,7 @@ class State:
         """
         view, estimator = self.view, self.machine.estimator
         skipped = self._rebuilt_fields()
-        # caches are cleared, as they are after a load: so both go on alike to the last bit
+        # caches are cleared, as after a load: so both go on alike to the last bit
         for field in self.machine.fields:
             if field.cache:
                 getattr(view, field.name)[:] = 0
@@ -155,7 +155,7 @@ class State:
         return data
 
     def _rebuilt_fields(self) -> set[str]:
-        """Return the estimator's fields that are rebuilt from its rewards, not saved."""
+        """Return the estimator's fields that are not saved but rebuilt from rewards."""
         estimator = self.machine.estimator
         if estimator is None or estimator.samples(self.view, 0) is None:
             return set()
@@ -165,8 +165,8 @@ class State:
         """Take over what `dump` returned, into a fresh state.
 
         Raises KeyError, TypeError or ValueError if it does not fit. Everything that
-        compiled code uses as a count or an index is checked first, because compiled code
-        does not check whether an index is in bounds.
+        compiled code uses as a count or an index is checked first: compiled code does
+        not check whether an index is in bounds.
         """
         estimator = self.machine.estimator
         rebuilt = self._rebuilt_fields()
@@ -197,7 +197,7 @@ class State:
         rebuild = self.call("rebuild")
         for arm, of_one_arm in enumerate(held):
             for i, x in enumerate(of_one_arm):
-                # one that forgets needs the final count, one that holds all counts along
+                # one that forgets needs the final count, the others count along
                 count = int(counts[arm]) if estimator.forgets else i + 1
                 while not rebuild(self.handle, arm, x, count):
                     self.grow()

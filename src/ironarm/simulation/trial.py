@@ -119,12 +119,12 @@ class Player:
         self._policy = policy
         self._adversary = adversary = simulation.adversary
         self._columns = columns
-        self._state = State(policy, arms, simulation.horizon)
-        self._run = self._state.call("run")
+        self.state = State(policy, arms, simulation.horizon)
+        self._run = self.state.call("run")
         self.regret, self.optimal = np.zeros(marks), np.zeros(marks)
         self.pulls = np.zeros(arms, np.int64)
         self._memory = adversary.start.copy()
-        view = self._state.view
+        view = self.state.view
         self._scene = adversary.scene(view.n, view.estimate, self._memory)
         self._stretch = Record(
             loop.STRETCH,
@@ -146,7 +146,7 @@ class Player:
 
     def begin(self, stream: np.ndarray) -> None:
         """Begin a trial."""
-        self._state.renew(stream)
+        self.state.renew(stream)
         progress = self._stretch.view
         progress.checkpoint[0] = 0
         progress.chosen[0] = -1
@@ -155,7 +155,7 @@ class Player:
 
     def play(self, played: int, tape: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
         """Play the rounds on the tape."""
-        state, stretch, adversary = self._state, self._stretch, self._adversary
+        state, stretch, adversary = self.state, self._stretch, self._adversary
         for name, array in zip(("noise", "coin", "draws"), tape, strict=True):
             stretch.point(name, array)
         progress = stretch.view
