@@ -54,9 +54,30 @@ _ENTRY = {**_COMMON, "fastmath": False, **known(no_cfunc_wrapper=True)}
 _POINTER = {**_COMMON, "fastmath": False, "forceinline": True, **known(no_cpython_wrapper=True)}
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def stay_out_of_line(typingctx):  # type: ignore[no-untyped-def]
+    """Keep the function that calls this out of its callers' loops."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        builder.function.attributes.add("noinline")
+        builder.function.attributes.add("cold")
+        return context.get_dummy_value()
+
+    return types.none(), codegen
+
+
 def helper(function: Callable[..., Any], mark: str) -> Any:
     """Compile a function for others to call: into its caller if it is hot."""
-    return njit(**(_HOT if mark == "hot" else _COLD))(function)
+    inner = njit(**_HOT)(function)
+    if mark == "hot":
+        return inner
+
+    def outer(*arguments):  # type: ignore[no-untyped-def]
+        stay_out_of_line()
+        return inner(*arguments)
+
+    outer.__qualname__ = f"cold_{function.__qualname__}"
+    return njit(**_COLD)(outer)
 
 
 @cache

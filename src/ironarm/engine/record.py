@@ -83,7 +83,8 @@ class Layout:
         self.fields = {field.name: field for field in (ARMS, *fields)}
         self.offsets: dict[str, tuple[int, int]] = {}
         fixed = per_arm = 0
-        for field in self.fields.values():
+        # those of fixed length first: where they lie does not depend on the arms
+        for field in sorted(self.fields.values(), key=lambda field: field.words[1] > 0):
             self.offsets[field.name] = fixed, per_arm
             more_fixed, more_per_arm = field.words
             fixed, per_arm = fixed + more_fixed, per_arm + more_per_arm
@@ -93,7 +94,8 @@ class Layout:
     @cached_property
     def key(self) -> str:
         """A hash of everything that decides how compiled code reads a record."""
-        return hashlib.sha256(repr(tuple(self.fields.values())).encode()).hexdigest()[:16]
+        text = repr((list(self.fields.values()), self.offsets))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def offset(self, name: str, arms: int) -> int:
         """Return the word at which a field begins."""
