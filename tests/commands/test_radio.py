@@ -15,9 +15,9 @@ from ironarm.cli import main
 from ironarm.commands.radio import SUBVERBS, _table
 from ironarm.errors import NodeLost
 from ironarm.radio.testbed.closed_loop import run
+from ironarm.radio.testbed.config import RadioConfig
 from ironarm.radio.testbed.live_view import LiveView
-from ironarm.radio.testbed.records import Round, Run
-from ironarm.radio.testbed.settings import Settings
+from ironarm.radio.testbed.records import Round, RunRecord
 
 SHORT = [
     "radio",
@@ -41,7 +41,7 @@ def test_a_run_prints_lines_and_a_summary(tmp_path, capsys):
     """
     assert main([*SHORT, "--save", str(tmp_path / "run.json")]) == 0
     captured = capsys.readouterr()
-    result = Run.load(tmp_path / "run.json")
+    result = RunRecord.load(tmp_path / "run.json")
     assert len(captured.err.splitlines()) == 10
     assert captured.err.splitlines()[-1].startswith("round   200  ")
     assert f"regret {result.rounds[-1].regret:.0f} dB" in captured.out
@@ -77,7 +77,7 @@ def test_the_summary_names_rho_only_where_it_has_an_effect_and_counts_in_english
     )
     assert ", jammer 0,0,0,0,0, seed 1, " in capsys.readouterr().out
     assert (
-        _table(Run(Settings(), [Round(0, 0, 1.0, True, False, 1.0, 0.0, 1)], 1.0))
+        _table(RunRecord(RadioConfig(), [Round(0, 0, 1.0, True, False, 1.0, 0.0, 1)], 1.0))
         .splitlines()[-1]
         .startswith("1 packet jammed, 0 missed, 1 round repeated; ")
     )
@@ -88,7 +88,7 @@ def test_json_has_the_rounds_of_the_library(capsys):
     assert main([*SHORT, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     result = run(
-        Settings.of(
+        RadioConfig.of(
             {
                 "rounds": 200,
                 "seed": 7,
@@ -228,9 +228,9 @@ def test_processes_get_free_ports_unless_the_file_names_them(tmp_path, monkeypat
     seen = []
     monkeypatch.setattr(
         "ironarm.radio.network.processes.run_processes",
-        lambda settings, *_, **__: (
-            seen.append(settings.processes)
-            or Run(settings, [Round(0, 0, 1.0, False, False, 1.0, 0.0)], 1.0)
+        lambda configured, *_, **__: (
+            seen.append(configured.processes)
+            or RunRecord(configured, [Round(0, 0, 1.0, False, False, 1.0, 0.0)], 1.0)
         ),
     )
     path = tmp_path / "bench.toml"
@@ -298,7 +298,7 @@ def test_virtual_radios_that_run_out_of_file_descriptors_say_so():
 def test_a_run_that_ends_early_saves_what_was_played(error, code, tmp_path, monkeypatch, capsys):
     """And says so; the exit code is that of the reason."""
 
-    def cut_off(settings, on_round, *_, **__):
+    def cut_off(configured, on_round, *_, **__):
         for number in (1, 0):
             on_round(Round(number, 0, 1.0, False, False, 1.0, 0.0))
         raise error
@@ -306,7 +306,7 @@ def test_a_run_that_ends_early_saves_what_was_played(error, code, tmp_path, monk
     monkeypatch.setattr("ironarm.radio.network.processes.run_processes", cut_off)
     path = tmp_path / "run.json"
     assert main([*SHORT, "--processes", "--save", str(path)]) == code
-    assert [record.round for record in Run.load(path).rounds] == [0, 1]
+    assert [record.round for record in RunRecord.load(path).rounds] == [0, 1]
     assert f"wrote the 2 rounds played so far to {path}" in capsys.readouterr().err
 
 
@@ -345,7 +345,7 @@ def test_help_shows_examples_without_the_compiler():
 def test_the_terminal_shows_a_table():
     """With the channel in use, its SINR, jammed or missed, pulls and regret."""
     screen = io.StringIO()
-    with LiveView(Settings.of({"rounds": 3}), terminal=True, stream=screen) as view:
+    with LiveView(RadioConfig.of({"rounds": 3}), terminal=True, stream=screen) as view:
         view.show(Round(0, 2, 34.8, False, False, 34.8, 6.0))
         view.say("the jammer is back")
         view.show(Round(1, 4, 5.2, True, False, 5.2, 19.0))
@@ -376,6 +376,6 @@ def test_a_terminal_that_is_gone_does_not_hide_why_the_run_ended():
     screen = Screen()
     with (
         pytest.raises(KeyboardInterrupt),
-        LiveView(Settings.of({"rounds": 3}), terminal=True, stream=screen) as view,
+        LiveView(RadioConfig.of({"rounds": 3}), terminal=True, stream=screen) as view,
     ):
         close(view)

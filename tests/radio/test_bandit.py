@@ -170,7 +170,7 @@ def test_bad_settings_are_refused():
     """Unknown tier, wrong counts, jamming that would help, targets out of reach, too
     little or too much spread.
     """
-    for settings, problem in (
+    for wrong, problem in (
         ({"tier": "iqq"}, "Did you mean 'iq'"),
         ({"means": [40, 30]}, "one number for each of the 2"),
         ({"means": [40], "jammed": [41]}, "only adds noise"),
@@ -181,7 +181,7 @@ def test_bad_settings_are_refused():
         ({"missed": 3}, "missed"),
     ):
         with pytest.raises(ia.InvalidInput, match=problem):
-            ia.RadioBandit(**settings)
+            ia.RadioBandit(**wrong)
 
 
 def test_import_loads_nothing_of_it():

@@ -26,8 +26,8 @@ from . import (
 )
 
 if TYPE_CHECKING:
-    from ..radio.testbed.records import Round, Run
-    from ..radio.testbed.settings import Settings
+    from ..radio.testbed.config import RadioConfig
+    from ..radio.testbed.records import Round, RunRecord
 
 
 class Subverb(NamedTuple):
@@ -115,14 +115,14 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 def _add_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--json", action="store_true", help="print settings, summary and all rounds as JSON"
+        "--json", action="store_true", help="print config, summary and all rounds as JSON"
     )
     parser.add_argument(
         "--save",
         type=Path,
         metavar="FILE",
         help=(
-            "write the same to FILE, also when the run ends early; ironarm.radio.testbed.records.Run.load "
+            "write the same to FILE, also when the run ends early; ironarm.radio.testbed.records.RunRecord.load "
             "reads it"
         ),
     )
@@ -131,23 +131,23 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     from ..radio.backends.hardware import check_devices
 
-    settings = _settings(options)
+    config = _settings(options)
 
-    def play(show: Callable[[Round], None], say: Callable[[str], None]) -> Run:
+    def play(show: Callable[[Round], None], say: Callable[[str], None]) -> RunRecord:
         if options.processes:
             from ..radio.network.processes import run_processes
 
-            return run_processes(settings, show, say, acknowledged=options.acknowledge_transmitting)
+            return run_processes(config, show, say, acknowledged=options.acknowledge_transmitting)
         from ..radio.testbed.closed_loop import run
 
-        if check_devices(settings):
+        if check_devices(config):
             raise InvalidInput(
                 "the configuration names devices; on hardware each node is a process: add "
                 "--processes, or leave out [hardware.devices] to simulate."
             )
-        return run(settings, on_round=show)
+        return run(config, on_round=show)
 
-    return _results(settings, options, play)
+    return _results(config, options, play)
 
 
 def _add_watch(parser: argparse.ArgumentParser) -> None:
@@ -158,23 +158,23 @@ def _add_watch(parser: argparse.ArgumentParser) -> None:
 
 def _watch(options: argparse.Namespace) -> int:
     from ..radio.network.observer import observe
-    from ..radio.testbed.records import Run
-    from ..radio.testbed.settings import Settings
+    from ..radio.testbed.config import RadioConfig
+    from ..radio.testbed.records import RunRecord
 
-    settings, began = Settings.read(options.config), perf_counter()
+    config, began = RadioConfig.read(options.config), perf_counter()
     return _results(
-        settings,
+        config,
         options,
-        lambda show, say: Run(
-            settings, observe(settings.processes, options.run, show, say), perf_counter() - began
+        lambda show, say: RunRecord(
+            config, observe(config.processes, options.run, show, say), perf_counter() - began
         ),
     )
 
 
 def _results(
-    settings: Settings,
+    config: RadioConfig,
     options: argparse.Namespace,
-    play: Callable[[Callable[[Round], None], Callable[[str], None]], Run],
+    play: Callable[[Callable[[Round], None], Callable[[str], None]], RunRecord],
 ) -> int:
     """Show the rounds as they are played, on standard error, then the summary on
     standard output; save them if asked to.
@@ -186,7 +186,7 @@ def _results(
     played: list[Round] = []
     began = perf_counter()
     try:
-        with LiveView(settings) as view:
+        with LiveView(config) as view:
 
             def show(record: Round) -> None:
                 played.append(record)
@@ -195,7 +195,7 @@ def _results(
             result = play(show, view.say)
     except (NodeLost, KeyboardInterrupt, SystemExit):
         if options.save and played:
-            _save_part(settings, played, perf_counter() - began, options.save)
+            _save_part(config, played, perf_counter() - began, options.save)
         raise
     if options.save:
         result.save(options.save)
@@ -223,11 +223,11 @@ def _check_place(option: str, file: Path, example: str) -> None:
         )
 
 
-def _save_part(settings: Settings, played: list[Round], seconds: float, file: Path) -> None:
+def _save_part(config: RadioConfig, played: list[Round], seconds: float, file: Path) -> None:
     """Save the rounds of a run that ended early."""
-    from ..radio.testbed.records import Run
+    from ..radio.testbed.records import RunRecord
 
-    Run(settings, sorted(played), seconds).save(file)
+    RunRecord(config, sorted(played), seconds).save(file)
     print(
         f"ended early; wrote the {counted(len(played), 'round')} played so far to {file}",
         file=sys.stderr,
@@ -235,9 +235,9 @@ def _save_part(settings: Settings, played: list[Round], seconds: float, file: Pa
     )
 
 
-def _settings(options: argparse.Namespace) -> Settings:
-    """Return the file's settings with the command line's on top."""
-    from ..radio.testbed.settings import Settings
+def _settings(options: argparse.Namespace) -> RadioConfig:
+    """Return the file's config with the command line's on top."""
+    from ..radio.testbed.config import RadioConfig
     from ..validation import whole
 
     changes: dict[str, Any] = {}
@@ -254,20 +254,20 @@ def _settings(options: argparse.Namespace) -> Settings:
     if said := radio_jammer.changes(options):
         changes["jammer"] = said
     # free ports where none are named, so that two runs at once do not meet
-    settings = Settings.read(
+    config = RadioConfig.read(
         options.config,
         changes,
         {"processes": {"port": 0, "ack_port": 0}} if options.processes else None,
     )
-    radio_jammer.check_rho(options, settings.jammer)
-    return settings
+    radio_jammer.check_rho(options, config.jammer)
+    return config
 
 
-def _table(result: Run) -> str:
+def _table(result: RunRecord) -> str:
     """Return a summary as text."""
     summary = result.summary()
-    means = result.settings.channels.means
-    jammer = radio_jammer.words(result.settings.jammer)
+    means = result.config.channels.means
+    jammer = radio_jammer.words(result.config.jammer)
     lines = [
         f"{counted(summary['rounds'], 'round')} of {summary['policy']}, jammer {jammer}, seed "
         f"{summary['seed']}, {summary['seconds']:.1f} s",
@@ -278,7 +278,7 @@ def _table(result: Run) -> str:
         zip(means, summary["clean_sinr_db"], summary["pulls"], strict=True)
     ):
         lines.append(
-            f"{channel:7d}  {result.settings.centres_hz[channel] / 1e6:6.1f}  {mean:8g}  "
+            f"{channel:7d}  {result.config.centres_hz[channel] / 1e6:6.1f}  {mean:8g}  "
             f"{'' if measured is None else format(measured, '.1f'):>11}  {pulls:5d}"
         )
     lines += [
@@ -332,26 +332,26 @@ def _calibrate(options: argparse.Namespace) -> int:
 
     from ..radio.backends.hardware import check_devices
     from ..radio.testbed.calibrate import Bench, SimulatedBench, calibrate
-    from ..radio.testbed.settings import Settings
+    from ..radio.testbed.config import RadioConfig
 
-    settings = Settings.read(options.config)
+    config = RadioConfig.read(options.config)
     _check_place("--out", options.out, "calibration.json")
     note = options.note
     with ExitStack() as switched_off:
-        if check_devices(settings):
+        if check_devices(config):
             from ..radio.backends.device_bench import DeviceBench
             from ..radio.network.node_process import end_on_signals
 
             end_on_signals()
             say = lambda text: print(text, file=sys.stderr, flush=True)  # noqa: E731
             devices = switched_off.enter_context(
-                DeviceBench(settings, options.acknowledge_transmitting, say)
+                DeviceBench(config, options.acknowledge_transmitting, say)
             )
             bench: Bench = devices
             note = f"{note} ({devices.note()})".strip()
         else:
-            bench = SimulatedBench.of(settings.bench())
-        wanted = settings.channels
+            bench = SimulatedBench.of(config.uncalibrated_medium())
+        wanted = config.channels
         found = calibrate(
             bench,
             wanted.means,
@@ -359,7 +359,7 @@ def _calibrate(options: argparse.Namespace) -> int:
             packets=options.packets,
             tolerance_db=options.tolerance,
             note=note,
-            centres_hz=settings.centres_hz,
+            centres_hz=config.centres_hz,
         )
     found.save(options.out)
     if options.json:
@@ -386,11 +386,11 @@ def _add_node(parser: argparse.ArgumentParser) -> None:
 
 def _node(options: argparse.Namespace) -> int:
     from ..radio.network.node_process import run_node
-    from ..radio.testbed.settings import Settings
+    from ..radio.testbed.config import RadioConfig
 
     run_node(
         options.role,
-        Settings.read(options.config),
+        RadioConfig.read(options.config),
         acknowledged=options.acknowledge_transmitting,
         with_parent=options.with_parent,
         run=options.run,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidInput
 
 if TYPE_CHECKING:
-    from ..radio.testbed.settings import JammerSettings
+    from ..radio.testbed.config import JammerConfig
 
 
 def add(parser: argparse.ArgumentParser, rho: float) -> None:
@@ -41,7 +41,7 @@ def changes(options: argparse.Namespace) -> dict[str, Any]:
     return said
 
 
-def check_rho(options: argparse.Namespace, jammer: JammerSettings) -> None:
+def check_rho(options: argparse.Namespace, jammer: JammerConfig) -> None:
     """Refuse a rho that would have no effect."""
     if options.rho is not None and not jammer.has_rho:
         raise InvalidInput(
@@ -50,7 +50,7 @@ def check_rho(options: argparse.Namespace, jammer: JammerSettings) -> None:
         )
 
 
-def words(jammer: JammerSettings) -> str:
+def words(jammer: JammerConfig) -> str:
     """Return a jammer in words, with rho only where it has an effect."""
     if not isinstance(jammer.strategy, str):
         return ",".join(f"{probability:g}" for probability in jammer.strategy)

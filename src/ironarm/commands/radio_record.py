@@ -54,23 +54,23 @@ def run(options: argparse.Namespace) -> int:
     """Play the rounds and write them."""
     from ..notation import policy_from_text
     from ..radio.bandit import RadioBandit
-    from ..radio.signal.bursts import bursts
-    from ..radio.signal.recording import record
+    from ..radio.testbed.config import RadioConfig
     from ..radio.testbed.jamming import strategy_of
-    from ..radio.testbed.settings import Settings
+    from ..radio.testbed.recording import record
+    from ..radio.testbed.wideband_rounds import wideband_rounds
     from ..toml_fields import file_name
     from ..validation import whole
 
-    settings = Settings.of({"jammer": {"rho": RHO, **radio_jammer.changes(options)}})
-    radio_jammer.check_rho(options, settings.jammer)
-    bandit, strategy = RadioBandit(), strategy_of(settings)
+    config = RadioConfig.of({"jammer": {"rho": RHO, **radio_jammer.changes(options)}})
+    radio_jammer.check_rho(options, config.jammer)
+    bandit, strategy = RadioBandit(), strategy_of(config)
     policy, seed = (
         policy_from_text(
-            options.policy, **({"rho": settings.jammer.rho} if settings.jammer.has_rho else {})
+            options.policy, **({"rho": config.jammer.rho} if config.jammer.has_rho else {})
         ),
         whole("seed", options.seed),
     )
-    heard = bursts(
+    heard = wideband_rounds(
         bandit,
         strategy,
         policy,
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     )
     words = (
         f"{options.rounds} rounds of {options.policy}, jammer "
-        f"{radio_jammer.words(settings.jammer)}, seed {seed}; simulated"
+        f"{radio_jammer.words(config.jammer)}, seed {seed}; simulated"
     )
     meta, annotations = record(
         heard,

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     """Serve until interrupted or told to end."""
     from ..notation import numbers_from_text
     from ..radio.signal.medium import CENTRES_HZ, Medium
-    from ..radio.virtual.radios import VirtualRadio
+    from ..radio.virtual.server import VirtualRadio
     from ..validation import number, whole
 
     targets = [

@@ -9,7 +9,7 @@ that names it, loads it when it is first asked for.
 * `medium`     what is on the air: emitters, paths, noise; narrowband and wideband views
 * `randomness` random numbers by key, so that a packet is the same in a batch of one and
   of a million
-* `calibrate`  noise settings that put the channels at wanted SINRs
+* `calibrate`  noise config that put the channels at wanted SINRs
 * `link`       many packets at once through the compiled chain of `kernels`
 * `wide`       the same for the wideband view
 * `law`        the law of a measured SINR
@@ -20,7 +20,7 @@ that names it, loads it when it is first asked for.
 
 The testbed itself:
 
-* `settings`    the configuration file
+* `config`    the configuration file
 * `nodes`       transmitter, jammer and noise source; `rx_agent` the receiver that
   decides; `jamming` which packets are hit
 * `ack`         the link from the receiver to the transmitter

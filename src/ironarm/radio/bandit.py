@@ -13,8 +13,8 @@ from ..bandits.base import Bandit, finite_means
 from ..engine.machine import compiled, interrupts_wait, is_on_disk
 from ..errors import InvalidInput
 from ..validation import choice, number
+from .signal.compiled_chain import CompiledChain
 from .signal.kernels import measure, measure_symbols
-from .signal.link import Link
 from .signal.randomness import fold
 from .signal.receiver import Receiver
 from .signal.sinr_law import SinrLaw, estimator_bias, estimator_spread
@@ -164,8 +164,8 @@ class RadioBandit(Bandit):
         )
 
     @cached_property
-    def _link(self) -> Link:
-        return Link(self.receiver)
+    def _chain(self) -> CompiledChain:
+        return CompiledChain(self.receiver)
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile the chain before threads ask for it."""
@@ -192,7 +192,7 @@ class RadioBandit(Bandit):
         keys = fold((np.asarray(noise) * 2.0**52).astype(np.uint64), channel + 1)
         jam = self.jam[channel] if arm >= self.arms else 0.0
         if self.tier == "iq":
-            return self._link.sinr(
+            return self._chain.sinr(
                 keys,
                 self.n0[channel],
                 jam,

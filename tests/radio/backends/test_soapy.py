@@ -21,8 +21,8 @@ from ironarm.radio.backends.soapy import SoapyRadio
 from ironarm.radio.signal.medium import CENTRES_HZ, Medium
 from ironarm.radio.signal.receiver import Receiver
 from ironarm.radio.signal.waveform import STANDARD, modulate
-from ironarm.radio.virtual.air import FULL_SCALE
-from ironarm.radio.virtual.radios import TRANSLATION_HZ, VirtualRadio
+from ironarm.radio.virtual.server import TRANSLATION_HZ, VirtualRadio
+from ironarm.radio.virtual.streaming_medium import FULL_SCALE
 
 from .soapy_required import require_soapy
 

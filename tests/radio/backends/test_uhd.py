@@ -11,8 +11,8 @@ import pytest
 from ironarm.radio.signal.medium import Medium
 from ironarm.radio.signal.receiver import Receiver
 from ironarm.radio.signal.waveform import STANDARD, modulate
-from ironarm.radio.virtual.air import FULL_SCALE
-from ironarm.radio.virtual.radios import VirtualRadio
+from ironarm.radio.virtual.server import VirtualRadio
+from ironarm.radio.virtual.streaming_medium import FULL_SCALE
 from tests.radio.signal.test_gnuradio import SYSTEM_PYTHON, system_python
 
 from .soapy_required import require_soapy

@@ -16,8 +16,8 @@ from ironarm.radio.network.processes import free_port
 
 NODE = """
 import json, signal, sys, time
-from ironarm.radio import node_process
-from ironarm.radio.settings import Settings
+from ironarm.radio.network import node_process
+from ironarm.radio.testbed.config import RadioConfig
 
 class Device:
     def __enter__(self):
@@ -34,7 +34,7 @@ if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever these tests were started under
 signal.signal(signal.SIGINT, signal.default_int_handler)
 node_process.check_devices, node_process.open_radio = lambda _: True, lambda *_: Device()
-node_process.run_node("jammer", Settings.of(json.loads(sys.argv[1])))
+node_process.run_node("jammer", RadioConfig.of(json.loads(sys.argv[1])))
 """
 
 

@@ -20,7 +20,7 @@ from ironarm.radio.network.hub import Hub
 from ironarm.radio.network.hub_client import HubClient
 from ironarm.radio.network.processes import Crew, free_port, run_processes
 from ironarm.radio.testbed.closed_loop import run
-from ironarm.radio.testbed.settings import Settings
+from ironarm.radio.testbed.config import RadioConfig
 
 TIMES = {
     "port": 0,
@@ -31,14 +31,14 @@ TIMES = {
 }
 
 
-def settings(**times):
+def configured(**times):
     tables = {
         "agent": {"policy": "MedEUCB(block=90)"},
         "jammer": {"rho": 0.3},
         "ack": {"timeout_seconds": 0.2, "retries": 1},
         "processes": {**TIMES, **times},
     }
-    return Settings.of({"rounds": 50, "seed": 11, "round_seconds": 0.02, **tables})
+    return RadioConfig.of({"rounds": 50, "seed": 11, "round_seconds": 0.02, **tables})
 
 
 def is_alive(pid):
@@ -90,9 +90,9 @@ def test_every_node_may_be_killed_and_come_back():
     """
     killer = Killer({8: "jammer", 19: "tx", 28: "rx", 39: "medium"})
     result = run_processes(
-        settings(return_seconds=60), killer.on_round, killer.say, on_start=killer.on_start
+        configured(return_seconds=60), killer.on_round, killer.say, on_start=killer.on_start
     )
-    alone = run(replace(settings(), round_seconds=0.0))
+    alone = run(replace(configured(), round_seconds=0.0))
     said = "\n".join(killer.said)
     for name in ("jammer", "transmitter", "receiver", "medium"):
         assert (
@@ -126,7 +126,7 @@ def test_who_does_not_return_ends_the_run(role, name):
     killer = Killer({10: role}, start_again=False)
     with pytest.raises(NodeLost, match=f"the {name} did not return within 0.5 s"):
         run_processes(
-            replace(settings(return_seconds=0.5, noise_node=role == "noise"), round_seconds=0.1),
+            replace(configured(return_seconds=0.5, noise_node=role == "noise"), round_seconds=0.1),
             killer.on_round,
             killer.say,
             on_start=killer.on_start,
@@ -195,7 +195,7 @@ def test_a_node_of_another_run_is_told_so_and_ends(capfd):
     """The medium goes on; and a name that cannot be one is refused before anything
     is sent.
     """
-    own = Settings.of({"processes": {**TIMES, "port": free_port()}})
+    own = RadioConfig.of({"processes": {**TIMES, "port": free_port()}})
     hub = Hub(own, "mine")
     thread = threading.Thread(target=hub.serve)
     thread.start()
@@ -230,7 +230,7 @@ def test_a_dead_node_can_be_started_again_as_it_was():
     it died is in its last words.
     """
     said = []
-    crew, other = Crew(settings(), said.append, "conducted"), Crew(settings())
+    crew, other = Crew(configured(), said.append, "conducted"), Crew(configured())
     crew._log("tx").write_text("tx: one\nironarm: the gain is above the cap.\n")
     crew.running["tx"] = subprocess.Popen(
         [sys.executable, "-c", "raise SystemExit(3)"], stdin=subprocess.PIPE
@@ -241,7 +241,7 @@ def test_a_dead_node_can_be_started_again_as_it_was():
         one._stop()
     assert said == [
         "the transmitter's process ended with code 3; to start it again: ironarm radio node tx "
-        f"--config {crew.config} --run {crew.run} --acknowledge-transmitting conducted",
+        f"--config {crew.config_file} --run {crew.run} --acknowledge-transmitting conducted",
         "the transmitter's last words: ironarm: the gain is above the cap.",
     ]
     assert crew.run != other.run
@@ -249,7 +249,7 @@ def test_a_dead_node_can_be_started_again_as_it_was():
 
 def test_a_node_that_cannot_start_ends_the_run_at_once():
     """With its own words."""
-    busy = Settings.of({**settings().to_dict(), "processes": {**TIMES, "host": "192.0.2.1"}})
+    busy = RadioConfig.of({**configured().to_dict(), "processes": {**TIMES, "host": "192.0.2.1"}})
     with pytest.raises(
         NodeLost,
         match=r"the (medium|transmitter) did not start: ironarm: cannot listen at tcp://192\.0\.2\.1",
@@ -260,4 +260,4 @@ def test_a_node_that_cannot_start_ends_the_run_at_once():
 def test_losses_are_for_one_process():
     """Between processes they would have no effect."""
     with pytest.raises(InvalidInput, match=r"loss in \[ack\], 0.3, is for a run in one process"):
-        run_processes(Settings.of({"ack": {"loss": 0.3}}))
+        run_processes(RadioConfig.of({"ack": {"loss": 0.3}}))

@@ -20,9 +20,14 @@ from ironarm.radio.signal.waveform import modulate
 TARGETS = (41, 37, 35, 31, 28)
 
 
-def medium(**settings):
+def medium(**changes):
     return Medium(
-        **{"noise": [10 ** (-sinr / 10) for sinr in TARGETS], "floor": 1e-6, "seed": 4, **settings}
+        **{
+            "noise": [10 ** (-sinr / 10) for sinr in TARGETS],
+            "floor": 1e-6,
+            "seed": 4,
+            **changes,
+        }
     )
 
 

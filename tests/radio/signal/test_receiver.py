@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from ironarm.errors import InvalidInput
-from ironarm.radio.signal.link import Link
+from ironarm.radio.signal.compiled_chain import CompiledChain
 from ironarm.radio.signal.medium import Emission, Medium, Packet
 from ironarm.radio.signal.randomness import complex_normals, key
 from ironarm.radio.signal.receiver import (
@@ -43,7 +43,7 @@ def test_bias_and_spread(sinr_db):
     gain's share at low SINR, within 5 % (4.5 standard errors: false alarm 1e-5
     each).
     """
-    sinr = Link().sinr(KEYS, 10 ** (-sinr_db / 10))
+    sinr = CompiledChain().sinr(KEYS, 10 ** (-sinr_db / 10))
     assert abs(sinr.mean() - sinr_db) < 0.1
     if 10 <= sinr_db <= 35:  # away from both ends it is closer: five standard errors of the mean
         assert abs(sinr.mean() - sinr_db - estimator_bias(320)) < 0.02
@@ -123,7 +123,7 @@ def test_missed_packets():
             False,
             None,
         )
-    link = Link(receiver)
+    link = CompiledChain(receiver)
     assert np.array_equal(
         link.receive(np.array([samples, np.zeros(900), np.full(900, np.nan)])), [-25] * 3
     )
@@ -141,4 +141,4 @@ def test_settings_that_cannot_be():
     with pytest.raises(InvalidInput, match="floor_db"):
         Receiver(floor_db=0)
     with pytest.raises(InvalidInput, match="900 samples"):
-        Link().receive(np.zeros((2, 17)))
+        CompiledChain().receive(np.zeros((2, 17)))

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from ironarm.errors import InvalidInput
-from ironarm.radio.backends.simulated import Air, SimulatedRadio
 from ironarm.radio.network.messages import (
     dealer,
     decoded,
@@ -15,19 +14,22 @@ from ironarm.radio.network.messages import (
     router,
 )
 from ironarm.radio.network.processes import free_port
+from ironarm.radio.network.round_medium import RoundMedium
 from ironarm.radio.signal.medium import Medium
 from ironarm.radio.testbed.ack import AckClient, AckServer, InProcessAck
 from ironarm.radio.testbed.nodes import TxNode
 
+from ..simulated_radio import SimulatedRadio
+
 
 def test_the_same_ack_twice_is_one_packet():
     """A lost answer makes the receiver ask again; the transmitter sends once."""
-    air = Air(Medium(noise=[1e-3] * 5))
-    node = TxNode(SimulatedRadio(air))
+    medium = RoundMedium(Medium(noise=[1e-3] * 5))
+    node = TxNode(SimulatedRadio(medium))
     link = InProcessAck(node.send, loss=0.6, retries=20, seed=1)
     for number in range(20):
         assert link.request(number, 0, 1).arrived
-    assert node.packets == len(air.emissions) == 20
+    assert node.packets == len(medium.emissions) == 20
     node.send(19, 1, 2)
     assert node.packets == 21
 

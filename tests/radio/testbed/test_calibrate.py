@@ -12,8 +12,8 @@ from ironarm.errors import BadFile, InvalidInput
 from ironarm.radio.signal.medium import Medium
 from ironarm.radio.testbed.calibrate import (
     TARGETS_DB,
+    CalibratedChannel,
     Calibration,
-    ChannelSetting,
     SimulatedBench,
     UnreachableTarget,
     calibrate,
@@ -129,7 +129,9 @@ def test_bad_files(tmp_path):
 def test_numbers_that_are_none_are_damage(name, value, tmp_path):
     """They would be found in the middle of a run, or never."""
     whole = asdict(
-        Calibration((ChannelSetting(1200e6, 41.0, 50.0, 1e-3, 0.5, 41.0, 1.0),), 0.9, 1.0, "today")
+        Calibration(
+            (CalibratedChannel(1200e6, 41.0, 50.0, 1e-3, 0.5, 41.0, 1.0),), 0.9, 1.0, "today"
+        )
     )
     path = tmp_path / "calibration.json"
     path.write_text(json.dumps({"ironarm_calibration": 1, **whole}))

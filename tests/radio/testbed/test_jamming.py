@@ -5,13 +5,13 @@ import pytest
 
 from ironarm.errors import BadFile, InvalidInput
 from ironarm.radio.testbed.closed_loop import run
+from ironarm.radio.testbed.config import RadioConfig
 from ironarm.radio.testbed.jamming import FromTrace, strategy_of
 from ironarm.radio.testbed.nodes import JammerNode
-from ironarm.radio.testbed.settings import Settings
 
 
-def settings(**changes):
-    return Settings.read(
+def configured(**changes):
+    return RadioConfig.read(
         None, {"rounds": 300, "seed": 5, "agent": {"policy": "MedEUCB(block=90)"}, **changes}
     )
 
@@ -24,7 +24,7 @@ def test_strategies(strategy, rho, channels):
     """Hit the right channels, as often as they say; the jammer's choice in a round
     does not depend on what came before.
     """
-    jammer = JammerNode(strategy_of(settings(jammer={"strategy": strategy, "rho": rho})), seed=3)
+    jammer = JammerNode(strategy_of(configured(jammer={"strategy": strategy, "rho": rho})), seed=3)
     hits = np.array(
         [[jammer.decide(number, channel) for number in range(2000)] for channel in range(5)]
     )
@@ -40,7 +40,7 @@ def test_a_trace_is_followed(tmp_path):
     """Line by line, over and over; a bad line is named."""
     path = tmp_path / "trace.txt"
     path.write_text("none\nany\n0 3\n")
-    result = run(settings(rounds=9, jammer={"strategy": f"trace:{path}"}))
+    result = run(configured(rounds=9, jammer={"strategy": f"trace:{path}"}))
     assert [record.jammed for record in result.rounds] == [False, True, True] * 3
     for lines, message in (
         (["any", "5"], "line 2 of the trace"),
@@ -62,4 +62,4 @@ def test_a_trace_is_followed(tmp_path):
     path.write_bytes(b"\xef\xbb\xbfany\r\nnone\r\n")  # as some editors write it
     assert FromTrace.read(path) == FromTrace.of("any", "none")
     with pytest.raises(BadFile, match="cannot be read"):
-        run(settings(jammer={"strategy": "trace:no-such-file"}))
+        run(configured(jammer={"strategy": "trace:no-such-file"}))

@@ -6,16 +6,16 @@ import pytest
 import ironarm as ia
 from ironarm.errors import InvalidInput
 from ironarm.radio.testbed.closed_loop import run
+from ironarm.radio.testbed.config import RadioConfig
 from ironarm.radio.testbed.jamming import strategy_of
 from ironarm.radio.testbed.nodes import JammerNode, NoiseNode, TxNode
 from ironarm.radio.testbed.rx_agent import RxAgent
-from ironarm.radio.testbed.settings import Settings
 
 MEANS = [41, 37, 35, 31, 28]
 
 
-def settings(**changes):
-    return Settings.read(
+def configured(**changes):
+    return RadioConfig.read(
         None, {"rounds": 300, "seed": 5, "agent": {"policy": "MedEUCB(block=90)"}, **changes}
     )
 
@@ -45,7 +45,7 @@ def test_noise_has_its_level_in_the_channel_and_nothing_outside(node):
         NoiseNode([1.0, 0.5, 0.1, 0.0, 0.3], 1, radio, 3, 100_003, centres).act(7, 2)
     else:
         JammerNode(
-            strategy_of(settings(jammer={"rho": 1.0})), 1, [0.0] * 5, radio, 3, 100_003, centres
+            strategy_of(configured(jammer={"rho": 1.0})), 1, [0.0] * 5, radio, 3, 100_003, centres
         ).act(7, 2)
     assert radio.frequency_hz == 434e6
     assert len(radio.samples) == 300_009
@@ -75,7 +75,7 @@ def test_a_transmitter_that_wanders_is_never_stronger_than_its_gain_allows():
 
 def test_a_receiver_that_was_restarted_learns_its_history_again():
     """And refuses one that is not its own."""
-    result = run(settings(rounds=120))
+    result = run(configured(rounds=120))
     agent = RxAgent(ia.MedEUCB(block=90), MEANS, seed=5)
     agent.replay([(record.channel, record.reward) for record in result.rounds[:100]])
     assert (agent.regret, agent.decide()) == (

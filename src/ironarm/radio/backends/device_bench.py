@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from time import monotonic
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +19,8 @@ import numpy as np
 from ...errors import InvalidInput, RadioFault
 from ..signal.receiver import Receiver
 from ..signal.waveform import STANDARD, SYMBOL_RATE
+from ..testbed.config import CHANNELS, RadioConfig
 from ..testbed.nodes import NoiseNode
-from ..testbed.settings import CHANNELS, Settings
 from .hardware import (
     SPS,
     check_devices,
@@ -55,7 +54,7 @@ class DeviceBench:
 
     Parameters
     ----------
-    settings : names the devices.
+    config : names the devices.
     acknowledged : the set-up's word from the command line; without it no device is
         touched.
     say : called with a line of text after each measurement.
@@ -63,27 +62,27 @@ class DeviceBench:
 
     def __init__(
         self,
-        settings: Settings,
+        config: RadioConfig,
         acknowledged: str | None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        if not check_devices(settings) or not settings.processes.noise_node:
+        if not check_devices(config) or not config.processes.noise_node:
             raise InvalidInput(
                 "calibrating devices needs one for the noise source: name it as noise in "
                 "[hardware.devices], and leave out noise_node = false in [processes]."
             )
-        self._settings, self._say, self._sent = settings, say, 0
-        self._margin = round(seconds(settings, "jam_seconds") * SYMBOL_RATE)
-        self._receiver = Receiver(sps=SPS, floor_db=settings.channels.missed)
+        self._settings, self._say, self._sent = config, say, 0
+        self._margin = round(seconds(config, "jam_seconds") * SYMBOL_RATE)
+        self._receiver = Receiver(sps=SPS, floor_db=config.channels.missed)
         with ExitStack() as opened:
-            transmitter = opened.enter_context(open_radio(settings, "tx", acknowledged))
-            noise = opened.enter_context(open_radio(settings, "noise", acknowledged))
-            self._radio: Any = opened.enter_context(open_radio(settings, "rx", None))
+            transmitter = opened.enter_context(open_radio(config, "tx", acknowledged))
+            noise = opened.enter_context(open_radio(config, "noise", acknowledged))
+            self._radio: Any = opened.enter_context(open_radio(config, "rx", None))
             for radio in (transmitter, noise):
                 opened.callback(radio.close)  # before the receiver, whose driver may hang
-            self._transmitter = device_transmitter(settings, transmitter, calibrating=True)
+            self._transmitter = device_transmitter(config, transmitter, calibrating=True)
             self._noise = NoiseNode(
-                [0.0] * CHANNELS, settings.seed, noise, SPS, centres_hz=settings.centres_hz
+                [0.0] * CHANNELS, config.seed, noise, SPS, centres_hz=config.centres_hz
             )
             self._opened = opened.pop_all()
 
@@ -158,10 +157,5 @@ class DeviceBench:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._opened.close()

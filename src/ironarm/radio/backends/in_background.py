@@ -7,15 +7,13 @@ waited for the end of its burst would say that it has begun when all is over.
 from __future__ import annotations
 
 import threading
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
-from .protocol import Radio, RadioInfo
+from .protocol import Closing, Radio, RadioInfo
 
 
-class InBackground:
+class InBackground(Closing):
     """A `Radio` whose `transmit` returns when all of a burst is handed over, at the
     latest so many seconds after it began. What comes next waits for the burst's end.
 
@@ -83,14 +81,3 @@ class InBackground:
         self.radio.close()
         if self._thread is not None and threading.current_thread() is not self._thread:
             self._thread.join(1.0)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

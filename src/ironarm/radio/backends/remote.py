@@ -4,17 +4,14 @@ goes as messages through a `HubClient`.
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
 import numpy as np
 
 from ...errors import InvalidInput
 from ..network.hub_client import HubClient
 from ..network.messages import samples_of
 from ..signal.medium import MIDDLE_HZ
-from .protocol import RadioInfo
-from .simulated import NARROW_RATE
+from ..signal.waveform import SYMBOL_RATE
+from .protocol import Closing, RadioInfo
 
 
 class NothingSent(Exception):
@@ -23,14 +20,14 @@ class NothingSent(Exception):
     """
 
 
-class RemoteRadio:
+class RemoteRadio(Closing):
     """One radio.
 
     The node sets `round_number` and `attempt` before it transmits or receives, so that
     a burst of an earlier attempt is never taken for this one's.
     """
 
-    def __init__(self, client: HubClient, rate_hz: float = NARROW_RATE) -> None:
+    def __init__(self, client: HubClient, rate_hz: float = 2 * SYMBOL_RATE) -> None:
         self.client, self.rate_hz = client, rate_hz
         self.frequency_hz, self.gain_db = MIDDLE_HZ, 0.0
         self.round_number = self.attempt = 0
@@ -77,14 +74,3 @@ class RemoteRadio:
         air.
         """
         self._closed = True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

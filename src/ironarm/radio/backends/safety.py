@@ -23,14 +23,13 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
 from ...errors import InvalidInput
 from ...validation import choice, did_you_mean, number
-from .protocol import Radio, RadioInfo
+from .protocol import Closing, Radio, RadioInfo
 
 SETUPS = ("conducted", "shielded", "licensed")
 OPTION = "--acknowledge-transmitting"
@@ -193,7 +192,7 @@ class Permit:
             )
 
 
-class GuardedRadio:
+class GuardedRadio(Closing):
     """A radio that transmits only within its permit; without a permit it only receives.
 
     It is a `Radio` itself.
@@ -253,17 +252,6 @@ class GuardedRadio:
         """Switch off; nothing is transmitted after this."""
         self._silent = True
         self.radio.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class Watchdog:
@@ -329,12 +317,7 @@ class Watchdog:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._switch_off()
         self._thread.join()

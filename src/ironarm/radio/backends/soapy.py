@@ -19,15 +19,14 @@ import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from time import monotonic, sleep
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...errors import InvalidInput, RadioFault
 from ...validation import number
 from ..signal.medium import WIDTH_HZ
-from .protocol import RadioInfo
+from .protocol import Closing, RadioInfo
 from .soapy_binding import soapy
 from .soapy_reader import OVERFLOW, TIMEOUT, Reader
 
@@ -64,7 +63,7 @@ class TransmitPermit(Protocol):
         """Refuse a gain above the cap, and one that nobody knows: None."""
 
 
-class SoapyRadio:
+class SoapyRadio(Closing):
     """One device of SoapySDR; a `Radio`.
 
     Parameters
@@ -320,17 +319,6 @@ class SoapyRadio:
                 # a burst that hangs in the driver is cut off all the same
                 if self._sending.acquire(timeout=1.0):
                     self._sending.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _write(self, samples: np.ndarray) -> None:
         position, deadline = 0, monotonic() + WRITE_SECONDS

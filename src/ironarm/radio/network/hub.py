@@ -33,15 +33,13 @@ import numpy as np
 from ...errors import InvalidInput, NodeLost
 from ...validation import number, whole
 from ..backends.hardware import seconds
-from ..backends.simulated import Air, channel_at, samples_per_symbol
 from ..signal.medium import (
     CENTRES_HZ,
-    WIDE_SPS,
     Emission,
     Samples,
 )
+from ..testbed.config import RadioConfig
 from ..testbed.records import MOST_ROUNDS, Round
-from ..testbed.settings import Settings
 from .messages import (
     BY_HAND,
     Message,
@@ -51,6 +49,7 @@ from .messages import (
     run_name,
     samples_of,
 )
+from .round_medium import RoundMedium, channel_centred_at, samples_per_symbol
 
 NAMES = {
     "tx": "transmitter",
@@ -76,18 +75,18 @@ class Hub:
 
     Parameters
     ----------
-    settings : of the run.
+    config : of the run.
     run : the run's name; nodes of another run are refused.
     """
 
-    def __init__(self, settings: Settings, run: str = BY_HAND) -> None:
-        self.settings, self.times, self.run = settings, settings.processes, run_name(run)
-        medium = settings.medium()
-        self.air = Air(medium)
+    def __init__(self, config: RadioConfig, run: str = BY_HAND) -> None:
+        self.config, self.times, self.run = config, config.processes, run_name(run)
+        medium = config.medium()
+        self.round_medium = RoundMedium(medium)
         self.needed = ["tx", "jammer", "rx", *(["noise"] if self.times.noise_node else [])]
         if self.times.noise_node:
             # the noise source sets it when it is there
-            self.air.set_noise((0.0,) * len(CENTRES_HZ))
+            self.round_medium.set_noise((0.0,) * len(CENTRES_HZ))
         self.name = uuid4().hex
         self.seen: dict[str, float] = {}
         self.lost: dict[str, float] = {}
@@ -98,7 +97,7 @@ class Hub:
             "jammer",
             *(
                 ["noise"]
-                if self.times.noise_node and (settings.hardware or {}).get("devices")
+                if self.times.noise_node and (config.hardware or {}).get("devices")
                 else []
             ),
         ]
@@ -210,7 +209,7 @@ class Hub:
             ):
                 self.lost[role] = now
                 if role in EMITTERS:
-                    self.air.silence(EMITTERS[role])
+                    self.round_medium.silence(EMITTERS[role])
                 self.sent = None
                 self._report(
                     role,
@@ -266,7 +265,7 @@ class Hub:
         elif op == "receive" and role == "rx":
             self._receive(message, answer)
         elif op == "noise" and role == "noise":
-            self.air.set_noise(tuple(float(level) for level in fields["levels"]))
+            self.round_medium.set_noise(tuple(float(level) for level in fields["levels"]))
             self._tell(role, {"op": "set", **answer})
         elif op == "record" and role == "rx":
             self._keep(fields["rounds"])
@@ -288,7 +287,7 @@ class Hub:
             monotonic(),
         )
         self.heard.clear()
-        self.air.begin(round_number)
+        self.round_medium.begin(round_number)
         for role in self.asked:
             if role not in self.lost:
                 self._ask(role)
@@ -300,7 +299,7 @@ class Hub:
         if self.packet is None or self.packet[:2] != packet:
             return False
         noisy = "noise" in self.asked or self.truth.get(packet[0], False)
-        return not noisy or monotonic() - self._announced < seconds(self.settings, "jam_seconds")
+        return not noisy or monotonic() - self._announced < seconds(self.config, "jam_seconds")
 
     def _ask(self, role: str) -> None:
         if self.packet:
@@ -319,19 +318,21 @@ class Hub:
         ):
             return
         sps = samples_per_symbol(float(fields["rate_hz"]))
-        if sps == WIDE_SPS or not len(message.payload):
+        if not len(message.payload):
             raise InvalidInput("a burst needs samples of one channel.")
         gain = number("gain_db", fields["gain_db"], at_least=-MOST_GAIN_DB, at_most=MOST_GAIN_DB)
         burst = Emission(
             Samples(samples_of(message), sps),
-            channel_at(float(fields["frequency_hz"])),
+            channel_centred_at(float(fields["frequency_hz"])),
             EMITTERS[role],
             gain,
             0.0,
             role == "tx",
         )
-        self.air.silence(EMITTERS[role])  # the same burst twice is one: the first answer was lost
-        self.air.emit(burst)
+        self.round_medium.silence(
+            EMITTERS[role]
+        )  # the same burst twice is one: the first answer was lost
+        self.round_medium.emit(burst)
         if role == "tx":
             self.sent = self.packet[:2]
 
@@ -348,7 +349,7 @@ class Hub:
         self._tell(
             "rx",
             {"op": "samples", **answer},
-            self.air.hear(float(fields["frequency_hz"]), float(fields["rate_hz"]), count),
+            self.round_medium.hear(float(fields["frequency_hz"]), float(fields["rate_hz"]), count),
         )
 
     def _keep(self, rounds: list[Any]) -> None:

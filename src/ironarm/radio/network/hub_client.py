@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput, NodeLost
-from ..testbed.settings import ProcessSettings
+from ..testbed.config import ProcessConfig
 from .messages import (
     BY_HAND,
     Message,
@@ -48,7 +48,7 @@ class HubClient:
 
     Parameters
     ----------
-    settings : where the hub is, and the times.
+    config : where the hub is, and the times.
     role : the node's name: "tx", "jammer", "rx", "noise" or "observer"; of the last
         there may be several, told apart by a word after a dot.
     on_heard : called with every sign of life of the hub, to feed a watchdog.
@@ -59,20 +59,20 @@ class HubClient:
 
     def __init__(
         self,
-        settings: ProcessSettings,
+        config: ProcessConfig,
         role: str,
         on_heard: Callable[[], None] = lambda: None,
         say: Callable[[str], None] | None = None,
         run: str = BY_HAND,
     ) -> None:
-        self.settings, self.role, self.on_heard, self.run = settings, role, on_heard, run_name(run)
+        self.config, self.role, self.on_heard, self.run = config, role, on_heard, run_name(run)
         self.say = self._print if say is None else say
         self.hub = ""
         """The hub's own name for this life of its; it changes when the hub was
         restarted.
         """
         self._socket = dealer(f"{run}/{role}")
-        self._socket.connect(f"tcp://{settings.host}:{settings.port}")
+        self._socket.connect(f"tcp://{config.host}:{config.port}")
         self._inbox: deque[Message] = deque()
         self._beaten = -math.inf
         self._heard, self._lost, self._number = monotonic(), False, 0
@@ -82,29 +82,28 @@ class HubClient:
         the hub is still there.
         """
         now = monotonic()
-        if now - self._beaten >= self.settings.heartbeat_seconds:
+        if now - self._beaten >= self.config.heartbeat_seconds:
             self._beaten = now
             self.tell({"op": "alive"})
         while self._socket.poll(0):
             self._take()
         silent = monotonic() - self._heard
         if not self.hub:
-            if silent > self.settings.start_seconds:
+            if silent > self.config.start_seconds:
                 raise NodeLost(
-                    f"the medium did not start within {self.settings.start_seconds:g} s at "
-                    f"{self.settings.host}:{self.settings.port}; start it with `ironarm radio "
+                    f"the medium did not start within {self.config.start_seconds:g} s at "
+                    f"{self.config.host}:{self.config.port}; start it with `ironarm radio "
                     "node medium`."
                 )
-        elif silent > self.settings.lost_seconds:
+        elif silent > self.config.lost_seconds:
             if not self._lost:
                 self._lost = True
                 self.say(
-                    f"the medium is silent; waiting {self.settings.return_seconds:g} s for its "
-                    "return"
+                    f"the medium is silent; waiting {self.config.return_seconds:g} s for its return"
                 )
-            if silent > self.settings.lost_seconds + self.settings.return_seconds:
+            if silent > self.config.lost_seconds + self.config.return_seconds:
                 raise NodeLost(
-                    f"the medium did not return within {self.settings.return_seconds:g} s; the "
+                    f"the medium did not return within {self.config.return_seconds:g} s; the "
                     "run is over."
                 )
         elif self._lost:
@@ -134,7 +133,7 @@ class HubClient:
         until = monotonic() + seconds
         while monotonic() < until:
             self.tell({**fields, "id": number}, samples)
-            again = min(until, monotonic() + self.settings.lost_seconds)
+            again = min(until, monotonic() + self.config.lost_seconds)
             while (left := again - monotonic()) > 0:
                 self.beat()
                 for message in self._inbox:
@@ -158,7 +157,7 @@ class HubClient:
             return
         if message.op == "refused":
             raise another_run(
-                f"the medium at {self.settings.host}:{self.settings.port}",
+                f"the medium at {self.config.host}:{self.config.port}",
                 message.fields.get("run"),
                 self.run,
             )

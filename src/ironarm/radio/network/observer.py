@@ -10,14 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import InvalidInput, NodeLost
+from ..testbed.config import ProcessConfig
 from ..testbed.records import Round
-from ..testbed.settings import ProcessSettings
 from .hub_client import HubClient, RunEnded
 from .messages import BY_HAND, Message
 
 
 def observe(
-    settings: ProcessSettings,
+    config: ProcessConfig,
     run: str = BY_HAND,
     on_round: Callable[[Round], None] = lambda _: None,
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True),
@@ -28,7 +28,7 @@ def observe(
 
     Parameters
     ----------
-    settings : where the medium is, and the times.
+    config : where the medium is, and the times.
     run : the name of the run.
     on_round : called with each round, once.
     say : called with a line of text when a node is lost or returns.
@@ -36,7 +36,7 @@ def observe(
         ends the watching.
     """
     # a name of its own: two observers would otherwise take each other's place
-    client = HubClient(settings, f"observer.{secrets.token_hex(4)}", say=say, run=run)
+    client = HubClient(config, f"observer.{secrets.token_hex(4)}", say=say, run=run)
     records: dict[int, Round] = {}
     hub, started = "", False
 

@@ -22,8 +22,8 @@ from time import monotonic, perf_counter
 
 from ...errors import NodeLost
 from ..backends.hardware import check_devices
-from ..testbed.records import Round, Run
-from ..testbed.settings import Settings
+from ..testbed.config import RadioConfig
+from ..testbed.records import Round, RunRecord
 from .hub import NAMES
 from .observer import observe
 
@@ -36,7 +36,7 @@ class Crew:
 
     Parameters
     ----------
-    settings : where `port` or `ack_port` is 0, a free one is found.
+    config : where `port` or `ack_port` is 0, a free one is found.
     say : called with a line of text when something happens.
     acknowledged : the set-up's word from the command line, handed on to nodes that
         transmit on hardware.
@@ -44,13 +44,13 @@ class Crew:
 
     def __init__(
         self,
-        settings: Settings,
+        config: RadioConfig,
         say: Callable[[str], None] = lambda _: None,
         acknowledged: str | None = None,
     ) -> None:
-        times = settings.processes
-        self.settings = replace(
-            settings,
+        times = config.processes
+        self.config = replace(
+            config,
             processes=replace(
                 times, port=times.port or free_port(), ack_port=times.ack_port or free_port()
             ),
@@ -62,17 +62,17 @@ class Crew:
         self._say, self._acknowledged = say, acknowledged
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="ironarm-radio-")
-        self.config = Path(self._folder.name) / "config.json"
+        self.config_file = Path(self._folder.name) / "config.json"
 
     def __enter__(self) -> Crew:
-        self.config.write_text(json.dumps(self.settings.to_dict()), encoding="utf-8")
+        self.config_file.write_text(json.dumps(self.config.to_dict()), encoding="utf-8")
         try:
             for role in (
                 "medium",
                 "tx",
                 "jammer",
                 "rx",
-                *(["noise"] if self.settings.processes.noise_node else []),
+                *(["noise"] if self.config.processes.noise_node else []),
             ):
                 self.start(role)
         except BaseException:
@@ -103,7 +103,7 @@ class Crew:
             "node",
             role,
             "--config",
-            str(self.config),
+            str(self.config_file),
             "--run",
             self.run,
             *acknowledged,
@@ -179,29 +179,29 @@ class Crew:
 
 
 def run_processes(
-    settings: Settings,
+    config: RadioConfig,
     on_round: Callable[[Round], None] = lambda _: None,
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True),
     *,
     acknowledged: str | None = None,
     on_start: Callable[[Crew], None] = lambda _: None,
-) -> Run:
+) -> RunRecord:
     """Run the testbed in several processes; NodeLost if a node dies and does not return
     in time.
 
     Parameters
     ----------
-    settings : see `Crew`.
+    config : see `Crew`.
     on_round : called with each round.
     say : called with a line of text when a node dies, is lost or returns.
     acknowledged : see `Crew`.
     on_start : called with the crew when its processes have been started.
     """
-    settings.check_for_processes()
-    check_devices(settings)  # each node would say the same
-    settings.medium()  # a calibration that cannot be read likewise
+    config.check_for_processes()
+    check_devices(config)  # each node would say the same
+    config.medium()  # a calibration that cannot be read likewise
     began = perf_counter()
-    with Crew(settings, say, acknowledged) as crew:
+    with Crew(config, say, acknowledged) as crew:
         on_start(crew)
 
         def look(started: bool) -> None:
@@ -212,9 +212,9 @@ def run_processes(
                         f"{crew.last_words(role) or 'it said nothing.'}"
                     )
 
-        rounds = observe(crew.settings.processes, crew.run, on_round, say, look)
+        rounds = observe(crew.config.processes, crew.run, on_round, say, look)
         crew.wait()
-    return Run(crew.settings, rounds, perf_counter() - began)
+    return RunRecord(crew.config, rounds, perf_counter() - began)
 
 
 def free_port() -> int:

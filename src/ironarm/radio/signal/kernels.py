@@ -61,7 +61,7 @@ _SECOND = np.uint64(1001)
 """Purposes, as in `randomness.py`; the jammer is the second emitter."""
 
 
-class Chain(NamedTuple):
+class Tables(NamedTuple):
     """What stays the same for all packets of a format; complex arrays are their real
     parts followed by their imaginary parts.
     """
@@ -82,7 +82,7 @@ class Chain(NamedTuple):
     bank: np.ndarray  # pulses, 1/BANK_ROWS of a sample apart
 
 
-class Space(NamedTuple):
+class Workspace(NamedTuple):
     """Where one thread works."""
 
     re: np.ndarray  # the window
@@ -414,37 +414,6 @@ def measure(c, x, keys, rounds, n0, jam, wander_db, out):
             add_noise(c, x, fold(fold(key, _SECOND), _JAM), jam[i])
         add_packet(c, x, key, rounds[i], wander_db[i])
         out[i] = receive(c, x)
-
-
-@hot
-def send(c, x, keys, rounds, wander_db, re, im):
-    """Fill `re` and `im` with the windows of packets as their paths bring them,
-    without noise, sample by sample.
-    """
-    size = c.sps * c.width
-    for i in range(len(keys)):
-        x.re[:] = 0.0
-        x.im[:] = 0.0
-        add_packet(c, x, keys[i], rounds[i], wander_db)
-        for p in range(c.sps):
-            for m in range(c.width):
-                re[i * size + m * c.sps + p] = x.re[p * (c.width + PAD) + m]
-                im[i * size + m * c.sps + p] = x.im[p * (c.width + PAD) + m]
-
-
-@hot
-def draw_noise(keys, re, im, places, tails):
-    """Fill an equal part of `re` and `im` for each key with standard normal numbers."""
-    size = len(re) // len(keys)
-    for i in range(len(keys)):
-        draw_normals(
-            keys[i] + STEP,
-            STEP,
-            re[i * size : (i + 1) * size],
-            im[i * size : (i + 1) * size],
-            places,
-            tails,
-        )
 
 
 @hot

@@ -69,6 +69,18 @@ GHz.
 """
 
 
+ON_CENTRE_HZ = 1000.0
+"""A device is in a channel if it is tuned to its centre within this."""
+
+
+def channel_at(frequency_hz: float, within_hz: float = ON_CENTRE_HZ) -> int | None:
+    """Return the channel whose centre that is, None between the channels."""
+    for channel, centre in enumerate(CENTRES_HZ):
+        if abs(frequency_hz - centre) <= within_hz:
+            return channel
+    return None
+
+
 def window_symbols(format: PacketFormat) -> int:
     """Return how many symbols the receiver listens for one packet; a multiple of 10,
     so that channels lie on whole FFT bins.

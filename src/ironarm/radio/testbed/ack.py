@@ -17,7 +17,7 @@ import math
 import sys
 from collections.abc import Callable
 from time import monotonic
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ...validation import number, whole
 from ..network.messages import (
@@ -45,13 +45,6 @@ class Ack(NamedTuple):
     seconds: float
     """From the first try to the answer, or until it was given up."""
     tries: int
-
-
-class AckLink(Protocol):
-    """How a receiver reaches the transmitter."""
-
-    def request(self, round_number: int, attempt: int, channel: int) -> Ack:
-        """Ask for the packet of a round, and wait for the answer."""
 
 
 class InProcessAck:

@@ -29,7 +29,7 @@ import numpy as np
 from ...errors import BadFile, InvalidInput
 from ...files import write_whole
 from ...validation import number, whole
-from ..signal.link import Link
+from ..signal.compiled_chain import CompiledChain
 from ..signal.medium import CENTRES_HZ, Medium
 from ..signal.randomness import key
 from ..signal.receiver import Receiver
@@ -84,11 +84,11 @@ class SimulatedBench:
         )
         keys = np.array([key(self.medium.seed, 0, self.sent + i) for i in range(packets)])
         self.sent += packets
-        return Link(self.receiver).sinr(keys, n0, 0.0, wander_db)
+        return CompiledChain(self.receiver).sinr(keys, n0, 0.0, wander_db)
 
 
 @dataclass(frozen=True)
-class ChannelSetting:
+class CalibratedChannel:
     """What calibration found for one channel: powers are linear, relative to the
     noise source's full level; SINRs in dB.
     """
@@ -120,7 +120,7 @@ class Calibration:
     measured afterwards.
     """
 
-    channels: tuple[ChannelSetting, ...]
+    channels: tuple[CalibratedChannel, ...]
     wander_db: float
     spread_db: float
     made: str
@@ -162,7 +162,7 @@ class Calibration:
             return cls(
                 **{
                     **data,
-                    "channels": tuple(ChannelSetting(**channel) for channel in data["channels"]),
+                    "channels": tuple(CalibratedChannel(**channel) for channel in data["channels"]),
                 }
             )
         except (TypeError, KeyError, InvalidInput) as error:
@@ -248,7 +248,7 @@ def calibrate(
             "be reached. Choose a larger one."
         )
     wander = math.sqrt(max(spread_db**2 - own**2, 0.0))
-    settings = []
+    calibrated = []
     for channel, (target, (floor, slope, level)) in enumerate(zip(targets, found, strict=True)):
         sinr = bench.measure(channel, level, wander, max(packets, math.ceil(to_verify)))
         if abs(float(sinr.mean()) - target) > tolerance_db:
@@ -257,8 +257,8 @@ def calibrate(
                 f"dB, further off than {tolerance_db:g} dB: the bench is not steady, or not "
                 "linear."
             )
-        settings.append(
-            ChannelSetting(
+        calibrated.append(
+            CalibratedChannel(
                 centres_hz[channel],
                 target,
                 _db(floor),
@@ -269,7 +269,7 @@ def calibrate(
             )
         )
     return Calibration(
-        tuple(settings),
+        tuple(calibrated),
         wander,
         float(spread_db),
         datetime.now(UTC).isoformat(timespec="seconds"),

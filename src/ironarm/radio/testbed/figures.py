@@ -19,12 +19,6 @@ from ...figures import (
 )
 from ...policies import EpsilonGreedy
 from ..bandit import RadioBandit
-from ..signal.bursts import (
-    Burst,
-    bursts,
-    jam_of,
-    medium_of,
-)
 from ..signal.medium import (
     CENTRES_HZ,
     MIDDLE_HZ,
@@ -36,6 +30,7 @@ from ..signal.medium import (
 )
 from ..signal.receiver import PacketReport, Receiver
 from ..signal.waveform import STANDARD
+from .wideband_rounds import WidebandRound, jam_of, medium_of, wideband_rounds
 
 BINS = 160
 """Frequencies of the spectrogram, 31 kHz each."""
@@ -125,7 +120,7 @@ def spectrogram(bandit: RadioBandit, attack: Attack, rounds: int = 20, seed: int
     """Draw the power over time and frequency in the first rounds of ε-greedy, which
     then still tries all channels; time between packets is left out.
     """
-    heard = list(bursts(bandit, attack, EpsilonGreedy(c=10), rounds=rounds, seed=seed))
+    heard = list(wideband_rounds(bandit, attack, EpsilonGreedy(c=10), rounds=rounds, seed=seed))
     columns, edges = power_db(heard)
     figure, axes = pyplot().subplots(figsize=(9, 4.8), layout="constrained")
     low = 10 * np.log10(bandit.n0.min()) - 12
@@ -142,10 +137,10 @@ def spectrogram(bandit: RadioBandit, attack: Attack, rounds: int = 20, seed: int
     )
     for edge in np.append(np.array(CENTRES_HZ) - WIDTH_HZ / 2, CENTRES_HZ[-1] + WIDTH_HZ / 2) / 1e6:
         axes.axhline(edge, color="white", linewidth=0.4, alpha=0.6)
-    for burst in heard:
-        if burst.jammed:
+    for one in heard:
+        if one.jammed:
             axes.plot(
-                burst.round,
+                one.round,
                 1.02,
                 "v",
                 color=RED,
@@ -164,7 +159,7 @@ def spectrogram(bandit: RadioBandit, attack: Attack, rounds: int = 20, seed: int
     return figure
 
 
-def power_db(heard: Iterable[Burst]) -> tuple[np.ndarray, np.ndarray]:
+def power_db(heard: Iterable[WidebandRound]) -> tuple[np.ndarray, np.ndarray]:
     """Return the power in dB, an array (frequency, time), of bursts one after
     another, and the edges of the frequencies in Hz; white noise of N0 reads 10 log10
     N0.
@@ -172,8 +167,8 @@ def power_db(heard: Iterable[Burst]) -> tuple[np.ndarray, np.ndarray]:
     window = np.hanning(BINS)
     window /= np.sqrt((window**2).sum())
     columns = []
-    for burst in heard:
-        frames = burst.samples[: len(burst.samples) // (BINS * AVERAGED) * BINS * AVERAGED].reshape(
+    for one in heard:
+        frames = one.samples[: len(one.samples) // (BINS * AVERAGED) * BINS * AVERAGED].reshape(
             -1, AVERAGED, BINS
         )
         power = (np.abs(np.fft.fft(frames * window, axis=-1)) ** 2).mean(axis=1)

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ...errors import BadFile, InvalidInput
 from ...validation import did_you_mean, number, whole
-from .settings import CHANNELS, Settings
+from .config import CHANNELS, RadioConfig
 
 
 class Strategy(Protocol):
@@ -108,15 +108,15 @@ class FromTrace:
         return channel in self.rounds[round_number % len(self.rounds)]
 
 
-def strategy_of(settings: Settings) -> Strategy:
-    """Return the strategy that the settings name."""
-    name, rho = settings.jammer.strategy, settings.jammer.rho
+def strategy_of(config: RadioConfig) -> Strategy:
+    """Return the strategy that the config name."""
+    name, rho = config.jammer.strategy, config.jammer.rho
     if not isinstance(name, str):
         return PerChannel(name)
     if name == "any":
         return AnyPacket(rho)
     if name == "best":
-        means = settings.channels.means
+        means = config.channels.means
         return OnlyBest(rho, max(range(len(means)), key=means.__getitem__))
     if name.startswith("trace:"):
         return FromTrace.read(name.removeprefix("trace:"))

@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import BadFile, InvalidInput
 from ...files import write_whole
 from ...validation import number, whole
-from .settings import CHANNELS, Settings
+from .config import CHANNELS, RadioConfig
 
 FORMAT = 1
 MOST_ROUNDS = 2**32
@@ -84,10 +84,10 @@ class Round(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Run:
-    """All rounds of a run, with the settings they were made with."""
+class RunRecord:
+    """All rounds of a run, with the config they were made with."""
 
-    settings: Settings
+    config: RadioConfig
     rounds: Sequence[Round]
     seconds: float
 
@@ -98,7 +98,7 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """Return the run in a few numbers; shares are between 0 and 1."""
-        means = self.settings.channels.means
+        means = self.config.channels.means
         best = int(np.argmax(means))
         last = self.channels[-max(1, len(self.channels) // 10) :]
         clean = [
@@ -112,9 +112,9 @@ class Run:
             for channel in range(len(means))
         ]
         return {
-            "policy": repr(self.settings.policy),
+            "policy": repr(self.config.policy),
             "rounds": len(self.rounds),
-            "seed": self.settings.seed,
+            "seed": self.config.seed,
             "regret": self.rounds[-1].regret if self.rounds else 0.0,
             "optimal": float(np.mean(self.channels == best)) if self.rounds else 0.0,
             "optimal_last_tenth": float(np.mean(last == best)) if self.rounds else 0.0,
@@ -134,7 +134,7 @@ class Run:
         }
         return {
             "ironarm_radio_run": FORMAT,
-            "settings": self.settings.to_dict(),
+            "settings": self.config.to_dict(),
             "summary": self.summary(),
             "rounds": columns,
         }
@@ -144,7 +144,7 @@ class Run:
         write_whole(Path(path), (json.dumps(self.to_dict()) + "\n").encode())
 
     @classmethod
-    def load(cls, path: str | Path) -> Run:
+    def load(cls, path: str | Path) -> RunRecord:
         """Read a run that was saved."""
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -152,7 +152,7 @@ class Run:
                 raise KeyError
             columns = data["rounds"]
             return cls(
-                Settings.of(data["settings"]),
+                RadioConfig.of(data["settings"]),
                 [
                     Round(*values)
                     for values in zip(*(columns[name] for name in Round._fields), strict=True)

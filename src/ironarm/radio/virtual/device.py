@@ -8,9 +8,9 @@ import socket
 import struct
 from dataclasses import dataclass, field
 
-from .air import RATE_HZ
+from .streaming_medium import RATE_HZ
 
-RX_SETTINGS, RX_SAMPLES, TX_SETTINGS, TX_SAMPLES = range(4)
+RX_CONTROL, RX_SAMPLES, TX_CONTROL, TX_SAMPLES = range(4)
 UNIT_BYTES = 8 * 1024
 """What SoapySDR reads at once, unless it is told otherwise."""
 
@@ -24,7 +24,7 @@ by a whole segment.
 class Direction:
     """One direction of a device: what it is set to, and its two connections."""
 
-    settings: socket.socket | None = None
+    control: socket.socket | None = None
     samples: socket.socket | None = None
     frequency_hz: float | None = None
     rate_hz: float | None = None
@@ -71,7 +71,7 @@ def prepare(listener: socket.socket) -> None:
             listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
 
 
-def window(link: socket.socket) -> int:
+def window(connection: socket.socket) -> int:
     """Return how many bytes the receiver has room for, less those that are under
     way; where the kernel does not tell, there is always room.
     """
@@ -80,9 +80,9 @@ def window(link: socket.socket) -> int:
     import fcntl  # not everywhere
     import termios
 
-    info = link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
+    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
     if len(info) < 232:  # before Linux 5.4
         return UNIT_BYTES
     room: int = struct.unpack_from("<I", info, 228)[0]
-    under_way: int = struct.unpack("i", fcntl.ioctl(link, termios.TIOCOUTQ, b"\0" * 4))[0]
+    under_way: int = struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, b"\0" * 4))[0]
     return room - under_way

@@ -18,8 +18,7 @@ from ...attacks import Attack
 from ...policies import Policy
 from ...validation import number, whole
 from ..bandit import RadioBandit
-from ..testbed.jamming import PerChannel, Strategy
-from .medium import (
+from ..signal.medium import (
     SYMBOL_RATE,
     WIDE_SPS,
     Emission,
@@ -29,9 +28,10 @@ from .medium import (
     channelise,
     window_symbols,
 )
-from .randomness import key, uniform
-from .receiver import PacketReport, Receiver
-from .waveform import HALF_SPAN
+from ..signal.randomness import key, uniform
+from ..signal.receiver import PacketReport, Receiver
+from ..signal.waveform import HALF_SPAN
+from .jamming import PerChannel, Strategy
 
 ROUND_SECONDS = 2.0
 """The paper's time between packets."""
@@ -51,7 +51,7 @@ COIN = 77
 
 
 @dataclass(frozen=True)
-class Burst:
+class WidebandRound:
     """What is heard around one packet, at 5 MS/s; the idle time between packets is left
     out.
 
@@ -98,7 +98,7 @@ def jam_of(bandit: RadioBandit, channel: int, symbols: int, start: float) -> Emi
     )
 
 
-def bursts(
+def wideband_rounds(
     bandit: RadioBandit,
     attack: Attack | Strategy,
     policy: Policy,
@@ -106,7 +106,7 @@ def bursts(
     rounds: int,
     seed: int = 0,
     milliseconds: float = 4.0,
-) -> Iterator[Burst]:
+) -> Iterator[WidebandRound]:
     """Play rounds one after another, and yield what is heard in each.
 
     Parameters
@@ -124,13 +124,13 @@ def bursts(
     --------
     >>> import ironarm as ia
     >>> heard = list(
-    ...     bursts(ia.RadioBandit(), ia.Jammer(0.3), ia.UCB(), rounds=5, seed=4)
+    ...     wideband_rounds(
+    ...         ia.RadioBandit(), ia.Jammer(0.3), ia.UCB(), rounds=5, seed=4
+    ...     )
     ... )
-    >>> [burst.channel for burst in heard], len(heard[0].samples) / 5e6
+    >>> [one.channel for one in heard], len(heard[0].samples) / 5e6
     ([0, 1, 2, 3, 4], 0.004008)
-    >>> all(
-    ...     burst.report.round == burst.round for burst in heard if not burst.jammed
-    ... )
+    >>> all(one.report.round == one.round for one in heard if not one.jammed)
     True
     """
     rounds = whole("rounds", rounds, at_least=1)
@@ -171,7 +171,7 @@ def bursts(
         agent.update(channel, report.sinr_db)
         first = start + HALF_SPAN + medium.path(0, number_of_round).delay
         place = (round(first * WIDE_SPS), packet * WIDE_SPS)
-        yield Burst(
+        yield WidebandRound(
             number_of_round,
             channel,
             jammed,

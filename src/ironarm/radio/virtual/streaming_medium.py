@@ -2,7 +2,7 @@
 block out of it, and the count of samples is the clock.
 
 `Medium` renders one window for one round. Radios know no rounds: they send when they
-are told to, and hear without end. `Air` puts both together. A burst begins with the
+are told to, and hear without end. `StreamingMedium` puts both together. A burst begins with the
 next block that is rendered, or where the device's last burst ends. The transmitter's
 bursts each get a path of their own, as packets do in `Medium`; others arrive as they
 are.
@@ -22,6 +22,7 @@ from ..signal.medium import (
     Emission,
     Medium,
     Samples,
+    channel_at,
 )
 from ..signal.waveform import SYMBOL_RATE
 
@@ -37,12 +38,9 @@ FULL_SCALE = 2.0
 power are at 1.04, and a device is best not driven beyond 0.5 to 0.7.
 """
 
-ON_CENTRE_HZ = 1000.0
-"""A device is in a channel if it is tuned to its centre within this."""
-
 
 @dataclass(frozen=True)
-class Burst:
+class Arrival:
     """Something that a device sent: which channel, from which sample on, and what
     arrives of it.
     """
@@ -52,7 +50,7 @@ class Burst:
     samples: np.ndarray
 
 
-class Air:
+class StreamingMedium:
     """What is between radios; not safe for several threads.
 
     Parameters
@@ -64,16 +62,18 @@ class Air:
     --------
     >>> from ironarm.radio.signal.receiver import Receiver
     >>> from ironarm.radio.signal.waveform import modulate
-    >>> air = Air(Medium(noise=[1e-3] * 5), devices=["transmitter", "receiver"])
-    >>> air.send(
+    >>> stream = StreamingMedium(
+    ...     Medium(noise=[1e-3] * 5), devices=["transmitter", "receiver"]
+    ... )
+    >>> stream.send(
     ...     "transmitter",
     ...     1200e6,
-    ...     modulate(air.medium.format.symbols(7), SPS) / FULL_SCALE,
+    ...     modulate(stream.medium.format.symbols(7), SPS) / FULL_SCALE,
     ... )
     >>> heard = []
     >>> for _ in range(3):
-    ...     heard.append(air.hear("receiver", 1200e6))
-    ...     air.advance()
+    ...     heard.append(stream.hear("receiver", 1200e6))
+    ...     stream.advance()
     >>> report = Receiver(sps=SPS).receive(np.concatenate(heard))
     >>> report.round, round(report.sinr_db)
     (7, 30)
@@ -87,7 +87,7 @@ class Air:
         self.medium, self.devices = medium, tuple(devices)
         self.clock = 0
         """Samples that were rendered so far."""
-        self.bursts: list[Burst] = []
+        self.arrivals: list[Arrival] = []
         self._silent = replace(medium, noise=(0.0,) * len(CENTRES_HZ), floor=0.0)
         self._floor_only = replace(medium, noise=(0.0,) * len(CENTRES_HZ))
         self._sent = dict.fromkeys(devices, 0)
@@ -120,7 +120,7 @@ class Air:
             trial=self.devices.index(device),
             round_number=self._sent[device],
         )
-        self.bursts.append(Burst(channel, start, arriving))
+        self.arrivals.append(Arrival(channel, start, arriving))
 
     def hear(self, device: str, frequency_hz: float) -> np.ndarray:
         """Return the block that a device hears now; off the channels' centres only
@@ -136,36 +136,26 @@ class Air:
             trial=self.devices.index(device),
             round_number=self.clock // BLOCK,
         )
-        for burst in self.bursts:
+        for arrival in self.arrivals:
             begin, end = (
-                max(burst.start, self.clock),
-                min(burst.start + len(burst.samples), self.clock + BLOCK),
+                max(arrival.start, self.clock),
+                min(arrival.start + len(arrival.samples), self.clock + BLOCK),
             )
-            if burst.channel == channel and begin < end:
-                heard[begin - self.clock : end - self.clock] += burst.samples[
-                    begin - burst.start : end - burst.start
+            if arrival.channel == channel and begin < end:
+                heard[begin - self.clock : end - self.clock] += arrival.samples[
+                    begin - arrival.start : end - arrival.start
                 ]
         return (heard / FULL_SCALE).astype(np.complex64)
 
     def advance(self) -> None:
         """Go on to the next block."""
         self.clock += BLOCK
-        self.bursts = [
-            burst for burst in self.bursts if burst.start + len(burst.samples) > self.clock
+        self.arrivals = [
+            arrival
+            for arrival in self.arrivals
+            if arrival.start + len(arrival.samples) > self.clock
         ]
 
     def waiting(self, device: str) -> int:
         """Return how many samples of a device are still to be sent."""
         return max(0, self._busy_until[device] - self.clock)
-
-
-def channel_at(frequency_hz: float) -> int | None:
-    """Return the channel whose centre that is, None between the channels."""
-    return next(
-        (
-            channel
-            for channel, centre in enumerate(CENTRES_HZ)
-            if abs(frequency_hz - centre) <= ON_CENTRE_HZ
-        ),
-        None,
-    )

@@ -24,14 +24,14 @@ from ...errors import BadFile, missing_extra
 from ...files import whole_file, write_whole
 from ...validation import choice
 from ..bandit import RadioBandit
-from .bursts import ROUND_SECONDS, Burst
-from .medium import (
+from ..signal.medium import (
     CENTRES_HZ,
     MIDDLE_HZ,
     WIDE_RATE,
     WIDE_SPS,
     WIDTH_HZ,
 )
+from .wideband_rounds import ROUND_SECONDS, WidebandRound
 
 FORMATS = ("ci16_le", "cf32_le")
 EXTENSION = {"name": "ironarm", "version": "1.0.0", "optional": True}
@@ -42,7 +42,7 @@ Gaussian noise is beyond it less often than once in 1e14 samples.
 
 
 def record(
-    bursts: Iterable[Burst],
+    heard: Iterable[WidebandRound],
     bandit: RadioBandit,
     out: str | Path,
     *,
@@ -54,7 +54,7 @@ def record(
 
     Parameters
     ----------
-    bursts : what is heard, round by round; it is written as it comes, so it need not
+    heard : what is heard, round by round; it is written as it comes, so it need not
         fit in memory.
     bandit : the channels it was heard on.
     out : the recording's name without an ending, for example recordings/first:
@@ -76,24 +76,24 @@ def record(
             f"the folder {out.parent} cannot be made: {error.strerror}. Choose another one."
         ) from None
     with whole_file(data) as file:
-        for burst in bursts:
-            written = encode(burst.samples, form, scale)
+        for one in heard:
+            written = encode(one.samples, form, scale)
             file.write(written)
             digest.update(written)
-            when = round((burst.round - 1) * ROUND_SECONDS * WIDE_RATE)
+            when = round((one.round - 1) * ROUND_SECONDS * WIDE_RATE)
             captures.append(
                 {
                     "core:sample_start": position,
                     "core:global_index": when,
                     "core:frequency": MIDDLE_HZ,
-                    "ironarm:round": burst.round,
+                    "ironarm:round": one.round,
                 }
             )
             annotations += [
                 {**annotation, "core:sample_start": annotation["core:sample_start"] + position}
-                for annotation in annotations_of(burst)
+                for annotation in annotations_of(one)
             ]
-            position += len(burst.samples)
+            position += len(one.samples)
         everything = {
             "global": {
                 "core:version": sigmf.__specification__,
@@ -119,36 +119,36 @@ def record(
     return meta, len(annotations)
 
 
-def annotations_of(burst: Burst) -> list[dict[str, Any]]:
-    """Return the annotations of one round, counted from the beginning of its burst."""
-    centre = CENTRES_HZ[burst.channel]
+def annotations_of(one: WidebandRound) -> list[dict[str, Any]]:
+    """Return the annotations of one round, counted from the beginning of its one."""
+    centre = CENTRES_HZ[one.channel]
     where = {
         "core:freq_lower_edge": centre - WIDTH_HZ / 2,
         "core:freq_upper_edge": centre + WIDTH_HZ / 2,
-        "ironarm:round": burst.round,
-        "ironarm:channel": burst.channel,
+        "ironarm:round": one.round,
+        "ironarm:channel": one.channel,
     }
-    heard = f"{burst.report.sinr_db:.1f} dB" if burst.report.detected else "missed"
+    outcome = f"{one.report.sinr_db:.1f} dB" if one.report.detected else "missed"
     packet = {
         "core:label": "packet",
-        "core:comment": f"round {burst.round}, channel {burst.channel}: {heard}",
-        "ironarm:sinr_db": round(burst.report.sinr_db, 3),
+        "core:comment": f"round {one.round}, channel {one.channel}: {outcome}",
+        "ironarm:sinr_db": round(one.report.sinr_db, 3),
     }
     found = [
         {
-            "core:sample_start": burst.packet[0],
-            "core:sample_count": burst.packet[1],
+            "core:sample_start": one.packet[0],
+            "core:sample_count": one.packet[1],
             **packet,
             **where,
         }
     ]
-    if burst.jam:
+    if one.jam:
         jam = {
             "core:label": "jamming",
-            "core:comment": f"round {burst.round}, channel {burst.channel}",
+            "core:comment": f"round {one.round}, channel {one.channel}",
         }
         found.append(
-            {"core:sample_start": burst.jam[0], "core:sample_count": burst.jam[1], **jam, **where}
+            {"core:sample_start": one.jam[0], "core:sample_count": one.jam[1], **jam, **where}
         )
     return found
 

@@ -36,14 +36,12 @@ import struct
 import threading
 from collections.abc import Mapping, Sequence
 from time import monotonic
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
 from ...errors import InvalidInput, RadioFault
+from ..backends.protocol import Closing
 from ..signal.medium import Medium
-from .air import BLOCK, RATE_HZ, Air
 from .device import (
     TX_SAMPLES,
     UNIT_BYTES,
@@ -52,6 +50,7 @@ from .device import (
     prepare,
     window,
 )
+from .streaming_medium import BLOCK, RATE_HZ, StreamingMedium
 
 TRANSLATION_HZ = -1180e6
 """What a device is tuned to, less what that is on the air: 1200 MHz is 20 MHz for
@@ -73,7 +72,7 @@ LATE_SECONDS = 0.05
 """How much the clock may lag behind before it gives up catching up."""
 
 
-class VirtualRadio:
+class VirtualRadio(Closing):
     """Virtual devices on one medium, served by a thread of their own; use it in a
     `with` block.
 
@@ -110,8 +109,8 @@ class VirtualRadio:
                 f"ports must have one number for each of the {len(devices)} devices, got "
                 f"{len(ports)}."
             )
-        self.air, self.realtime, self.translation_hz, self.host = (
-            Air(medium, devices),
+        self.stream, self.realtime, self.translation_hz, self.host = (
+            StreamingMedium(medium, devices),
             realtime,
             translation_hz,
             host,
@@ -172,17 +171,6 @@ class VirtualRadio:
         if failure is not None:
             raise failure
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     # all that follows runs in the server's thread
 
     def _run(self) -> None:
@@ -207,7 +195,7 @@ class VirtualRadio:
         due = monotonic()
         while not self._closing:
             idle = not self._receivers() and not any(
-                self.air.waiting(name) for name in self._devices
+                self.stream.waiting(name) for name in self._devices
             )
             self._take_in(None if idle else max(0.0, due - monotonic()))
             now = monotonic()
@@ -222,14 +210,14 @@ class VirtualRadio:
                 while now - due > LATE_SECONDS:
                     for device in self._receivers():
                         device.overflows += 1
-                    self.air.advance()
+                    self.stream.advance()
                     due += BLOCK_SECONDS
             elif not all(self._has_room(device.receive) for device in self._receivers()):
                 due = max(due, now) + 0.0005  # the clock waits for the slowest receiver
                 continue
             for device in self._receivers():
                 self._deliver(device)
-            self.air.advance()
+            self.stream.advance()
             due = max(due + BLOCK_SECONDS, now - LATE_SECONDS)
 
     def _receivers(self) -> list[Device]:
@@ -241,7 +229,7 @@ class VirtualRadio:
             device.overflows += 1
             return
         assert direction.frequency_hz is not None
-        direction.unsent += self.air.hear(
+        direction.unsent += self.stream.hear(
             device.name, direction.frequency_hz - self.translation_hz
         ).tobytes()
         self._has_room(direction)
@@ -250,15 +238,17 @@ class VirtualRadio:
         """Send what can be sent, in whole units and into an open window; True if
         less than a unit is left.
         """
-        link = direction.samples
-        assert link is not None
+        connection = direction.samples
+        assert connection is not None
         try:
-            while len(direction.unsent) >= UNIT_BYTES and window(link) >= UNIT_BYTES:
-                direction.unsent = direction.unsent[link.send(direction.unsent[:UNIT_BYTES]) :]
+            while len(direction.unsent) >= UNIT_BYTES and window(connection) >= UNIT_BYTES:
+                direction.unsent = direction.unsent[
+                    connection.send(direction.unsent[:UNIT_BYTES]) :
+                ]
         except BlockingIOError:
             return False
         except OSError:
-            self._drop(link)
+            self._drop(connection)
             return False
         return len(direction.unsent) < UNIT_BYTES
 
@@ -276,7 +266,7 @@ class VirtualRadio:
         ]
         for device in self._devices.values():
             for direction in device.directions:
-                self._settings(direction)
+                self._take_control(direction)
         for device, samples in bursts:
             self._send(device, samples)
         for device in self._devices.values():
@@ -284,23 +274,23 @@ class VirtualRadio:
                 self._read(device.receive.samples, 4096)
             if device.listener in readable:
                 try:
-                    link, _ = device.listener.accept()
+                    connection, _ = device.listener.accept()
                 except (BlockingIOError, ConnectionError):  # it has gone away again
                     continue
-                link.setblocking(False)
-                link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                self._strangers[link] = device
-                self._selector.register(link, selectors.EVENT_READ)
+                connection.setblocking(False)
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self._strangers[connection] = device
+                self._selector.register(connection, selectors.EVENT_READ)
                 self._stand()
-        for link, device in list(self._strangers.items()):
-            if link in readable:
-                self._introduce(link, device)
+        for connection, device in list(self._strangers.items()):
+            if connection in readable:
+                self._introduce(connection, device)
         self._refuse_rates()
         self._hold_back()
 
-    def _introduce(self, link: socket.socket, device: Device) -> None:
+    def _introduce(self, connection: socket.socket, device: Device) -> None:
         """Read what a connection is for."""
-        word = self._read(link, 4)
+        word = self._read(connection, 4)
         if not word:
             return
         role = struct.unpack("<I", word)[0] if len(word) == 4 else -1
@@ -308,23 +298,23 @@ class VirtualRadio:
             self._complain(
                 f"a client of the device {device.name} began with {word!r} instead of its role, 0 "
                 "to 3; is it the Red Pitaya's driver?",
-                link,
+                connection,
             )
             return
-        del self._strangers[link]
+        del self._strangers[connection]
         direction = device.directions[role // 2]
         if role == TX_SAMPLES and direction.samples is not None:
             # a driver that closes after each burst has already opened again
             self._send(device, self._burst(direction))
-        old = direction.samples if role % 2 else direction.settings
+        old = direction.samples if role % 2 else direction.control
         if old is not None:
             self._drop(old)
         if role % 2:
-            direction.samples, direction.unsent, direction.half_sample = link, b"", b""
+            direction.samples, direction.unsent, direction.half_sample = connection, b"", b""
             self._stand()
         else:
-            direction.settings, direction.words, direction.frequency_hz, direction.rate_hz = (
-                link,
+            direction.control, direction.words, direction.frequency_hz, direction.rate_hz = (
+                connection,
                 b"",
                 None,
                 None,
@@ -337,11 +327,11 @@ class VirtualRadio:
         if not self.realtime:
             self._standing_until = monotonic() + QUIET_SECONDS
 
-    def _settings(self, direction: Direction) -> None:
+    def _take_control(self, direction: Direction) -> None:
         """Read all settings that have come."""
-        if direction.settings is None:
+        if direction.control is None:
             return
-        direction.words += self._read(direction.settings, 4096) or b""
+        direction.words += self._read(direction.control, 4096) or b""
         whole = len(direction.words) // 4 * 4
         for (word,) in struct.iter_unpack("<I", direction.words[:whole]):
             if word >> 28 == 0:
@@ -356,25 +346,25 @@ class VirtualRadio:
                 if (
                     direction.rate_hz not in (None, RATE_HZ)
                     and direction.samples is not None
-                    and direction.settings is not None
+                    and direction.control is not None
                 ):
                     self._complain(
                         f"the device {device.name} was set to {direction.rate_hz:g} samples a "
                         f"second; the virtual radio knows only {RATE_HZ:g}.",
-                        direction.settings,
+                        direction.control,
                     )
 
     def _burst(self, direction: Direction) -> bytes:
         """Return samples as bytes, all that comes until it is quiet for a moment."""
-        link = direction.samples
-        assert link is not None
+        connection = direction.samples
+        assert connection is not None
         parts, size = [], 0
         with selectors.DefaultSelector() as waiting:
-            waiting.register(link, selectors.EVENT_READ)
+            waiting.register(connection, selectors.EVENT_READ)
             while size < 8 * AHEAD and waiting.select(
                 0 if self.realtime and size % 8 == 0 and size else QUIET_SECONDS
             ):
-                part = self._read(link, 1 << 16)
+                part = self._read(connection, 1 << 16)
                 if not part:
                     break
                 parts.append(part)
@@ -396,7 +386,7 @@ class VirtualRadio:
                 direction.samples,
             )
             return
-        self.air.send(
+        self.stream.send(
             device.name, direction.frequency_hz - self.translation_hz, samples.astype(complex)
         )
 
@@ -406,67 +396,67 @@ class VirtualRadio:
         """
         listened = self._selector.get_map()
         for device in self._devices.values():
-            link = device.transmit.samples
-            if link is None:
+            connection = device.transmit.samples
+            if connection is None:
                 continue
-            full = self.air.waiting(device.name) >= AHEAD
-            if full and link in listened:
-                self._selector.unregister(link)
-            elif not full and link not in listened:
-                self._selector.register(link, selectors.EVENT_READ)
+            full = self.stream.waiting(device.name) >= AHEAD
+            if full and connection in listened:
+                self._selector.unregister(connection)
+            elif not full and connection not in listened:
+                self._selector.register(connection, selectors.EVENT_READ)
 
-    def _read(self, link: socket.socket, count: int) -> bytes | None:
+    def _read(self, connection: socket.socket, count: int) -> bytes | None:
         """Return what has come, None if nothing; a connection that was closed is
         forgotten.
         """
         try:
-            data = link.recv(count)
+            data = connection.recv(count)
         except BlockingIOError:
             return None
         except OSError:
             data = b""
         if not data:
-            self._drop(link)
+            self._drop(connection)
         return data
 
-    def _complain(self, text: str, link: socket.socket | None) -> None:
+    def _complain(self, text: str, connection: socket.socket | None) -> None:
         self.complaints.append(text)
-        if link is None:  # it was closed meanwhile
+        if connection is None:  # it was closed meanwhile
             return
         for device in self._devices.values():
             for direction in device.directions:
-                if link is direction.settings and direction.samples is not None:
+                if connection is direction.control and direction.samples is not None:
                     self._drop(direction.samples)
-        self._drop(link)
+        self._drop(connection)
 
-    def _drop(self, link: socket.socket) -> None:
-        if link in self._selector.get_map():
-            self._selector.unregister(link)
-        link.close()
-        self._strangers.pop(link, None)
+    def _drop(self, connection: socket.socket) -> None:
+        if connection in self._selector.get_map():
+            self._selector.unregister(connection)
+        connection.close()
+        self._strangers.pop(connection, None)
         for device in self._devices.values():
             for direction in device.directions:
-                if direction.samples is link:
+                if direction.samples is connection:
                     direction.samples, direction.unsent = None, b""
-                elif direction.settings is link:
+                elif direction.control is connection:
                     # what was set stays: a driver may open, send and close before
                     # anything was read here
-                    direction.settings = None
+                    direction.control = None
 
     def _close_sockets(self) -> None:
-        links = [
-            link
+        connections = [
+            connection
             for device in self._devices.values()
             for direction in device.directions
-            for link in (direction.settings, direction.samples)
-            if link is not None
+            for connection in (direction.control, direction.samples)
+            if connection is not None
         ]
-        for link in (
-            *links,
+        for connection in (
+            *connections,
             *self._strangers,
             *(device.listener for device in self._devices.values()),
             self._wake,
             self._waker,
         ):
-            link.close()
+            connection.close()
         self._selector.close()

@@ -128,7 +128,7 @@ class Paths:
 
 
 @dataclass(frozen=True)
-class AgentSettings:
+class AgentConfig:
     """The policy, as on the command line."""
 
     policy: str = "MedEUCB(block=200)"
@@ -142,7 +142,7 @@ class AgentSettings:
 
 
 @dataclass(frozen=True)
-class JammerSettings:
+class JammerConfig:
     """Which packets are jammed; `jamming.strategy_of` reads it."""
 
     strategy: str | tuple[float, ...] = "any"
@@ -162,7 +162,7 @@ class JammerSettings:
 
 
 @dataclass(frozen=True)
-class AckSettings:
+class AckConfig:
     """How long an ACK is waited for and how often it is sent again, before the round
     is repeated.
     """
@@ -178,7 +178,7 @@ class AckSettings:
 
 
 @dataclass(frozen=True)
-class ProcessSettings:
+class ProcessConfig:
     """Where the processes meet, and when one counts as lost."""
 
     host: str = "127.0.0.1"
@@ -204,15 +204,15 @@ class ProcessSettings:
 
 
 @dataclass(frozen=True)
-class Settings:
+class RadioConfig:
     """All of the configuration.
 
     Examples
     --------
-    >>> settings = Settings.of({"rounds": 100, "jammer": {"rho": 0.3}})
-    >>> settings.rounds, settings.jammer.rho, settings.agent.policy
+    >>> config = RadioConfig.of({"rounds": 100, "jammer": {"rho": 0.3}})
+    >>> config.rounds, config.jammer.rho, config.agent.policy
     (100, 0.3, 'MedEUCB(block=200)')
-    >>> Settings.of({"jammer": {"roh": 0.3}})
+    >>> RadioConfig.of({"jammer": {"roh": 0.3}})
     Traceback (most recent call last):
         ...
     ironarm.errors.InvalidInput: unknown key 'roh' in [jammer]; expected one of strategy, rho. Did you mean 'rho'?
@@ -223,10 +223,10 @@ class Settings:
     round_seconds: float = 0.0
     channels: Channels = field(default_factory=Channels)
     paths: Paths = field(default_factory=Paths)
-    agent: AgentSettings = field(default_factory=AgentSettings)
-    jammer: JammerSettings = field(default_factory=JammerSettings)
-    ack: AckSettings = field(default_factory=AckSettings)
-    processes: ProcessSettings = field(default_factory=ProcessSettings)
+    agent: AgentConfig = field(default_factory=AgentConfig)
+    jammer: JammerConfig = field(default_factory=JammerConfig)
+    ack: AckConfig = field(default_factory=AckConfig)
+    processes: ProcessConfig = field(default_factory=ProcessConfig)
     hardware: dict[str, Any] | None = None
     calibration: str | None = None
     """A calibration file, whose noise levels are used instead of computed ones."""
@@ -240,15 +240,15 @@ class Settings:
             _check_hardware(self.hardware)
 
     @classmethod
-    def of(cls, data: dict[str, Any]) -> Settings:
-        """Return the settings that a file's content describes."""
+    def of(cls, data: dict[str, Any]) -> RadioConfig:
+        """Return the config that a file's content describes."""
         tables = {
             "channels": Channels,
             "paths": Paths,
-            "agent": AgentSettings,
-            "jammer": JammerSettings,
-            "ack": AckSettings,
-            "processes": ProcessSettings,
+            "agent": AgentConfig,
+            "jammer": JammerConfig,
+            "ack": AckConfig,
+            "processes": ProcessConfig,
         }
         return _made(
             cls,
@@ -265,8 +265,8 @@ class Settings:
         path: str | Path | None,
         changes: dict[str, Any] | None = None,
         otherwise: dict[str, Any] | None = None,
-    ) -> Settings:
-        """Return the settings of a file (TOML, or JSON if its name ends so), with
+    ) -> RadioConfig:
+        """Return the config of a file (TOML, or JSON if its name ends so), with
         changes on top: numbers by name, tables key by key. `otherwise` holds where
         neither speaks.
         """
@@ -281,7 +281,7 @@ class Settings:
             raise InvalidInput(f"{path}: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain data, which `of` reads."""
+        """Return the config as plain data, which `of` reads."""
         return {key: value for key, value in asdict(self).items() if value is not None}
 
     def check_for_processes(self) -> None:
@@ -305,7 +305,7 @@ class Settings:
         """
         return tuple(self.channels.base_mhz * 1e6 + centre - CENTRES_HZ[0] for centre in CENTRES_HZ)
 
-    def bench(self) -> Medium:
+    def uncalibrated_medium(self) -> Medium:
         """Return the medium before it is calibrated: paths and floor, the noise
         source off.
         """
@@ -320,9 +320,9 @@ class Settings:
         """Return the medium with the noise levels that put the channels at their
         means: those of the calibration file, or else computed from the paths.
         """
-        bench = self.bench()
-        levels, wander_db = self._calibrated() if self.calibration else self._computed(bench)
-        return Medium(levels, bench.floor, bench.gains_db, wander_db, self.seed)
+        medium = self.uncalibrated_medium()
+        levels, wander_db = self._calibrated() if self.calibration else self._computed(medium)
+        return Medium(levels, medium.floor, medium.gains_db, wander_db, self.seed)
 
     def _calibrated(self) -> tuple[tuple[float, ...], float]:
         # it brings the compiler along, which most nodes do not need
@@ -349,15 +349,15 @@ class Settings:
             )
         return found.levels, found.wander_db
 
-    def _computed(self, bench: Medium) -> tuple[tuple[float, ...], float]:
+    def _computed(self, medium: Medium) -> tuple[tuple[float, ...], float]:
         known = STANDARD.known_count
         levels = []
         for channel, mean in enumerate(self.channels.means):
             level = (
-                _noise(mean) * bench.gain("transmitter", channel) ** 2 - bench.floor
-            ) / bench.gain("noise", channel) ** 2
+                _noise(mean) * medium.gain("transmitter", channel) ** 2 - medium.floor
+            ) / medium.gain("noise", channel) ** 2
             if level < 0:
-                reach = -10 * math.log10(bench.floor / bench.gain("transmitter", channel) ** 2)
+                reach = -10 * math.log10(medium.floor / medium.gain("transmitter", channel) ** 2)
                 raise InvalidInput(
                     f"channel {channel} cannot reach {mean:g} dB: without the noise source it has "
                     f"{reach:.1f} dB. Raise its transmitter gain in [paths], or lower the mean."
@@ -370,11 +370,11 @@ class Settings:
         """Return the power at which the jammer transmits in a channel, so that a
         jammed packet has that channel's jammed mean.
         """
-        bench = self.bench()
+        medium = self.uncalibrated_medium()
         wanted = (
             _noise(self.channels.jammed[channel]) - _noise(self.channels.means[channel])
-        ) * bench.gain("transmitter", channel) ** 2
-        return 10 * math.log10(max(wanted, 1e-30) / bench.gain("jammer", channel) ** 2)
+        ) * medium.gain("transmitter", channel) ** 2
+        return 10 * math.log10(max(wanted, 1e-30) / medium.gain("jammer", channel) ** 2)
 
 
 def _noise(mean: float) -> float:
@@ -464,24 +464,24 @@ def _check_keys(where: str, table: Any, known: Sequence[str]) -> None:
 
 
 def _tuples(
-    settings: Any,
+    config: Any,
     *names: str,
     each: str = "number",
     at_least: float = -math.inf,
     at_most: float = math.inf,
 ) -> None:
-    """Check that each of these settings has a number within the bounds for each
+    """Check that each of these config has a number within the bounds for each
     channel, and keep it as a tuple.
     """
     for name in names:
-        values = getattr(settings, name)
+        values = getattr(config, name)
         if not isinstance(values, list | tuple) or len(values) != CHANNELS:
             raise InvalidInput(
                 f"{name} must be a list with one {each} for each of the {CHANNELS} channels, got "
                 f"{values!r}."
             )
         object.__setattr__(
-            settings,
+            config,
             name,
             tuple(
                 number(f"a value of {name}", value, at_least=at_least, at_most=at_most)

@@ -16,8 +16,8 @@ from .kernels import (
     BANK_ROWS,
     EACH,
     PAD,
-    Chain,
-    Space,
+    Tables,
+    Workspace,
 )
 from .medium import window_symbols
 from .receiver import Receiver, design, segment_template
@@ -25,7 +25,7 @@ from .waveform import HALF_SPAN, rrc
 
 
 @dataclass(frozen=True)
-class Link:
+class CompiledChain:
     """Packets of one channel from the transmitter to their SINR: the same as
     `Medium.narrowband` and `Receiver.receive`, a packet with that key, in a fraction of
     the time.
@@ -41,7 +41,7 @@ class Link:
     --------
     >>> from ironarm.radio.signal.randomness import key
     >>> keys = np.array([key(1, 0, i) for i in range(100)])
-    >>> link = Link()
+    >>> link = CompiledChain()
     >>> clean, jammed = (
     ...     link.sinr(keys, n0=10**-4.1),
     ...     link.sinr(keys, n0=10**-4.1, jam=0.1),
@@ -80,7 +80,7 @@ class Link:
             else np.ascontiguousarray(np.asarray(rounds, np.int64) % 2**32)
         )
         out = np.empty(count)
-        compiled(kernels.measure)(self.chain, self.space(), keys, headers, *numbers, out)
+        compiled(kernels.measure)(self.tables, self.workspace(), keys, headers, *numbers, out)
         return out
 
     def receive(self, windows: np.ndarray) -> np.ndarray:
@@ -88,24 +88,24 @@ class Link:
         `Medium.narrowband` returns them.
         """
         windows = np.atleast_2d(windows)
-        if windows.shape[1] != self.chain.width * self.chain.sps:
+        if windows.shape[1] != self.tables.width * self.tables.sps:
             raise InvalidInput(
-                f"each window must have {self.chain.width * self.chain.sps} samples, got "
+                f"each window must have {self.tables.width * self.tables.sps} samples, got "
                 f"{windows.shape[1]}; for other lengths use Receiver.receive."
             )
         re, im = (
             np.ascontiguousarray(part, np.float32).ravel() for part in (windows.real, windows.imag)
         )
         out = np.empty(len(windows))
-        compiled(kernels.measure_windows)(self.chain, self.space(), re, im, out)
+        compiled(kernels.measure_windows)(self.tables, self.workspace(), re, im, out)
         return out
 
     @cached_property
-    def chain(self) -> Chain:
+    def tables(self) -> Tables:
         """The tables that all packets share."""
         format, sps = self.receiver.format, self.receiver.sps
         fit = design(format)
-        return Chain(
+        return Tables(
             sps=sps,
             width=window_symbols(format),
             length=format.length,
@@ -137,19 +137,19 @@ class Link:
             )
         )
 
-    def space(self) -> Space:
+    def workspace(self) -> Workspace:
         """Return memory for one call."""
-        chain = self.chain
+        tables = self.tables
         window, single, sent = (
-            chain.sps * (chain.width + PAD),
-            chain.width + EACH + PAD,
+            tables.sps * (tables.width + PAD),
+            tables.width + EACH + PAD,
             len(self._sent) // 2,
         )
-        sizes = [window, window, sent, sent, *[single] * 6, chain.sps * EACH, EACH, single]
+        sizes = [window, window, sent, sent, *[single] * 6, tables.sps * EACH, EACH, single]
         floats = np.zeros(sum(sizes), np.float32)
         floats[2 * window : 2 * (window + sent)] = self._sent
         ends = list(accumulate(sizes))
-        return Space._make(
+        return Workspace._make(
             [
                 *(floats[end - size : end] for size, end in zip(sizes, ends, strict=True)),
                 np.empty(single, np.int64),

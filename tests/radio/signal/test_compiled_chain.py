@@ -5,14 +5,13 @@ same bits.
 import numpy as np
 import pytest
 
+from ironarm.radio.signal.compiled_chain import CompiledChain
 from ironarm.radio.signal.kernel_parts import draw_normals, mix
-from ironarm.radio.signal.link import Link
 from ironarm.radio.signal.medium import (
     Emission,
     Medium,
     Noise,
     Packet,
-    channelise,
 )
 from ironarm.radio.signal.randomness import (
     STEP,
@@ -21,7 +20,6 @@ from ironarm.radio.signal.randomness import (
     words,
 )
 from ironarm.radio.signal.receiver import Receiver
-from ironarm.radio.signal.wideband_link import WideLink
 
 
 @pytest.mark.parametrize("sps", [2, 3])
@@ -29,7 +27,7 @@ from ironarm.radio.signal.wideband_link import WideLink
 def test_compiled_is_numpy(sps, sinr_db):
     """Packet by packet within 0.02 dB, clean and jammed, missed ones included."""
     medium = Medium(noise=[10 ** (-sinr_db / 10)] * 5, seed=21, wander_db=1.0)
-    link = Link(Receiver(sps=sps))
+    link = CompiledChain(Receiver(sps=sps))
     rounds = np.arange(12)
     keys = np.array([key(21, 4, i) for i in rounds])
     for jam in (0.0, 0.05):
@@ -52,48 +50,15 @@ def test_compiled_is_numpy(sps, sinr_db):
 
 
 def test_batch_of_one_is_batch_of_n():
-    """Bit for bit, in any order and any split, narrowband and wideband."""
+    """Bit for bit, in any order and any split."""
     keys = np.array([key(3, 1, i) for i in range(40)])
     n0 = np.linspace(1e-4, 1e-2, 40)
-    link = Link()
+    link = CompiledChain()
     together = link.sinr(keys, n0, 0.01, 1.0)
     assert np.array_equal(
         together, [link.sinr(keys[i : i + 1], n0[i : i + 1], 0.01, 1.0)[0] for i in range(40)]
     )
     assert np.array_equal(together[::-1], link.sinr(keys[::-1], n0[::-1], 0.01, 1.0))
-    wide = WideLink(Medium(noise=[1e-3] * 5, wander_db=1.0))
-    assert np.array_equal(
-        wide.sinr(keys, 1),
-        np.concatenate([wide.sinr(keys[:1], 1), wide.sinr(keys[1:23], 1), wide.sinr(keys[23:], 1)]),
-    )
-
-
-def test_wideband_compiled_is_numpy():
-    """Within 0.02 dB in an outer channel and in the middle one, clean and jammed,
-    with path gains.
-    """
-    gains = {"transmitter": (-3, 0, 1, 0, -2), "noise": (1, 2, 3, 4, 5), "jammer": (0, 0, -6, 0, 2)}
-    medium = Medium(
-        noise=[1e-4, 1e-3, 1e-4, 1e-3, 1e-4], floor=1e-5, gains_db=gains, wander_db=1.0, seed=2
-    )
-    link = WideLink(medium)
-    rounds = np.arange(4)
-    keys = np.array([key(2, 0, i) for i in rounds])
-    for channel in (2, 4):
-        for jam in (0.0, 0.03):
-            noise = (
-                [Emission(Noise(450), channel, "jammer", 10 * np.log10(jam), moving=False)]
-                if jam
-                else []
-            )
-            sent = [[Emission(Packet(medium.format.symbols(i)), channel), *noise] for i in rounds]
-            expected = [
-                Receiver(sps=3)
-                .receive(channelise(medium.wideband(emissions, round_number=i), channel))
-                .sinr_db
-                for i, emissions in zip(rounds, sent, strict=True)
-            ]
-            assert link.sinr(keys, channel, jam, rounds) == pytest.approx(expected, abs=0.02)
 
 
 def test_random_numbers_are_the_same():

@@ -18,14 +18,14 @@ from ironarm.radio.backends.packet_search import listen
 from ironarm.radio.signal.medium import Medium
 from ironarm.radio.signal.receiver import Receiver
 from ironarm.radio.signal.waveform import STANDARD, modulate
-from ironarm.radio.virtual.air import BLOCK, FULL_SCALE, Air
 from ironarm.radio.virtual.device import (
+    RX_CONTROL,
     RX_SAMPLES,
-    RX_SETTINGS,
+    TX_CONTROL,
     TX_SAMPLES,
-    TX_SETTINGS,
 )
-from ironarm.radio.virtual.radios import VirtualRadio
+from ironarm.radio.virtual.server import VirtualRadio
+from ironarm.radio.virtual.streaming_medium import BLOCK, FULL_SCALE, StreamingMedium
 
 TARGETS_DB = (41, 37, 35, 31, 28)
 MEDIUM = Medium(noise=[10 ** (-sinr / 10) for sinr in TARGETS_DB], seed=3)
@@ -70,11 +70,11 @@ class Client:
 
 
 def receiver_client(virtual, frequency_hz=20e6, **more):
-    return Client(virtual, "receiver", (RX_SETTINGS, RX_SAMPLES), frequency_hz, **more)
+    return Client(virtual, "receiver", (RX_CONTROL, RX_SAMPLES), frequency_hz, **more)
 
 
 def sender_client(virtual, device="transmitter", frequency_hz=20e6):
-    return Client(virtual, device, (TX_SETTINGS, TX_SAMPLES), frequency_hz)
+    return Client(virtual, device, (TX_CONTROL, TX_SAMPLES), frequency_hz)
 
 
 class Heard:
@@ -97,10 +97,10 @@ def packet_heard(client, number, samples=100_000):
 
 def expected_stream(blocks, frequency_hz=1200e6):
     """Return what a receiver hears from the clock's beginning on, when nobody sends."""
-    air, heard = Air(MEDIUM, ["transmitter", "jammer", "receiver"]), []
+    stream, heard = StreamingMedium(MEDIUM, ["transmitter", "jammer", "receiver"]), []
     for _ in range(blocks):
-        heard.append(air.hear("receiver", frequency_hz))
-        air.advance()
+        heard.append(stream.hear("receiver", frequency_hz))
+        stream.advance()
     return np.concatenate(heard)
 
 
@@ -152,7 +152,7 @@ def test_samples_may_come_in_pieces_of_any_length(monkeypatch):
     """Also when a piece ends within a sample, and nothing follows for a while."""
     taken = []
     monkeypatch.setattr(
-        Air, "send", lambda self, device, frequency_hz, samples: taken.append(samples)
+        StreamingMedium, "send", lambda self, device, frequency_hz, samples: taken.append(samples)
     )
     sent = np.arange(500) * (1 + 0.5j)
     with VirtualRadio(MEDIUM) as virtual, sender_client(virtual, "jammer") as mouth:
@@ -187,9 +187,9 @@ def test_virtual_time_waits_for_a_slow_receiver():
     with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual) as ears:
         first = ears.receive(5 * BLOCK)
         time.sleep(0.3)
-        stood = virtual.air.clock
+        stood = virtual.stream.clock
         time.sleep(0.3)
-        assert virtual.air.clock == stood < 0.3 * 1.25e6
+        assert virtual.stream.clock == stood < 0.3 * 1.25e6
         heard = np.concatenate([first, ears.receive(stood + 20 * BLOCK)])
         assert virtual.overflows("receiver") == 0
     assert np.array_equal(heard, expected_stream(-(-len(heard) // BLOCK))[: len(heard)])
@@ -263,7 +263,7 @@ def test_samples_that_are_not_finite_are_refused():
         assert virtual.complaints == [
             "the device jammer sent samples that are not finite; none of them was put on the air."
         ]
-        assert virtual.air.waiting("jammer") == 0
+        assert virtual.stream.waiting("jammer") == 0
 
 
 def test_a_receiver_that_goes_away_does_not_stop_the_others():
@@ -271,7 +271,7 @@ def test_a_receiver_that_goes_away_does_not_stop_the_others():
         VirtualRadio(MEDIUM, ["transmitter", "receiver", "jammer"]) as virtual,
         receiver_client(virtual) as ears,
     ):
-        with Client(virtual, "jammer", (RX_SETTINGS, RX_SAMPLES), 20e6) as other:
+        with Client(virtual, "jammer", (RX_CONTROL, RX_SAMPLES), 20e6) as other:
             other.receive(BLOCK)
         assert len(ears.receive(50 * BLOCK)) == 50 * BLOCK
 
