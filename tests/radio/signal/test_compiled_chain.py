@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ironarm.radio.signal.compiled_chain import CompiledChain
-from ironarm.radio.signal.kernel_parts import draw_normals, mix
+from ironarm.radio.signal.kernel_parts import draw_normals
 from ironarm.radio.signal.medium import (
     Emission,
     Medium,
@@ -17,6 +17,7 @@ from ironarm.radio.signal.randomness import (
     STEP,
     complex_normals,
     key,
+    mix,
     words,
 )
 from ironarm.radio.signal.receiver import Receiver

@@ -22,17 +22,26 @@ import numpy as np
 from ...marks import cold, hot
 from ...normal import inverse_normal
 from .kernel_parts import (
-    STEP,
     add_conjugate,
     add_filtered,
     add_scaled,
     add_turned,
     carrier,
     draw_normals,
-    fold,
-    uniform,
 )
 from .medium import CARRIER_HZ, DELAY_SYMBOLS
+from .randomness import (
+    CARRIER,
+    DELAY,
+    EMITTER,
+    JAM,
+    NOISE,
+    PHASE,
+    STEP,
+    WANDER,
+    fold_word,
+    uniform_of,
+)
 from .receiver import BLOCK, PASSES, TAIL
 from .waveform import (
     HALF_SPAN,
@@ -49,16 +58,8 @@ EACH = 48
 8.
 """
 
-_DELAY, _PHASE, _CARRIER, _WANDER, _NOISE, _JAM = (
-    np.uint64(0),
-    np.uint64(1),
-    np.uint64(2),
-    np.uint64(3),
-    np.uint64(5),
-    np.uint64(6),
-)
-_SECOND = np.uint64(1001)
-"""Purposes, as in `randomness.py`; the jammer is the second emitter."""
+SECOND = np.uint64(EMITTER + 1)
+"""The jammer is the second emitter."""
 
 
 class Tables(NamedTuple):
@@ -170,17 +171,17 @@ def add_packet(c, x, key, round_number, wander_db):
     span = 2 * HALF_SPAN
     header = span + 4 * SEGMENT
     write_header(round_number, c.repeats, x.symbols_re[header:], x.symbols_im[header:])
-    late = DELAY_SYMBOLS * c.sps * uniform(fold(key, _DELAY))
+    late = DELAY_SYMBOLS * c.sps * uniform_of(fold_word(key, DELAY))
     ahead = int(late)
     angle = (
         2.0
         * math.pi
         * CARRIER_HZ
-        * (2.0 * uniform(fold(key, _CARRIER)) - 1.0)
+        * (2.0 * uniform_of(fold_word(key, CARRIER)) - 1.0)
         / (SYMBOL_RATE * c.sps)
     )
-    phase = 2.0 * math.pi * uniform(fold(key, _PHASE))
-    amplitude = 10.0 ** (wander_db * inverse_normal(uniform(fold(key, _WANDER))) / 20.0)
+    phase = 2.0 * math.pi * uniform_of(fold_word(key, PHASE))
+    amplitude = 10.0 ** (wander_db * inverse_normal(uniform_of(fold_word(key, WANDER))) / 20.0)
     take_taps(c, x, late - ahead)
     carrier(angle * c.sps, x.w_re, x.w_im)
     count = c.length + span
@@ -409,9 +410,9 @@ def measure(c, x, keys, rounds, n0, jam, wander_db, out):
         key = keys[i]
         x.re[:] = 0.0
         x.im[:] = 0.0
-        add_noise(c, x, fold(key, _NOISE), n0[i])
+        add_noise(c, x, fold_word(key, NOISE), n0[i])
         if jam[i] > 0.0:
-            add_noise(c, x, fold(fold(key, _SECOND), _JAM), jam[i])
+            add_noise(c, x, fold_word(fold_word(key, SECOND), JAM), jam[i])
         add_packet(c, x, key, rounds[i], wander_db[i])
         out[i] = receive(c, x)
 
@@ -454,11 +455,15 @@ def measure_symbols(keys, n0, jam, wander_db, floats, places, out):
     )
     for i in range(len(keys)):
         key = keys[i]
-        re[:] = np.float32(10.0 ** (wander_db * inverse_normal(uniform(fold(key, _WANDER))) / 20.0))
+        re[:] = np.float32(
+            10.0 ** (wander_db * inverse_normal(uniform_of(fold_word(key, WANDER))) / 20.0)
+        )
         im[:] = 0.0
-        add_symbol_noise(fold(key, _NOISE), n0, re, im, a, b, places, tails)
+        add_symbol_noise(fold_word(key, NOISE), n0, re, im, a, b, places, tails)
         if jam > 0.0:
-            add_symbol_noise(fold(fold(key, _SECOND), _JAM), jam, re, im, a, b, places, tails)
+            add_symbol_noise(
+                fold_word(fold_word(key, SECOND), JAM), jam, re, im, a, b, places, tails
+            )
         gain_re, gain_im, power = 0.0, 0.0, 0.0
         for n in range(known):
             u, v = np.float64(re[n]), np.float64(im[n])

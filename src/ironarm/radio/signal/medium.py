@@ -35,6 +35,7 @@ from ...validation import number
 from .randomness import (
     CARRIER,
     DELAY,
+    EMITTER,
     JAM,
     NOISE,
     PHASE,
@@ -328,7 +329,7 @@ class Medium:
         """
         # the first packet of a round has the round's own path, which `path` tells;
         # others have theirs
-        own = packet if place == 0 else fold(packet, 1000 + place)
+        own = packet if place == 0 else fold(packet, EMITTER + place)
         path = path_of(own, self.wander_db) if emission.moving else Path()
         late = emission.start * sps + path.delay * sps
         samples = emission.signal.render(sps, late - math.floor(late), fold(own, JAM))
