@@ -12,7 +12,8 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from ironarm.cli import main
-from ironarm.commands.radio import SUBVERBS, _table
+from ironarm.commands.radio import SUBVERBS
+from ironarm.commands.radio.results import table
 from ironarm.errors import NodeLost
 from ironarm.radio.testbed.closed_loop import run
 from ironarm.radio.testbed.config import RadioConfig
@@ -77,7 +78,7 @@ def test_the_summary_names_rho_only_where_it_has_an_effect_and_counts_in_english
     )
     assert ", jammer 0,0,0,0,0, seed 1, " in capsys.readouterr().out
     assert (
-        _table(RunRecord(RadioConfig(), [Round(0, 0, 1.0, True, False, 1.0, 0.0, 1)], 1.0))
+        table(RunRecord(RadioConfig(), [Round(0, 0, 1.0, True, False, 1.0, 0.0, 1)], 1.0))
         .splitlines()[-1]
         .startswith("1 packet jammed, 0 missed, 1 round repeated; ")
     )
@@ -342,7 +343,7 @@ def test_help_shows_examples_without_the_compiler():
         ] == shown
 
 
-def test_the_terminal_shows_a_table():
+def test_the_terminal_shows_atable():
     """With the channel in use, its SINR, jammed or missed, pulls and regret."""
     screen = io.StringIO()
     with LiveView(RadioConfig.of({"rounds": 3}), terminal=True, stream=screen) as view:

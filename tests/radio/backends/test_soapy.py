@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ironarm.commands import radio_probe
+from ironarm.commands.radio import probe
 from ironarm.errors import InvalidInput, RadioFault
 from ironarm.radio.backends.packet_search import listen
 from ironarm.radio.backends.soapy import SoapyRadio
@@ -267,7 +267,7 @@ def test_realtime_counts_what_a_stalled_reader_loses_and_recovers():
 def test_the_virtual_radio_as_a_process():
     """It says how SoapySDR finds its devices, serves, and ends when it is told to."""
     command = (
-        "import sys, argparse; from ironarm.commands import radio_virtual as v; p = "
+        "import sys, argparse; from ironarm.commands.radio import virtual as v; p = "
         "argparse.ArgumentParser(); v.add(p); sys.exit(v.run(p.parse_args(sys.argv[1:])))"
     )
     with subprocess.Popen(
@@ -378,8 +378,8 @@ def send_again_and_again(transmitter):
 
 def probe(*arguments):
     parser = argparse.ArgumentParser()
-    radio_probe.add(parser)
-    return radio_probe.run(parser.parse_args(arguments))
+    probe.add(parser)
+    return probe.run(parser.parse_args(arguments))
 
 
 def sockets():

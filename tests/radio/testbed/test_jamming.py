@@ -49,7 +49,7 @@ def test_a_trace_is_followed(tmp_path):
         ([], "empty"),
     ):
         with pytest.raises(InvalidInput, match=message):
-            FromTrace.of(*lines)
+            FromTrace.from_lines(*lines)
     path.write_text("any\n0, 1\n")
     with pytest.raises(
         BadFile,
@@ -60,6 +60,6 @@ def test_a_trace_is_followed(tmp_path):
     ):
         FromTrace.read(path)
     path.write_bytes(b"\xef\xbb\xbfany\r\nnone\r\n")  # as some editors write it
-    assert FromTrace.read(path) == FromTrace.of("any", "none")
+    assert FromTrace.read(path) == FromTrace.from_lines("any", "none")
     with pytest.raises(BadFile, match="cannot be read"):
         run(configured(jammer={"strategy": "trace:no-such-file"}))

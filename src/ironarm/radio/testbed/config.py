@@ -153,13 +153,6 @@ class JammerConfig:
         if not isinstance(self.strategy, str):
             _tuples(self, "strategy", each="probability", at_least=0, at_most=1)
 
-    @property
-    def has_rho(self) -> bool:
-        """Whether rho has an effect: a trace and a list with a probability for each
-        channel say themselves what is jammed.
-        """
-        return isinstance(self.strategy, str) and not self.strategy.startswith("trace:")
-
 
 @dataclass(frozen=True)
 class AckConfig:

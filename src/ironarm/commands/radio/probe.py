@@ -7,11 +7,12 @@ import json
 import sys
 from typing import Any
 
-from ..errors import MissingExtra
+from ...errors import MissingExtra
 
-HELP = (
-    "list the radios that SoapySDR finds and what they can do, and say what is missing; nothing "
-    "is sent and nothing is set"
+HELP = "list the radios that SoapySDR finds, and what they can do"
+EXAMPLES = (
+    "probe                                           the radios of this machine",
+    "probe --device driver=redpitaya,addr=192.168.1.100    one that cannot be found by searching",
 )
 MODULES = "apt-cache search soapysdr-module"
 
@@ -31,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what there is; 1 if there is no radio."""
-    from ..radio.backends.soapy_binding import soapy
+    from ...radio.backends.soapy_binding import soapy
 
     try:
         module = soapy()

@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import radio_jammer
+from . import jammer_options
 
 RHO = 0.3
+HELP = "write rounds as a SigMF recording of all five channels"
+EXAMPLES = (
+    "record --out recordings --rounds 20             what is heard of all five channels, as SigMF",
+    "record --out recordings --name best --jammer best --rho 0.5 --format cf32_le",
+)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="POLICY",
         help="who chooses the channels (default: EpsilonGreedy(c=10))",
     )
-    radio_jammer.add(parser, rho=RHO)
+    jammer_options.add(parser, rho=RHO)
     parser.add_argument(
         "--seed",
         type=int,
@@ -52,21 +57,21 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Play the rounds and write them."""
-    from ..notation import policy_from_text
-    from ..radio.bandit import RadioBandit
-    from ..radio.testbed.config import RadioConfig
-    from ..radio.testbed.jamming import strategy_of
-    from ..radio.testbed.recording import record
-    from ..radio.testbed.wideband_rounds import wideband_rounds
-    from ..toml_fields import file_name
-    from ..validation import whole
+    from ...notation import policy_from_text
+    from ...radio.bandit import RadioBandit
+    from ...radio.testbed.config import RadioConfig
+    from ...radio.testbed.jamming import strategy_of, uses_rho
+    from ...radio.testbed.recording import record
+    from ...radio.testbed.wideband_rounds import wideband_rounds
+    from ...toml_fields import file_name
+    from ...validation import whole
 
-    config = RadioConfig.of({"jammer": {"rho": RHO, **radio_jammer.changes(options)}})
-    radio_jammer.check_rho(options, config.jammer)
+    config = RadioConfig.of({"jammer": {"rho": RHO, **jammer_options.changes(options)}})
+    jammer_options.check_rho(options, config.jammer)
     bandit, strategy = RadioBandit(), strategy_of(config)
     policy, seed = (
         policy_from_text(
-            options.policy, **({"rho": config.jammer.rho} if config.jammer.has_rho else {})
+            options.policy, **({"rho": config.jammer.rho} if uses_rho(config.jammer) else {})
         ),
         whole("seed", options.seed),
     )
@@ -80,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     )
     words = (
         f"{options.rounds} rounds of {options.policy}, jammer "
-        f"{radio_jammer.words(config.jammer)}, seed {seed}; simulated"
+        f"{jammer_options.words(config.jammer)}, seed {seed}; simulated"
     )
     meta, annotations = record(
         heard,
