@@ -361,13 +361,13 @@ def test_loading_brings_nothing_else_of_the_system():
 
 def test_probe_shows_what_a_device_can_do(virtual, capsys):
     arguments = ",".join(f"{key}={value}" for key, value in virtual.arguments("receiver").items())
-    assert probe("--device", arguments) == 0
+    assert probed("--device", arguments) == 0
     page = capsys.readouterr().out
     assert (
         "receive 0: 0.05 to 60 MHz; 0.02, 0.05, 0.1, 0.25, 0.5, 1.25 MS/s; no gain that can be set"
         in page
     )
-    assert probe("--device", "driver=nonesuch") == 1
+    assert probed("--device", "driver=nonesuch") == 1
     assert "No radio was found" in capsys.readouterr().out
 
 
@@ -376,7 +376,7 @@ def send_again_and_again(transmitter):
         transmitter.transmit(np.ones(10))
 
 
-def probe(*arguments):
+def probed(*arguments):
     parser = argparse.ArgumentParser()
     probe.add(parser)
     return probe.run(parser.parse_args(arguments))
