@@ -21,14 +21,14 @@ from .signal.sinr_law import SinrLaw, estimator_bias, estimator_spread
 
 TIERS = ("iq", "symbol", "analytic")
 SELF_NOISE = 1.23e-7
-"""What a packet without any noise leaves, over its power: 69 dB below it, because
-pulses are cut off (mean over all delays, 2 samples a symbol).
+"""Power that a packet without noise leaves, over the packet's: 69 dB below it.
+
+The cause is that pulses are cut off (mean over all delays, 2 samples a symbol).
 """
 
 
 class RadioBandit(Bandit):
-    """Five radio channels; the reward of a channel is the SINR, in dB, that the
-    receiver measures on a QPSK packet sent there.
+    """Five radio channels, whose rewards are the SINRs of QPSK packets, in dB.
 
     Each reward is one packet of 392 symbols. Three tiers agree in their means to 0.05
     dB:
@@ -146,9 +146,7 @@ class RadioBandit(Bandit):
 
     @property
     def stretch(self) -> int | None:
-        """Few rounds at a time where packets are rendered, so that few are rendered
-        in vain.
-        """
+        """Render few rounds at a time, because unused packets are wasted work."""
         return None if self.tier == "analytic" else 16
 
     @cached_property
@@ -213,8 +211,9 @@ class RadioBandit(Bandit):
         return np.where(out >= self.receiver.detect_db, out, self.missed)
 
     def _noise_for(self, mean: float) -> float:
-        """Return the noise, N0, at which the measured SINR has that mean; the
-        self-noise of the pulses is part of what is measured.
+        """Return the noise, N0, at which the measured SINR has that mean.
+
+        The measurement includes the self-noise of the pulses.
         """
         return float(
             10 ** (-(mean - estimator_bias(self.known)) / 10)

@@ -1,4 +1,4 @@
-"""The jammer on the command line: `--jammer` and `--rho` of `radio run` and `record`."""
+"""The jammer on the command line: `--jammer` and `--rho`."""
 
 from __future__ import annotations
 

@@ -55,9 +55,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def describe(module: Any, arguments: dict[str, str]) -> dict[str, Any]:
-    """Return what a device says of itself: identity, and for both directions
-    frequencies, rates and gains.
-    """
+    """Return what a device reports: identity, frequencies, rates and gains."""
     text = ",".join(f"{key}={value}" for key, value in arguments.items())
     try:
         device = module.Device(text)

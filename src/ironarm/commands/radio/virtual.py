@@ -1,6 +1,4 @@
-"""`ironarm radio virtual`: virtual radios for SoapySDR, on a simulated medium, as a
-process of their own.
-"""
+"""`ironarm radio virtual`: serve virtual radios to SoapySDR, as a process."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Calibration's bench on real devices: the transmitter, the noise source and the
-receiver of a configuration, all in this process.
+"""Calibration's bench on real devices.
+
+The transmitter, the noise source and the receiver of a configuration all run in this
+process.
 
 Packets go out in trains, because one at a time takes long: noise begins, the train is
 sent within it, and the next one waits until the noise is over. All bursts end by
@@ -49,8 +51,9 @@ class Heard:
 
 
 class DeviceBench:
-    """A `Bench` on the devices of a configuration; a context manager, which switches
-    them off.
+    """A `Bench` on the devices of a configuration.
+
+    A context manager: the end of its block switches the devices off.
 
     Parameters
     ----------
@@ -87,9 +90,7 @@ class DeviceBench:
             self._opened = opened.pop_all()
 
     def note(self) -> str:
-        """Return which devices these are, and their gains, for the file: it holds
-        for no others.
-        """
+        """Return the devices and their gains, for the calibration file."""
         radios = {"tx": self._transmitter.radio, "noise": self._noise.radio, "rx": self._radio}
         told = {role: radio.info() for role, radio in radios.items() if radio is not None}
         return "; ".join(
@@ -123,9 +124,10 @@ class DeviceBench:
         return measured
 
     def _train(self, channel: int, packets: int) -> list[float]:
-        """Send packets one after the other under noise that begins before them and
-        ends after them, and wait until it is over; again if they took longer than
-        the noise lasts.
+        """Send packets under noise, wait until it is over, and return the SINRs.
+
+        The noise begins before the packets and ends after them. If the packets took
+        longer than the noise lasts, they are sent again.
         """
         numbers = range(self._sent, self._sent + packets)
         self._sent += packets

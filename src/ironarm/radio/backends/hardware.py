@@ -1,20 +1,6 @@
-"""Opens the radio that a configuration names for a node; only with a permit if the node
-transmits.
+"""Open the radio that a configuration names for a node.
 
-The table of the configuration:
-
-    [hardware]
-    bands_mhz = [[1199.5, 1202.5]]           # with a translation also those of the devices' own frequencies
-    max_gain_db = 30
-    setup = "conducted"                      # and --acknowledge-transmitting conducted on the command line
-    frequency_translation_hz = 0.0           # what the devices are tuned to, less what that is on the air
-    digital_gain = false                     # for devices without a gain: what is sent is scaled, gains are at most 0 dB
-    listen_seconds = 1.0                     # how long the receiver waits for a packet
-    jam_seconds = 0.1                        # how long a packet is jammed and covered with noise; rounds must last longer (round_seconds)
-    [hardware.devices]                       # as `ironarm radio probe` lists them
-    tx = "driver=uhd,serial=30F4A7B"
-    [hardware.gains_db]                      # the jammer's may be a list, one for each channel
-    tx = 20
+A node that transmits needs a permit. docs/radio.md describes the table `[hardware]`.
 """
 
 from __future__ import annotations
@@ -147,9 +133,7 @@ def device_transmitter(config: RadioConfig, radio: Any, *, calibrating: bool = F
 
 
 def jammer_gains(config: RadioConfig, radio: Any) -> list[float]:
-    """Return the jammer's gain in each channel: as configured, else what its device
-    is set to.
-    """
+    """Return the jammer's gain in each channel: as configured, else the device's."""
     wanted = (config.hardware or {}).get("gains_db", {}).get("jammer")
     if isinstance(wanted, list | tuple):
         return [float(gain) for gain in wanted]
@@ -157,8 +141,9 @@ def jammer_gains(config: RadioConfig, radio: Any) -> list[float]:
 
 
 def cover_symbols(config: RadioConfig) -> int:
-    """Return for how many symbols a packet is jammed or covered with noise; the next
-    packet may be in another channel, so that must be over by then.
+    """Return for how many symbols a packet is jammed or covered with noise.
+
+    That must be over before the next packet, which may be in another channel.
     """
     lasts = seconds(config, "jam_seconds")
     if config.round_seconds <= lasts:

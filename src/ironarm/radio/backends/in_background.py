@@ -14,8 +14,10 @@ from .protocol import Closing, Radio, RadioInfo
 
 
 class InBackground(Closing):
-    """A `Radio` whose `transmit` returns when all of a burst is handed over, at the
-    latest so many seconds after it began. What comes next waits for the burst's end.
+    """A `Radio` whose `transmit` doesn't wait for the end of a long burst.
+
+    `transmit` returns when the whole burst is handed over, at the latest `lead_seconds`
+    after it began. The next call waits for the burst's end.
 
     Parameters
     ----------
@@ -58,9 +60,7 @@ class InBackground(Closing):
             self.finish()
 
     def finish(self) -> None:
-        """Wait until the last burst is handed over, and raise what went wrong with
-        it.
-        """
+        """Wait until the last burst is handed over, and raise its error, if any."""
         if self._thread is not None:
             self._thread.join()
             self._thread = None

@@ -29,8 +29,9 @@ class Stream(Protocol):
 def listen(
     radio: Stream, receiver: Receiver, round_number: int, at: int, samples: int
 ) -> PacketReport:
-    """Return the report on the packet of a round, or on a packet whose number cannot be
-    read; a missed packet if neither comes.
+    """Return the report on the packet of a round, or on one whose number is unreadable.
+
+    If neither comes, the report says that the packet was missed.
 
     A packet with another round's number, for example one that was sent twice, is passed
     over.
@@ -53,8 +54,10 @@ def listen(
 def listen_to_train(
     radio: Stream, receiver: Receiver, numbers: range, at: int, samples: int
 ) -> list[float]:
-    """Return the SINRs of packets that follow each other, numbered in order; the
-    receiver's floor for those that are not found or whose number cannot be read.
+    """Return the SINRs of packets that follow each other, numbered in order.
+
+    A packet that is not found, or whose number cannot be read, has the receiver's
+    floor.
     """
     found = dict.fromkeys(numbers, receiver.floor_db)
     # in one of two windows the packet before is so far away that nothing is left of its
@@ -70,8 +73,9 @@ def listen_to_train(
 def _packets(
     radio: Stream, receiver: Receiver, at: int, samples: int, times: int
 ) -> Iterator[PacketReport]:
-    """Yield the packets in a radio's samples, each looked for in so many windows; it
-    may come more than once.
+    """Yield the packets in a radio's samples; a packet may come more than once.
+
+    Windows overlap so that each packet lies in `times` of them.
     """
     packet = (receiver.format.length + 2 * HALF_SPAN) * receiver.sps
     for begin in range(at, at + samples, packet // times):

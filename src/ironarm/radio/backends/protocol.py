@@ -15,9 +15,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class RadioInfo:
-    """What a radio says of itself after it was set: for logs, calibration files and
-    `ironarm radio probe`.
-    """
+    """What a radio reports after it was set."""
 
     driver: str
     serial: str

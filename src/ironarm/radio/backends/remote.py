@@ -1,5 +1,6 @@
-"""A radio on the simulated medium of another process: what it transmits and receives
-goes as messages through a `HubClient`.
+"""A radio on the simulated medium of another process.
+
+What it transmits and receives travels as messages through a `HubClient`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from .protocol import Closing, RadioInfo
 
 
 class NothingSent(Exception):
-    """The medium knows of no packet in this attempt at the round: the transmitter or
-    the medium was restarted in between.
+    """The medium has no packet of this attempt.
+
+    The transmitter or the medium was restarted in between.
     """
 
 
@@ -48,7 +50,8 @@ class RemoteRadio(Closing):
         self.client.request({"op": "transmit", **self._fields()}, samples)
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return what is heard in the present round from its beginning on;
+        """Return what is heard in the present round, from its beginning on.
+
         NothingSent if there is no packet of this attempt.
         """
         answer = self.client.request({"op": "receive", "count": count, **self._fields()})
@@ -70,7 +73,5 @@ class RemoteRadio(Closing):
         return RadioInfo("remote", self.client.role, self.frequency_hz, self.rate_hz, self.gain_db)
 
     def close(self) -> None:
-        """Transmit nothing any more; the medium takes a silent node's signal off the
-        air.
-        """
+        """Stop transmitting; the medium removes a silent node's signal."""
         self._closed = True

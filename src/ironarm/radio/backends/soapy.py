@@ -31,8 +31,9 @@ from .soapy_binding import soapy
 from .soapy_reader import OVERFLOW, TIMEOUT, Reader
 
 AMPLITUDE = 0.5
-"""A device's sample for a sample of 1: packets have peaks of 1.04, and devices are
-best driven to 0.5 to 0.7 of their full scale, 1. Received samples are divided by it.
+"""What the device gets for a sample of 1; received samples are divided by it.
+
+Packets have peaks of 1.04, and devices work best at 0.5 to 0.7 of their full scale, 1.
 """
 
 FREQUENCY_TOLERANCE_HZ = 500.0
@@ -48,16 +49,15 @@ UNDERFLOW, NOT_SUPPORTED = -7, -5
 
 
 class TransmitPermit(Protocol):
-    """What `radio/safety.py` gives to a node that may transmit; both raise an error
-    if not.
+    """The permit of `safety.py`, for a node that may transmit.
+
+    Both methods raise an error for what is not allowed.
     """
 
     def check_frequency(
         self, frequency_hz: float, width_hz: float, translation_hz: float = 0.0
     ) -> None:
-        """Refuse a frequency outside of the allowed bands, or one at which the
-        device itself would be outside.
-        """
+        """Refuse a frequency, on the air or of the device itself, outside the bands."""
 
     def check_gain(self, gain_db: float | None) -> None:
         """Refuse a gain above the cap, and one that nobody knows: None."""
@@ -175,9 +175,7 @@ class SoapyRadio(Closing):
             raise
 
     def tune(self, frequency_hz: float) -> None:
-        """Go to a frequency on the air, and wait until what is received is of that
-        frequency.
-        """
+        """Tune to a frequency on the air, and wait until samples come from there."""
         frequency_hz = number("frequency_hz", frequency_hz, above=0)
         if self.permit is not None:
             self.permit.check_frequency(frequency_hz, WIDTH_HZ, self.translation_hz)
@@ -196,9 +194,7 @@ class SoapyRadio(Closing):
             self._reader.wait_until(self._reader.count + self._settling())
 
     def check_range(self, frequency_hz: float) -> None:
-        """Refuse a frequency on the air for which the device would be tuned to one
-        that it does not have, as it says itself.
-        """
+        """Refuse a frequency on the air that the device says it cannot tune to."""
         wanted = frequency_hz + self.translation_hz
         for way in self._directions:
             ranges = self._device.getFrequencyRange(way, self.channel)
@@ -219,9 +215,7 @@ class SoapyRadio(Closing):
                 )
 
     def set_gain(self, gain_db: float) -> None:
-        """Set the gain: of the transmitter if there is a permit, else of the
-        receiver.
-        """
+        """Set the gain, the transmitter's if there is a permit, else the receiver's."""
         gain_db = number("gain_db", gain_db)
         if self.permit is not None:
             self.permit.check_gain(gain_db)
@@ -236,14 +230,16 @@ class SoapyRadio(Closing):
         self._set_device_gain(gain_db)
 
     def now(self) -> int:
-        """Return the number of the next sample that will be received; a mark for
-        `receive`, taken before the other side is asked to send.
+        """Return the number of the next sample.
+
+        Take it before you ask the other side to send, and pass it to `receive`.
         """
         return self._running().count
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return so many samples from number `at` on, up to two seconds back; None
-        for those that come next.
+        """Return `count` samples from number `at` on, or the next ones.
+
+        The last two seconds are kept.
         """
         return self._running().take(count, at) / np.float32(AMPLITUDE)
 
@@ -301,8 +297,9 @@ class SoapyRadio(Closing):
         )
 
     def close(self) -> None:
-        """Switch the transmitter off, then the receiver, and let go of the device;
-        may be called again, and from several threads.
+        """Switch the transmitter off, then the receiver, and release the device.
+
+        It may be called again, and from several threads.
         """
         self._closed = True  # a burst ends at its next piece
         with self._closing:

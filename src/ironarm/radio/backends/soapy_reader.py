@@ -15,9 +15,7 @@ import numpy as np
 from ...errors import InvalidInput, RadioFault
 
 READ = 1024
-"""Samples asked for at a time: few, because some drivers wait until all of them have
-come.
-"""
+"""Samples asked for at a time; few, because some drivers wait until all have come."""
 
 TIMEOUT_US = 2000
 """Some drivers sleep this long, whole, whenever too little has come."""
@@ -63,9 +61,7 @@ class Reader:
         self._thread.start()
 
     def take(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return so many samples from number `at` on (None: from the next one),
-        waiting until they have come.
-        """
+        """Wait for `count` samples from number `at` on (None: the next ones)."""
         with self._changed:
             begin = self.count if at is None else at
             self._wait_until(begin + count)
@@ -91,8 +87,9 @@ class Reader:
             self._wait_until(count)
 
     def close(self) -> None:
-        """Stop reading, and wait until the thread has ended, a second at most: a
-        driver may hang.
+        """Stop reading, and wait for the thread to end.
+
+        It waits at most a second, because a driver may hang.
         """
         with self._changed:
             self._ended = True

@@ -1,23 +1,26 @@
-"""The medium as a process of its own: all nodes talk to it, it renders what the
-receiver hears, it notices who is missing, and it keeps the record.
+"""The medium as a process of its own, which all nodes talk to.
 
-A round:
+It renders what the receiver hears, notices which nodes are missing, and keeps the
+records of the rounds. The way of one packet:
 
-    rx  --ACK--> tx          round, attempt, channel (the nodes' own link, see `ack`)
-    tx  -> medium            "announce": a packet is about to come
-    medium -> jammer         "packet": the jammer hears of it, ...
-    jammer -> medium         "transmit" samples or not, then "heard" with the truth
-    medium -> tx             "go"
-    tx  -> medium            "transmit" samples; then the ACK is answered
-    tx  -> medium            "over", on hardware: was it covered until now? If not, the ACK says so, and the round is repeated
-    rx  -> medium            "receive": answered with samples, as the medium renders them
-    rx  -> medium            "record": what was measured; the medium adds the jammer's truth, and tells observers, never the receiver
+    rx -> tx         the ACK link: round, attempt, channel (see `ack`)
+    tx -> medium     "announce": a packet is about to come
+    medium -> jammer "packet": the jammer decides; it may "transmit" samples
+    jammer -> medium "heard", with whether it jams
+    medium -> tx     "go"
+    tx -> medium     "transmit" samples (`TxNode`); then it answers the ACK
+    tx -> medium     "over", on hardware: did the noise last? If not, repeat the round
+    rx -> medium     "receive": answered with samples that `Medium.narrowband` renders
+    rx -> medium     "record": what `Receiver` measured and the agent learnt
+
+The medium adds to a record whether the packet was jammed, and tells observers, but
+never the receiver.
 
 Time is virtual: each step waits for the one before. A node that is silent for
-`lost_seconds` is lost; the run stands still until it returns, and ends after
-`return_seconds`. A receiver that returns asks for the history and learns it again. The
-noise source takes no part in a simulated round: its level holds until it is found to be
-lost. On hardware it hears of a packet as the jammer does.
+`lost_seconds` is lost. The run stops until it returns, and ends after `return_seconds`.
+A receiver that returns asks for the history and learns it again. The noise source takes
+no part in a simulated round: its levels hold until it is lost. On hardware it hears of
+each packet, as the jammer does.
 """
 
 from __future__ import annotations
@@ -64,9 +67,7 @@ MOST_GAIN_DB = 200.0
 
 
 def kind(role: str) -> str:
-    """Return the role without the word after a dot that tells observers apart, of
-    which there may be several.
-    """
+    """Return a role without the word after the dot that tells observers apart."""
     return "observer" if role.startswith("observer.") else role
 
 
@@ -101,8 +102,10 @@ class Hub:
                 else []
             ),
         ]
-        """Who hears of a packet before it is sent, and says when its noise is on the
-        air; the medium adds simulated noise by itself.
+        """Nodes that hear of a packet before it is sent.
+
+        Each says when its noise is on the air. In simulation the medium adds the noise
+        source's noise, so only the jammer is asked.
         """
         self.heard: set[str] = set()
         self.sent: tuple[int, int] | None = None
@@ -114,9 +117,7 @@ class Hub:
         self._socket = router(f"tcp://{self.times.host}:{self.times.port}")
 
     def serve(self) -> None:
-        """Serve until the receiver says that all rounds are played, or a node does
-        not return: then NodeLost.
-        """
+        """Serve until all rounds are played; NodeLost if a node does not return."""
         try:
             while self._over is None:
                 if self._socket.poll(50):
@@ -293,8 +294,9 @@ class Hub:
                 self._ask(role)
 
     def _covered(self, packet: tuple[int, int]) -> bool:
-        """Say whether noise that belongs to a packet just sent is certain to have
-        lasted: it began after the packet was announced, and lasts `jam_seconds`.
+        """Return whether the noise over a packet just sent has certainly lasted.
+
+        The noise began after the packet was announced, and lasts `jam_seconds`.
         """
         if self.packet is None or self.packet[:2] != packet:
             return False
@@ -361,8 +363,9 @@ class Hub:
                 self._tell_observers({"op": "rounds", "rounds": [self.records[record.round]]})
 
     def _history(self) -> list[dict[str, Any]]:
-        """Return the records from the first round on, without the jammer's truth,
-        which no receiver sees.
+        """Return the records from the first round on, for a restarted receiver.
+
+        They don't say which packets were jammed, which no receiver knows.
         """
         history: list[dict[str, Any]] = []
         while (record := self.records.get(len(history))) is not None:

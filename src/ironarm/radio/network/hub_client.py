@@ -1,5 +1,6 @@
-"""A node's connection to the medium's process: heartbeats in both directions,
-requests with answers, and the end of the run.
+"""A node's connection to the medium's process.
+
+It has heartbeats in both directions, requests with answers, and the end of the run.
 """
 
 from __future__ import annotations
@@ -68,9 +69,7 @@ class HubClient:
         self.config, self.role, self.on_heard, self.run = config, role, on_heard, run_name(run)
         self.say = self._print if say is None else say
         self.hub = ""
-        """The hub's own name for this life of its; it changes when the hub was
-        restarted.
-        """
+        """The hub's own name, which changes when the hub is restarted."""
         self._socket = dealer(f"{run}/{role}")
         self._socket.connect(f"tcp://{config.host}:{config.port}")
         self._inbox: deque[Message] = deque()
@@ -78,9 +77,7 @@ class HubClient:
         self._heard, self._lost, self._number = monotonic(), False, 0
 
     def beat(self) -> None:
-        """Send a heartbeat if it is time, take in what has come, and look whether
-        the hub is still there.
-        """
+        """Send a heartbeat if due, read messages, and check that the hub lives."""
         now = monotonic()
         if now - self._beaten >= self.config.heartbeat_seconds:
             self._beaten = now
@@ -124,9 +121,10 @@ class HubClient:
     def request(
         self, fields: dict[str, Any], samples: np.ndarray | None = None, seconds: float = math.inf
     ) -> Message | None:
-        """Send a message and return its answer; asked again each `lost_seconds`,
-        because either side may have been restarted. None if there was no answer in
-        time.
+        """Send a message and return its answer, or None if none came in time.
+
+        The message is sent again every `lost_seconds`, because either side may have
+        been restarted.
         """
         self._number += 1
         number = self._number

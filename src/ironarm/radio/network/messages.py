@@ -1,5 +1,4 @@
-"""Messages between processes: JSON, and samples as bytes beside it; never anything that
-could be run.
+"""Messages between processes: JSON, with samples as bytes; never code.
 
 A message is a JSON object with an "op" that says what it is for, and possibly a
 payload: complex samples, 32-bit parts, little-endian. What cannot be read is passed

@@ -147,8 +147,9 @@ def _transmitter(config: RadioConfig, client: HubClient, radio: Any, hardware: b
 
 
 def _covered(client: HubClient, round_number: int, attempt: int) -> bool:
-    """Return whether the noise that belongs to the packet just sent was still there:
-    where a computer is busy, a message may come too late.
+    """Return whether the packet just sent had its noise until its end.
+
+    On a busy computer a message may come too late.
     """
     answer = client.request(
         {"op": "over", "round": round_number, "attempt": attempt},
@@ -257,8 +258,9 @@ def _receiver(config: RadioConfig, client: HubClient, radio: Any, hardware: bool
 
 
 def _compile(config: RadioConfig) -> None:
-    """Compile the policy before the node joins, on an agent that is thrown away: a
-    node that compiles sends no heartbeats.
+    """Compile the policy before the node joins, on an agent that is thrown away.
+
+    A node that compiles sends no heartbeats.
     """
     from ..testbed.rx_agent import RxAgent
 
@@ -270,9 +272,7 @@ def _compile(config: RadioConfig) -> None:
 def _waited_for(
     config: RadioConfig, radio: Any, receiver: Receiver, number: int, at: int
 ) -> tuple[float, bool]:
-    """Return the SINR of a packet that comes some time after sample `at`, and
-    whether it was missed.
-    """
+    """Wait for a packet after sample `at`; return its SINR and if it was missed."""
     from ..backends.packet_search import listen  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     report = listen(
@@ -282,8 +282,9 @@ def _waited_for(
 
 
 def end_on_signals() -> None:
-    """Let the signals that end a process end it by an exception, which switches the
-    device off: SIGHUP comes when a terminal or a connection is closed.
+    """Turn signals that end a process into exceptions, which switch the device off.
+
+    SIGHUP comes when a terminal or a connection is closed.
     """
     for known in ENDING:
         # ignored by nohup or a shell, on purpose
@@ -305,8 +306,9 @@ def _held_off(number: int, _: Any) -> None:
 
 
 def _starved(role: str, silent_seconds: float) -> None:
-    """Say why the device was switched off, and end the node; called by the
-    watchdog's thread.
+    """Say why the device was switched off, and end the node.
+
+    The watchdog's thread calls it.
     """
     print(
         f"{role}: the medium was silent for {silent_seconds:g} s, so the device was switched off "

@@ -1,5 +1,7 @@
-"""Watching a run in several processes: the observer hears of every round, and of
-every node that is lost or back. It takes no part, and it may come late.
+"""Watch a run in several processes.
+
+An observer gets every round, and hears of every node that is lost or back. It takes no
+part in the run, and may join late.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ def observe(
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True),
     look: Callable[[bool], None] = lambda _: None,
 ) -> list[Round]:
-    """Return the rounds of a run when it is over, those from before the observer came
-    among them; NodeLost if the run ended early.
+    """Return all rounds of a run when it is over; NodeLost if it ended early.
+
+    Rounds from before the observer joined are included.
 
     Parameters
     ----------
@@ -72,9 +75,7 @@ def observe(
 
 
 def told(message: Message, say: Callable[[str], None]) -> list[Round]:
-    """Return the rounds that a message tells of; those that make no sense are named,
-    and passed over.
-    """
+    """Return the rounds in a message; invalid ones are reported and skipped."""
     rounds: list[Round] = []
     listed: Any = message.fields.get("rounds")
     for fields in listed if isinstance(listed, list) else [listed]:

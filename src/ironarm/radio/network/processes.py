@@ -1,5 +1,4 @@
-"""All nodes as processes, started and watched by this one: `ironarm radio run
---processes`.
+"""`ironarm radio run --processes`: all nodes as processes, started from this one.
 
 This process observes the run, and sees when one that it started dies. It never restarts
 one by itself; it says what to type. When it ends, however it ends, the others end too.
@@ -56,9 +55,7 @@ class Crew:
             ),
         )
         self.run = secrets.token_hex(4)
-        """The run's name, which no other run has: one that was given the same ports
-        is refused.
-        """
+        """The run's random name; nodes of another run on the same ports are refused."""
         self._say, self._acknowledged = say, acknowledged
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="ironarm-radio-")
@@ -110,9 +107,7 @@ class Crew:
         ]
 
     def look(self) -> list[str]:
-        """Return which processes have died since the last look, and say so, with
-        their last words.
-        """
+        """Return which processes have died since the last call, and say so."""
         died = []
         for role, process in list(self.running.items()):
             code = process.poll()
@@ -133,9 +128,7 @@ class Crew:
         return died
 
     def last_words(self, role: str) -> str:
-        """Return the last line that a node wrote on standard error, empty if there
-        is none.
-        """
+        """Return the last line that a node wrote on standard error, if any."""
         lines = self._log(role).read_text(encoding="utf-8", errors="replace").strip().splitlines()
         return lines[-1] if lines else ""
 
@@ -186,8 +179,7 @@ def run_processes(
     acknowledged: str | None = None,
     on_start: Callable[[Crew], None] = lambda _: None,
 ) -> RunRecord:
-    """Run the testbed in several processes; NodeLost if a node dies and does not return
-    in time.
+    """Run the testbed in several processes; NodeLost if a node dies for good.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class RoundMedium:
         self.emissions[:] = [one for one in self.emissions if one.emitter != emitter]
 
     def hear(self, frequency_hz: float, rate_hz: float, count: int) -> np.ndarray:
-        """Return `count` samples as a receiver hears them in the channel at a frequency.
+        """Return `count` samples that a receiver hears in the channel there.
 
         The rate is 2 or 3 samples a symbol.
         """

@@ -26,9 +26,10 @@ from .waveform import HALF_SPAN, rrc
 
 @dataclass(frozen=True)
 class CompiledChain:
-    """Packets of one channel from the transmitter to their SINR: the same as
-    `Medium.narrowband` and `Receiver.receive`, a packet with that key, in a fraction of
-    the time.
+    """Sends packets through one channel and measures them, in compiled code.
+
+    It does what `Medium.narrowband` and `Receiver.receive` do for a packet's key, in a
+    fraction of the time; a test compares the two.
 
     A packet depends on its key, noise, jamming and wander alone, so batches of any size
     give the same numbers, bit for bit. Threads may share a link.
@@ -84,8 +85,9 @@ class CompiledChain:
         return out
 
     def receive(self, windows: np.ndarray) -> np.ndarray:
-        """Return the SINR of the packet in each window, a row of samples as
-        `Medium.narrowband` returns them.
+        """Return the SINR of the packet in each window.
+
+        A window is a row of samples, as `Medium.narrowband` returns them.
         """
         windows = np.atleast_2d(windows)
         if windows.shape[1] != self.tables.width * self.tables.sps:
@@ -124,9 +126,7 @@ class CompiledChain:
 
     @cached_property
     def _sent(self) -> np.ndarray:
-        """A packet's symbols between zeros, the header still empty: real parts, then
-        imaginary parts.
-        """
+        """A packet's symbols between zeros, without a header; real parts first."""
         return _parts(
             np.concatenate(
                 [
@@ -159,8 +159,9 @@ class CompiledChain:
 
 
 def pulse_bank(sps: int) -> np.ndarray:
-    """Return the pulse at delays -1/R, 0, 1/R, ... 1 + 1/R samples (R = BANK_ROWS),
-    each as EACH taps for each phase of the samples.
+    """Return the pulse at delays -1/R, 0, 1/R, ... 1 + 1/R samples (R = BANK_ROWS).
+
+    Each row has EACH taps for each phase of the samples.
     """
     delays = (np.arange(BANK_ROWS + 3) - 1) / BANK_ROWS
     bank = np.zeros((len(delays), sps, EACH), np.float32)

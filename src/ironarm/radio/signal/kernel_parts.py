@@ -45,8 +45,9 @@ _D1, _D2 = np.float32(7.3700164250e-1), np.float32(1.2021132975e-1)
 
 @cold
 def draw_normals(key, step, first, second, places, tails):
-    """Fill two arrays with independent standard normal numbers: number i from the
-    word key + i * step, upper and lower half.
+    """Fill two arrays with independent standard normal numbers.
+
+    Numbers i come from the upper and the lower half of the word key + i * step.
     """
     count = len(first)
     for i in range(count):
@@ -59,8 +60,9 @@ def draw_normals(key, step, first, second, places, tails):
 
 @cold
 def normals_of(out, places, tails):
-    """Turn numbers uniform on (-1/2, 1/2) into standard normal ones: all as if
-    central, then again the 15 % in the tails.
+    """Turn numbers uniform on (-1/2, 1/2) into standard normal ones.
+
+    First all of them as if they were central, then the 15 % in the tails again.
     """
     count = len(out)
     found = 0
@@ -85,9 +87,7 @@ def normals_of(out, places, tails):
 
 @cold
 def carrier(angle, re, im):
-    """Fill arrays with cos and sin of 0, angle, 2 angle, ..., each half from the one
-    before.
-    """
+    """Fill arrays with cos and sin of 0, angle, 2 angle, ..., by doubling."""
     re[0] = 1.0
     im[0] = 0.0
     count = len(re)
@@ -136,8 +136,9 @@ def add_scaled(out, numbers, factor):
 
 @cold
 def add_filtered(out, source, taps):
-    """Add sum over k of taps[k] * source[n + k] to each out[n]; the number of taps
-    is a multiple of 8.
+    """Add the sum over k of taps[k] * source[n + k] to each out[n].
+
+    The number of taps is a multiple of 8.
     """
     count = len(out)
     for k in range(0, len(taps), 8):

@@ -1,15 +1,17 @@
-"""The narrowband chain as small functions for the compiler: draw the path, shape the
-packet, add noise, receive, measure.
+"""The narrowband chain, compiled: path, pulses, noise, reception, measurement.
 
-The same steps as `Medium.narrowband` and `Receiver.receive`, with the same random
-numbers, so that both give the same SINR; `link.py` calls them. What makes them fast:
-real and imaginary parts apart, in single precision; samples kept phase by phase (all
-first samples of the symbols, then all second ones), so that every inner loop runs along
-symbols over neighbouring memory; carriers built by doubling instead of a sine for each
-sample; pulses between the samples from a small table.
+`compiled_chain.py` calls it, for `ironarm radio run` and `RadioBandit`. It takes the
+same steps as `Medium.narrowband` and `Receiver.receive`, with the same random numbers.
+A test holds the two to 0.002 dB of each other. What makes it fast:
 
-A window is `sps` streams of `width` numbers; sample m * sps + p is number m of stream
-p. Each stream has PAD more numbers, which are 0, for filters that run over the end.
+* real and imaginary parts are separate, in single precision;
+* samples are kept phase by phase (all first samples of the symbols, then all second
+  ones), so that inner loops run along symbols over neighbouring memory;
+* carriers are built by doubling instead of a sine for each sample;
+* pulses between the samples come from a small table.
+
+A window is `sps` streams of `width` numbers. Sample m * sps + p is number m of stream
+p. Each stream ends with PAD zeros, for filters that run over the end.
 """
 
 from __future__ import annotations
@@ -54,17 +56,16 @@ PAD = 16
 BANK_ROWS = 16
 """Rows of the table of pulses for each sample of delay."""
 EACH = 48
-"""Taps of each phase of the pulse: 2 * HALF_SPAN + 1, and zeros up to a multiple of
-8.
-"""
+"""Taps of each phase of the pulse: 2 * HALF_SPAN + 1, then zeros, a multiple of 8."""
 
 SECOND = np.uint64(EMITTER + 1)
 """The jammer is the second emitter."""
 
 
 class Tables(NamedTuple):
-    """What stays the same for all packets of a format; complex arrays are their real
-    parts followed by their imaginary parts.
+    """What all packets of a format share.
+
+    Complex arrays are their real parts followed by their imaginary parts.
     """
 
     sps: int
@@ -106,8 +107,9 @@ class Workspace(NamedTuple):
 
 @cold
 def take_taps(c, x, delay):
-    """Take the pulse `delay` samples (0 to 1) late, EACH taps for each phase of the
-    samples: a cubic through four rows of the table.
+    """Take the pulse `delay` samples (0 to 1) late: EACH taps for each phase.
+
+    It is a cubic through four rows of the table.
     """
     place = delay * BANK_ROWS
     row = min(int(place), BANK_ROWS - 1)
@@ -128,9 +130,7 @@ def take_taps(c, x, delay):
 
 @cold
 def write_header(number, repeats, re, im):
-    """Write the header's symbols: the round's number and its CRC-16 (CCITT), 48
-    bits, repeated.
-    """
+    """Write the header: the round's number and its CRC-16 (CCITT), repeated."""
     crc = 0xFFFF
     for i in range(32):
         bit = (number >> (31 - i)) & 1
@@ -151,9 +151,7 @@ def write_header(number, repeats, re, im):
 
 @cold
 def add_noise(c, x, key, variance):
-    """Add white noise to the window; the word of sample w is number w + 1 of the
-    key.
-    """
+    """Add white noise to the window; sample w uses word w + 1 of the key."""
     scale = np.float32(math.sqrt(0.5 * variance))
     a, b = x.a[: c.width], x.b[: c.width]
     for p in range(c.sps):
@@ -212,9 +210,7 @@ def add_packet(c, x, key, round_number, wander_db):
 
 @hot
 def product(a, b, at):
-    """Return the sum of the products of neighbouring segments, the last with a
-    minus, as the preamble has it.
-    """
+    """Return the sum of the products of neighbouring segments, the last one negated."""
     p_re = 0.0
     p_im = 0.0
     for k in range(3):
@@ -228,9 +224,7 @@ def product(a, b, at):
 
 @cold
 def find(c, x):
-    """Find where the first symbol is, in samples, and the carrier offset in radians
-    a sample.
-    """
+    """Find the first symbol (samples) and the carrier offset (radians a sample)."""
     sps, lags = c.sps, c.places + 3 * SEGMENT
     size = len(c.template) // 2
     for rho in range(sps):
@@ -270,8 +264,9 @@ def find(c, x):
 
 @cold
 def filter_symbols(c, x, begin, turn):
-    """Fill z with the pulse filter's output at the packet's symbols, the first at
-    `begin`, after the carrier offset is undone.
+    """Undo the carrier offset, and fill z with the pulse filter's output.
+
+    z has the packet's symbols, the first of them at `begin`.
     """
     sps = c.sps
     at = min(int(begin), (HALF_SPAN + c.places) * sps - 1)
@@ -381,9 +376,7 @@ def refine(c, x):
 
 @cold
 def receive(c, x):
-    """Return the SINR of the packet in the window, in dB; the floor where none is
-    found.
-    """
+    """Return the SINR in dB of the packet in the window, or the floor."""
     find(c, x)
     begin, turn = x.found[0], x.found[1]
     first, last = HALF_SPAN * c.sps, (HALF_SPAN + c.places) * c.sps
@@ -403,9 +396,7 @@ def receive(c, x):
 
 @hot
 def measure(c, x, keys, rounds, n0, jam, wander_db, out):
-    """Fill `out` with the SINR of each packet, sent through noise n0 and jamming of
-    power jam.
-    """
+    """Fill `out` with the SINRs of packets sent through noise n0 and jamming `jam`."""
     for i in range(len(keys)):
         key = keys[i]
         x.re[:] = 0.0
@@ -419,9 +410,7 @@ def measure(c, x, keys, rounds, n0, jam, wander_db, out):
 
 @hot
 def measure_windows(c, x, re, im, out):
-    """Fill `out` with the SINR of the packet in each of the windows, given sample by
-    sample.
-    """
+    """Fill `out` with the SINRs of the packets in windows given sample by sample."""
     size = c.sps * c.width
     for i in range(len(out)):
         for p in range(c.sps):
@@ -442,8 +431,9 @@ def add_symbol_noise(key, variance, re, im, a, b, places, tails):
 
 @hot
 def measure_symbols(keys, n0, jam, wander_db, floats, places, out):
-    """Fill `out` with the SINR of each packet without pulses: noise on the known
-    symbols, each turned to 1, and the fit of the gain.
+    """Fill `out` with the SINRs of packets without pulses.
+
+    There is only noise on the known symbols, each turned to 1, and the fit of the gain.
     """
     known = len(places)
     re, im, a, b, tails = (

@@ -1,4 +1,8 @@
-"""What is on the air: emitters in five channels, the paths to the receiver, and noise.
+"""What is on the air: emitters in five channels, paths to the receiver, and noise.
+
+This is the reference in NumPy. Nodes that are processes, virtual radios, recordings and
+figures use it. `ironarm radio run` and `RadioBandit` render the same packets in
+compiled code, `kernels.py`; see `testbed/closed_loop.py` for a packet's way there.
 
 Five contiguous channels of 500 kHz are centred at 1200.0, 1200.5, ... 1202.0 MHz. There
 are two views of them:
@@ -62,12 +66,10 @@ WIDE_RATE = WIDE_SPS * SYMBOL_RATE
 """5 MS/s."""
 
 DELAY_SYMBOLS = 16
-"""A packet begins up to so many symbols late."""
+"""The largest delay of a packet; delays are uniform."""
 
 CARRIER_HZ = 4800.0
-"""Carrier offsets are uniform within plus or minus this: 2 ppm at each end, at 1.2
-GHz.
-"""
+"""The largest carrier offset: 2 ppm at each end, at 1.2 GHz. Offsets are uniform."""
 
 
 ON_CENTRE_HZ = 1000.0
@@ -83,8 +85,9 @@ def channel_at(frequency_hz: float, within_hz: float = ON_CENTRE_HZ) -> int | No
 
 
 def window_symbols(format: PacketFormat) -> int:
-    """Return how many symbols the receiver listens for one packet; a multiple of 10,
-    so that channels lie on whole FFT bins.
+    """Return how many symbols the receiver listens for one packet.
+
+    It is a multiple of 10, so that channels lie on whole FFT bins.
     """
     return -(-(format.length + 2 * HALF_SPAN + DELAY_SYMBOLS) // 10) * 10
 
@@ -102,8 +105,9 @@ class Packet:
 
 @dataclass(frozen=True)
 class Noise:
-    """A burst of white Gaussian noise, as a jammer or a noise source sends it:
-    `symbols` long, of unit variance for each sample of the channel.
+    """A burst of white Gaussian noise, as a jammer or a noise source sends it.
+
+    It is `symbols` long, with unit variance for each sample of the channel.
     """
 
     symbols: int
@@ -115,9 +119,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Samples:
-    """Any baseband samples at `sps` a symbol, for example what a radio was given to
-    transmit.
-    """
+    """Any baseband samples at `sps` a symbol, for example those a radio transmits."""
 
     samples: np.ndarray
     sps: int
@@ -168,8 +170,9 @@ class Emission:
 
 @dataclass(frozen=True)
 class Path:
-    """How one packet arrives: delay in symbols, carrier offset in Hz, phase in
-    turns, and the level's wander in dB.
+    """How one packet arrives.
+
+    Delay in symbols, carrier offset in Hz, phase in turns, level wander in dB.
     """
 
     delay: float = 0.0
@@ -179,8 +182,9 @@ class Path:
 
 
 def path_of(packet: np.uint64, wander_db: float) -> Path:
-    """Return the path of the packet with that key, its level wandering with that
-    standard deviation.
+    """Return the path of the packet with that key.
+
+    `wander_db` is the standard deviation of its level.
     """
     return Path(
         delay=DELAY_SYMBOLS * uniform(fold(packet, DELAY)),
@@ -272,8 +276,9 @@ class Medium:
         trial: int = 0,
         round_number: int = 0,
     ) -> np.ndarray:
-        """Return what a receiver hears that is tuned to a channel: `symbols` long
-        (None: a packet's window), `sps` samples each.
+        """Return what a receiver hears in a channel, at `sps` samples a symbol.
+
+        `symbols` is how long it listens; None for a packet's window.
 
         The first emission gets the round's own path (`path`), so let it be the packet;
         each of the others has its own, by its place in the list.
@@ -294,8 +299,9 @@ class Medium:
         trial: int = 0,
         round_number: int = 0,
     ) -> np.ndarray:
-        """Return what a receiver hears of all channels at 5 MS/s; `symbols` must be
-        a multiple of 10.
+        """Return what a receiver hears of all channels at 5 MS/s.
+
+        `symbols` must be a multiple of 10.
         """
         symbols = window_symbols(self.format) if symbols is None else symbols
         if symbols < 10 or symbols % 10:
@@ -324,9 +330,7 @@ class Medium:
     def _arriving(
         self, emission: Emission, place: int, packet: np.uint64, sps: int
     ) -> tuple[np.ndarray, int]:
-        """Return an emission's samples at the receiver, and at which sample they
-        begin.
-        """
+        """Return an emission's samples at the receiver, and their first place."""
         # the first packet of a round has the round's own path, which `path` tells;
         # others have theirs
         own = packet if place == 0 else fold(packet, EMITTER + place)
@@ -340,8 +344,9 @@ class Medium:
         return amplitude * samples * np.exp(2j * np.pi * turns), math.floor(late)
 
     def noise_in_bins(self, symbols: int) -> np.ndarray:
-        """Return the noise's variance in each FFT bin of a wideband window: that of
-        the bin's channel, outside of all channels the receiver's own.
+        """Return the noise's variance in each FFT bin of a wideband window.
+
+        Bins outside all channels have the receiver's own noise.
         """
         variance = np.full(symbols * WIDE_SPS, self.floor)
         inside = np.flatnonzero(in_channel(symbols, WIDE_SPS))
@@ -351,8 +356,9 @@ class Medium:
 
 
 def channelise(samples: np.ndarray, channel: int) -> np.ndarray:
-    """Return one channel of a wideband recording at 3 samples a symbol, its centre
-    at 0 Hz; the length must be a multiple of 120 samples.
+    """Return one channel of a wideband recording, centred at 0 Hz, 3 samples a symbol.
+
+    The recording's length must be a multiple of 120 samples.
     """
     if len(samples) % 120:
         raise InvalidInput(
@@ -365,15 +371,14 @@ def channelise(samples: np.ndarray, channel: int) -> np.ndarray:
 
 
 def channel_bin(channel: int, symbols: int) -> int:
-    """Return the FFT bin of a channel's centre in a wideband window of that many
-    symbols.
-    """
+    """Return the FFT bin of a channel's centre in a wideband window."""
     return round((CENTRES_HZ[channel] - MIDDLE_HZ) / SYMBOL_RATE * symbols)
 
 
 def carrier(channel: int, start: int, count: int) -> np.ndarray:
-    """Return the carrier that puts a channel's samples, from sample `start` on, at
-    its place in the wideband view.
+    """Return the carrier that moves a channel to its place in the wideband view.
+
+    Its first number belongs to sample `start`.
     """
     # channels are a tenth of the rate apart
     cycle = np.exp(2j * np.pi * (CENTRES_HZ[channel] - MIDDLE_HZ) / WIDE_RATE * np.arange(10))
@@ -381,9 +386,7 @@ def carrier(channel: int, start: int, count: int) -> np.ndarray:
 
 
 def resampled(spectrum: np.ndarray, count: int) -> np.ndarray:
-    """Return the `count` samples of the signal with that spectrum, which is cut or
-    padded in the middle.
-    """
+    """Return `count` samples of a spectrum, which is cut or padded in the middle."""
     kept = min(len(spectrum), count)
     changed = np.zeros(count, dtype=complex)
     half = (kept + 1) // 2
@@ -399,9 +402,7 @@ def in_channel(symbols: int, sps: int) -> np.ndarray:
 
 
 def _add(heard: np.ndarray, samples: np.ndarray, start: int) -> None:
-    """Add samples to what is heard from `start` on; what lies beyond the end is not
-    heard.
-    """
+    """Add samples to what is heard, from `start` on; drop those beyond the end."""
     begin, end = max(start, 0), min(start + len(samples), len(heard))
     if begin < end:
         heard[begin:end] += samples[begin - start : end - start]

@@ -3,8 +3,8 @@
 Nothing depends on the order or the size of the batches in which numbers are drawn, so a
 packet is the same in a batch of one and in a batch of a million.
 
-A key is 64 bits. `key(seed, trial, round, purpose)` folds whole numbers into one, and
-`words` are the outputs of SplitMix64 (Steele, Lea and Flood, 2014) started from the key.
+A key is 64 bits. `key(seed, trial, round, purpose)` folds whole numbers into one.
+`words` are the outputs of SplitMix64 (Steele, Lea and Flood, 2014) from that key on.
 
 The marked functions are the generator itself. `kernels.py` compiles them; the other
 functions call them for NumPy arrays and scalars.

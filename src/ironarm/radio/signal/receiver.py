@@ -1,5 +1,7 @@
-"""From samples to a report: find the packet, recover timing, carrier and gain, and
-measure the SINR on the known symbols.
+"""From samples to a report: find a packet, synchronise, measure its SINR.
+
+This is the reference in NumPy. It receives what nodes, radios and recordings give it.
+`ironarm radio run` and `RadioBandit` use the same steps compiled, `kernels.receive`.
 
 1. *Find.* Samples are correlated with one segment of the preamble; neighbouring
    segments are multiplied (one conjugated), so that a carrier offset only turns the
@@ -47,8 +49,9 @@ from .waveform import (
 )
 
 BLOCK = 32
-"""Symbols whose phases are averaged before the carrier is refined: short enough for
-what the preamble leaves of the offset.
+"""Symbols whose phases are averaged before the carrier is refined.
+
+Few enough for the offset that the preamble leaves.
 """
 
 TAIL = 2
@@ -133,9 +136,7 @@ class Receiver:
             )
 
     def receive(self, samples: np.ndarray, keep_symbols: bool = False) -> PacketReport:
-        """Return the report on the strongest packet that lies in the samples with
-        all its pulses.
-        """
+        """Return the report on the strongest packet that lies fully in the samples."""
         missed = PacketReport(False, self.floor_db, 10 ** (-self.floor_db / 20))
         samples = np.asarray(samples)
         if self.places(len(samples)) < 1 or not np.isfinite(samples).all() or not samples.any():
@@ -177,14 +178,13 @@ class Receiver:
         )
 
     def places(self, samples: int) -> int:
-        """Return at how many samples a packet may begin, so that all its pulses are
-        there.
-        """
+        """Return at how many samples a packet may begin and still lie fully in them."""
         return samples - (self.format.length - 1 + 2 * HALF_SPAN) * self.sps
 
     def find(self, samples: np.ndarray) -> tuple[float, float]:
-        """Return where the first symbol is, in samples, and the carrier offset in
-        radians a sample.
+        """Return the first symbol's place, in samples, and the carrier offset.
+
+        The offset is in radians a sample.
         """
         sps, step = self.sps, SEGMENT * self.sps
         first, places = HALF_SPAN * sps, self.places(len(samples))
@@ -214,8 +214,9 @@ class Receiver:
         return first + best + offset, float(np.angle(products[best])) / step
 
     def filtered(self, samples: np.ndarray, begin: float, turn: float) -> np.ndarray:
-        """Return the pulse filter's output at the packet's symbols, the first at
-        `begin`, after the carrier offset is undone.
+        """Undo the carrier offset, and return the pulse filter's output at the symbols.
+
+        The first symbol is at `begin`.
         """
         sps = self.sps
         at = min(int(begin), HALF_SPAN * sps + self.places(len(samples)) - 1)
@@ -225,8 +226,9 @@ class Receiver:
 
 
 def judged(receiver: Receiver, samples: np.ndarray, round_number: int) -> tuple[float, bool]:
-    """Return the SINR of the packet of a round in some samples, and whether it was
-    missed. A header that names another round is another packet.
+    """Return the SINR of a round's packet in some samples, and whether it was missed.
+
+    A packet whose header names another round counts as missed.
     """
     report = receiver.receive(samples)
     if not report.detected or (report.round is not None and report.round != round_number % 2**32):
@@ -236,17 +238,16 @@ def judged(receiver: Receiver, samples: np.ndarray, round_number: int) -> tuple[
 
 @lru_cache(maxsize=4)
 def segment_template(sps: int) -> np.ndarray:
-    """Return one segment of the preamble as samples, cut TAIL symbols before its
-    first and after its last symbol.
-    """
+    """Return one segment of the preamble as samples, with TAIL symbols on each side."""
     whole = modulate(preamble_segment(), sps)
     return whole[(HALF_SPAN - TAIL) * sps : (HALF_SPAN + SEGMENT - 1 + TAIL) * sps + 1]
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """What least squares needs, the same for every packet of a format; in the header,
-    where nothing is known, all of it is 0.
+    """What least squares needs, the same for every packet of a format.
+
+    In the header, where no symbol is known, everything is 0.
 
     The four real unknowns are the real and imaginary parts of the gain's change, the
     carrier (radians a symbol) and the timing (symbols). Their columns are s, j s, j n
@@ -275,8 +276,9 @@ def design(format: PacketFormat) -> Design:
 
 
 def raised_cosine_slope(k: np.ndarray) -> np.ndarray:
-    """Return the slope of the raised-cosine pulse (a pulse through its filter) at
-    whole numbers of symbols.
+    """Return the slope of the raised-cosine pulse at whole numbers of symbols.
+
+    The raised-cosine pulse is the packet's pulse through its own filter.
     """
     k = np.asarray(k, dtype=float)
     safe = np.where(k == 0, 1.0, k)
@@ -288,8 +290,9 @@ def raised_cosine_slope(k: np.ndarray) -> np.ndarray:
 
 
 def _carrier_of_blocks(turned: np.ndarray) -> float:
-    """Return how fast the phase of (received * conj(known)) moves, radians a symbol,
-    from the phases of blocks.
+    """Return how fast the phase of (received * conj(known)) moves, in radians a symbol.
+
+    It compares the phases of neighbouring blocks.
     """
     whole = len(turned) // BLOCK
     blocks = turned[: whole * BLOCK].reshape(whole, BLOCK).sum(axis=1)
@@ -297,8 +300,9 @@ def _carrier_of_blocks(turned: np.ndarray) -> float:
 
 
 def _least_squares(symbols: np.ndarray, fit: Design) -> tuple[complex, tuple[float, float], float]:
-    """Return the gain, the changes of carrier and timing, and the sum of squares
-    that is left, over the gain's square.
+    """Return gain, changes of carrier and timing, and the sum of squares that is left.
+
+    The sum is divided by the gain's square.
     """
     s = fit.reference
     known = float(np.vdot(s, s).real)
@@ -315,8 +319,9 @@ def _least_squares(symbols: np.ndarray, fit: Design) -> tuple[complex, tuple[flo
 
 
 def decision_directed_db(symbols: np.ndarray) -> float:
-    """Return the SINR that a receiver reads which does not know the symbols: the
-    nearest constellation point stands for the symbol that was sent.
+    """Return the SINR as a receiver reads it that doesn't know the symbols.
+
+    It takes the nearest constellation point for the symbol that was sent.
 
     `symbols` are the received symbols over the gain, as in `PacketReport.symbols`. The
     gain is fitted again to the decisions, as such receivers do.

@@ -1,5 +1,6 @@
-"""The ACK link: the receiver tells the transmitter which channel to use in a round, and
-hears that the packet is on its way.
+"""The ACK link: the receiver asks the transmitter for a packet in a channel.
+
+The answer says that the packet is on its way.
 
 A request has the round's number and the number of the attempt at it. It is sent again
 when no answer comes in time; the transmitter answers the same request twice but sends

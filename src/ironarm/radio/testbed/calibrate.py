@@ -1,5 +1,6 @@
-"""Calibration: which noise puts each channel at its target SINR, when nobody knows the
-path gains.
+"""Calibration: which noise puts each channel at its target SINR.
+
+Nobody knows the path gains, so calibration measures.
 
 A bench can do one thing: send packets in a channel with the noise source at a level,
 and say what SINRs were measured. Everything is linear in power, so for each channel
@@ -43,8 +44,9 @@ MOST_PACKETS = 100_000
 
 
 class UnreachableTarget(InvalidInput):
-    """A channel cannot reach its target, because the floor lies below it or the
-    noise source is too weak.
+    """A channel cannot reach its target.
+
+    Its floor lies below the target, or the noise source is too weak.
     """
 
 
@@ -52,16 +54,19 @@ class Bench(Protocol):
     """What calibration asks of a testbed, simulated or real."""
 
     def measure(self, channel: int, level: float, wander_db: float, packets: int) -> np.ndarray:
-        """Send packets in a channel, their levels wandering by `wander_db`, with the
-        noise source at a linear power level (0: off, 1: full), and return the SINRs
-        in dB.
+        """Send packets in a channel, and return their SINRs in dB.
+
+        Their levels wander by `wander_db`. The noise source is at a linear power level
+        (0: off, 1: full).
         """
 
 
 @dataclass
 class SimulatedBench:
-    """A bench on the simulated medium; its noise levels are ignored, its floor and
-    path gains are what calibration has to find out.
+    """A bench on the simulated medium.
+
+    It ignores the medium's noise levels. Calibration finds out its floor and path
+    gains.
     """
 
     medium: Medium
@@ -89,8 +94,9 @@ class SimulatedBench:
 
 @dataclass(frozen=True)
 class CalibratedChannel:
-    """What calibration found for one channel: powers are linear, relative to the
-    noise source's full level; SINRs in dB.
+    """What calibration found for one channel.
+
+    Powers are linear, relative to the noise source's full level; SINRs are in dB.
     """
 
     centre_hz: float
@@ -116,9 +122,7 @@ class CalibratedChannel:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Noise levels and wander that put the channels at their targets, with what was
-    measured afterwards.
-    """
+    """Noise levels and wander that put the channels at their targets, with a check."""
 
     channels: tuple[CalibratedChannel, ...]
     wander_db: float
@@ -182,8 +186,7 @@ def calibrate(
     note: str = "",
     centres_hz: Sequence[float] = CENTRES_HZ,
 ) -> Calibration:
-    """Find the noise levels that put clean channels at the targets with that spread,
-    and verify them.
+    """Find and verify the noise levels that put clean channels at their targets.
 
     Parameters
     ----------
@@ -278,9 +281,7 @@ def calibrate(
 
 
 def _slope(bench: Bench, channel: int, floor: float, wanted: float, packets: int) -> float:
-    """Return how much 1/SINR grows with the noise level, measured near the target,
-    where it matters.
-    """
+    """Return how much 1/SINR grows with the noise level, measured near the target."""
     level = 1e-6
     for _ in range(20):
         heard = _inverse(bench.measure(channel, level, 0.0, packets))
@@ -306,8 +307,9 @@ def _slope(bench: Bench, channel: int, floor: float, wanted: float, packets: int
 
 
 def _inverse(sinr_db: np.ndarray) -> float:
-    """Return 1 / SINR from the mean of measurements in dB; their small bias is that
-    of the usual packet.
+    """Return 1 / SINR from the mean of measurements in dB.
+
+    Their small bias, that of the standard packet, is removed.
     """
     return float(10 ** (-(float(np.mean(sinr_db)) - estimator_bias(STANDARD.known_count)) / 10))
 

@@ -62,7 +62,7 @@ class CompiledTestbed:
         self._jammed = self.jammer.decide(round_number, channel)
 
     def measure(self, round_number: int, channel: int) -> tuple[float, bool]:
-        """Send, receive and measure a packet; return its SINR and whether it was missed."""
+        """Return the SINR of a packet, and whether it was missed."""
         packet, header = np.array([key(self._seed, 0, round_number)]), np.array([round_number])
         sinr = float(
             self._chain.sinr(

@@ -1,5 +1,6 @@
-"""Pictures of the testbed, drawn from its configuration and its signals: the setup,
-the spectrogram of all channels, constellations. For studies and notebooks.
+"""Figures of the testbed: the setup, the spectrogram, constellations.
+
+They are drawn from its configuration and its signals, for studies and notebooks.
 """
 
 from __future__ import annotations
@@ -36,9 +37,7 @@ BINS = 160
 """Frequencies of the spectrogram, 31 kHz each."""
 
 AVERAGED = 3
-"""Spectra that are averaged into one column, so that noise looks like its level: 0.1
-ms.
-"""
+"""Spectra averaged into one column (0.1 ms), so that noise looks like its level."""
 
 INSET = 0.29
 """Side of the magnified part of a constellation, as a share of the panel's."""
@@ -47,8 +46,9 @@ GREY = "#7F7F7F"
 
 
 def setup(bandit: RadioBandit, *attacks: Attack) -> Any:
-    """Draw the nodes, what passes between them, and the channels with their
-    frequencies and SINRs, clean and jammed by any of the attacks.
+    """Draw the nodes, what passes between them, and the channels.
+
+    Channels have their frequencies and SINRs, clean and jammed by any of the attacks.
     """
     figure, axes = pyplot().subplots(figsize=(9, 5), layout="constrained")
     axes.set(xlim=(0, 18), ylim=(0, 10))
@@ -117,8 +117,9 @@ def setup(bandit: RadioBandit, *attacks: Attack) -> Any:
 
 
 def spectrogram(bandit: RadioBandit, attack: Attack, rounds: int = 20, seed: int = 1) -> Any:
-    """Draw the power over time and frequency in the first rounds of ε-greedy, which
-    then still tries all channels; time between packets is left out.
+    """Draw the power over time and frequency in the first rounds of ε-greedy.
+
+    It still tries all channels then. Time between packets is left out.
     """
     heard = list(wideband_rounds(bandit, attack, EpsilonGreedy(c=10), rounds=rounds, seed=seed))
     columns, edges = power_db(heard)
@@ -160,9 +161,10 @@ def spectrogram(bandit: RadioBandit, attack: Attack, rounds: int = 20, seed: int
 
 
 def power_db(heard: Iterable[WidebandRound]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the power in dB, an array (frequency, time), of bursts one after
-    another, and the edges of the frequencies in Hz; white noise of N0 reads 10 log10
-    N0.
+    """Return the power in dB of rounds one after another, and the frequencies' edges.
+
+    The power is an array (frequency, time), the edges are in Hz. White noise of N0
+    reads 10 log10 N0.
     """
     window = np.hanning(BINS)
     window /= np.sqrt((window**2).sum())
@@ -228,8 +230,9 @@ def constellation(bandit: RadioBandit, seed: int = 1) -> Any:
 
 
 def received(bandit: RadioBandit, channel: int, jammed: bool, seed: int) -> PacketReport:
-    """Return what the receiver says of one packet, with its symbols; clean and
-    jammed it is the same packet.
+    """Return the receiver's report on one packet, with its symbols.
+
+    With and without jamming it is the same packet.
     """
     medium = medium_of(bandit, seed)
     sent = [Emission(Packet(medium.format.symbols(1)), channel)]

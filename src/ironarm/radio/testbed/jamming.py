@@ -28,7 +28,7 @@ class Strategy(ABC):
     """Whether rho has an effect on it."""
 
     argument: ClassVar[str] = ""
-    """What follows the name and a colon, such as FILE in trace:FILE; empty if nothing."""
+    """What follows the name and a colon, such as FILE in trace:FILE."""
 
     @classmethod
     def of(cls, argument: str, config: RadioConfig) -> Self:
@@ -94,7 +94,7 @@ class PerChannel(Strategy):
 class FromTrace(Strategy):
     """Follows a trace, which has a line for each round and starts again at its end.
 
-    A line is "none", "any", or the numbers of the jammed channels, such as "0" or "0 3".
+    A line is "none", "any", or the numbers of the jammed channels, such as "0 3".
 
     >>> trace = FromTrace.from_lines("none", "any", "0 3")
     >>> [trace.hits(round, 3, 0.5) for round in range(4)], trace.hits(2, 1, 0.5)

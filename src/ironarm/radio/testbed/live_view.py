@@ -1,6 +1,4 @@
-"""What a run looks like while it runs: a small table that renews itself in a
-terminal, lines where the output is piped.
-"""
+"""The live view of a run: a table in a terminal, lines where output is piped."""
 
 from __future__ import annotations
 

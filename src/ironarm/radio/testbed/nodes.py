@@ -1,9 +1,12 @@
-"""The testbed's nodes that transmit: a transmitter that obeys, a jammer, a noise
-source. Each knows nothing of the others; the receiver that decides is in `rx_agent`.
+"""The nodes that transmit: the transmitter, the jammer and the noise source.
 
-A node is the same on the simulated medium, in one process or in several, and on
-hardware; only its radio differs. What a node transmits on hardware goes through a
-`GuardedRadio`.
+A node knows nothing of the others, and is the same on the simulated medium and on
+hardware; only its radio differs. On hardware its radio is a `GuardedRadio`. The
+receiving node is in `rx_agent.py`.
+
+A packet's way through these nodes is in `network/hub.py`. In one process
+(`testbed/closed_loop.py`) only `JammerNode.decide` is used: compiled code renders the
+packet and the noise.
 """
 
 from __future__ import annotations
@@ -26,14 +29,13 @@ from ..signal.waveform import STANDARD, PacketFormat, modulate
 from .jamming import Strategy
 
 JAMMER_STREAM = 2**40
-"""In a packet's place of a trial's number: the jammer's random numbers are its own,
-and a jammer that comes back makes the same choices.
+"""Stands where a key has its trial number: the jammer has its own random numbers.
+
+A jammer that is restarted makes the same choices again.
 """
 
 NOISE_STREAM, WANDER_STREAM = JAMMER_STREAM + 1, JAMMER_STREAM + 3
-"""In the same place: the noise source's random numbers, and the levels of a
-transmitter that wanders by itself.
-"""
+"""Likewise for the noise source, and for a transmitter whose level wanders."""
 
 
 class TxNode:
@@ -75,9 +77,7 @@ class TxNode:
         return self._last == (round_number, attempt)
 
     def send(self, round_number: int, attempt: int, channel: int) -> None:
-        """Send the packet of an attempt at a round, unless that is what was sent
-        last.
-        """
+        """Send the packet of an attempt at a round, unless it was the last one sent."""
         if self.is_sent(round_number, attempt):
             return
         self.radio.tune(self.centres_hz[channel])
@@ -97,8 +97,9 @@ class TxNode:
 
 
 class JammerNode:
-    """The jammer: hears that a packet is on its way in a channel, and covers it with
-    noise or not, by its strategy and its own random numbers.
+    """The jammer: covers a packet with noise or not, as its strategy says.
+
+    It hears that a packet is on its way in a channel, and has its own random numbers.
 
     Parameters
     ----------
@@ -160,9 +161,10 @@ class JammerNode:
 
 
 class NoiseNode:
-    """The noise source: white noise over each packet, at the channel's level, as
-    calibration found it. The simulated medium adds such noise by itself and needs the
-    levels only.
+    """The noise source: white noise over each packet, at the channel's level.
+
+    The levels come from calibration. The simulated medium adds the noise by itself, and
+    needs only the levels.
 
     Parameters
     ----------
@@ -198,8 +200,9 @@ class NoiseNode:
 
 
 def channel_noise(noise: np.uint64, symbols: int, sps: int) -> np.ndarray:
-    """Return noise of unit variance in each sample of the channel, and nothing
-    outside of it, where a band list may end.
+    """Return noise of unit variance in each sample of the channel, none outside it.
+
+    A list of allowed bands may end at the channel's edge.
     """
     longer = next_fast_len(symbols)
     spectrum = np.fft.fft(complex_normals(noise, longer * sps))

@@ -1,5 +1,6 @@
-"""Recordings in SigMF, the format that tools for radio signals share: samples in one
-file, and in another, as JSON, what they are.
+"""Recordings in SigMF, the format that tools for radio signals share.
+
+One file has the samples, another describes them in JSON.
 
 Each round is a *capture*, a piece of the recording that says when it was heard:
 `core:global_index` counts samples from the first round on, at two seconds a round, so
@@ -36,8 +37,9 @@ from .wideband_rounds import ROUND_SECONDS, WidebandRound
 FORMATS = ("ci16_le", "cf32_le")
 EXTENSION = {"name": "ironarm", "version": "1.0.0", "optional": True}
 HEADROOM = 8.0
-"""Full scale of 16-bit samples over the root mean square of the loudest burst:
-Gaussian noise is beyond it less often than once in 1e14 samples.
+"""Full scale of 16-bit samples, over the root mean square of the loudest round.
+
+Gaussian noise exceeds it less than once in 1e14 samples.
 """
 
 
@@ -49,8 +51,9 @@ def record(
     form: str = "ci16_le",
     description: str = "",
 ) -> tuple[Path, int]:
-    """Write what was heard as a SigMF recording, whole or not at all; return the
-    metadata's path and the number of annotations.
+    """Write rounds as a SigMF recording, whole or not at all.
+
+    Returns the path of the metadata and the number of annotations.
 
     Parameters
     ----------
@@ -154,9 +157,7 @@ def annotations_of(one: WidebandRound) -> list[dict[str, Any]]:
 
 
 def full_scale(bandit: RadioBandit) -> float:
-    """Return the amplitude that the largest 16-bit number stands for, the same for
-    the whole recording.
-    """
+    """Return the amplitude of the largest 16-bit number, for the whole recording."""
     # at four standard deviations of its wander
     packet = 10 ** (0.4 * float(bandit.wander_db.max())) / WIDE_SPS
     noise = float((bandit.n0 + bandit.jam).max()) * WIDTH_HZ / WIDE_RATE

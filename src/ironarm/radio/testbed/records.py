@@ -28,9 +28,7 @@ class Round(NamedTuple):
     sinr_db: float
     """As measured; the floor if the packet was missed."""
     jammed: bool | None
-    """The jammer's own record, which the agent never sees; None if the jammer kept
-    it to itself.
-    """
+    """The jammer's own record, which the agent never sees; None if unknown."""
     missed: bool
     reward: float
     regret: float
@@ -42,8 +40,9 @@ class Round(NamedTuple):
 
     @classmethod
     def of(cls, fields: Any, **known: Any) -> Round:
-        """Return the round that a node tells of; `known` counts for more than what it
-        says, and fields of another version are passed over.
+        """Return the round that a node reports.
+
+        `known` replaces what the report says; fields of another version are ignored.
 
         >>> Round.of(
         ...     {

@@ -1,8 +1,8 @@
-"""Rounds of the testbed as the wideband view hears them: a policy chooses a channel, a
-packet is sent, maybe jammed, received, and its SINR is the policy's reward.
+"""Rounds of the testbed in the wideband view, for recordings and figures.
 
-For recordings and pictures; whole studies go through the compiled chain of `link.py`,
-which renders one channel only.
+A policy chooses a channel. A packet is sent, maybe jammed, and received, and its SINR
+is the policy's reward. Studies go through `signal/compiled_chain.py` instead, which
+renders one channel only.
 """
 
 from __future__ import annotations
@@ -37,13 +37,15 @@ ROUND_SECONDS = 2.0
 """The paper's time between packets."""
 
 FLOOR_DB = 10.0
-"""The receiver's own noise lies so far below the quietest channel; it is all there
-is outside of the channels.
+"""How far the receiver's own noise lies below the quietest channel.
+
+Outside the channels there is nothing else.
 """
 
 JAM_PACKETS = 2.0
-"""How many packets long a jamming burst is: it begins before the packet and ends
-after it, as in the paper's spectrogram.
+"""Length of a jamming burst, in packets.
+
+It begins before the packet and ends after it, as in the paper's spectrogram.
 """
 
 COIN = 77
@@ -52,8 +54,7 @@ COIN = 77
 
 @dataclass(frozen=True)
 class WidebandRound:
-    """What is heard around one packet, at 5 MS/s; the idle time between packets is left
-    out.
+    """What is heard around one packet at 5 MS/s, without the idle time between packets.
 
     Attributes
     ----------

@@ -1,6 +1,4 @@
-"""One device of the virtual radio: its connections, what they are set to, and how
-much room a receiver has.
-"""
+"""One device of the virtual radio: its connections, and what they are set to."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ UNIT_BYTES = 8 * 1024
 """What SoapySDR reads at once, unless it is told otherwise."""
 
 SEGMENT_BYTES = 1400
-"""On the loopback segments would have up to 64 kB, and a kernel opens a window only
-by a whole segment.
-"""
+"""Segments on the loopback have up to 64 kB, and kernels open windows by segments."""
 
 
 @dataclass
@@ -62,8 +58,9 @@ class Device:
 
 
 def prepare(listener: socket.socket) -> None:
-    """Set what all connections of a listener inherit: small segments, and a question
-    every second whether the window has opened.
+    """Set what all connections of a listener inherit.
+
+    Segments are small, and every second the kernel asks whether the window has opened.
     """
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (("TCP_MAXSEG", SEGMENT_BYTES), ("TCP_KEEPIDLE", 1), ("TCP_KEEPINTVL", 1)):
@@ -72,8 +69,9 @@ def prepare(listener: socket.socket) -> None:
 
 
 def window(connection: socket.socket) -> int:
-    """Return how many bytes the receiver has room for, less those that are under
-    way; where the kernel does not tell, there is always room.
+    """Return how many bytes the receiver has room for, less those under way.
+
+    Where the kernel doesn't say, there is always room.
     """
     if not hasattr(socket, "TCP_INFO"):
         return UNIT_BYTES

@@ -1,14 +1,15 @@
-"""The virtual radio: a TCP server that Debian's SoapySDR driver for the Red Pitaya
-takes for radios, with the simulated medium between them.
+"""The virtual radio: a TCP server that SoapySDR's Red Pitaya driver takes for radios.
+
+The simulated medium is between them.
 
 So everything that a real radio goes through (SoapySDR, its driver, streams, threads,
 read-back) runs without a radio. Each device has a port. The driver opens two
 connections to send and two to receive, and says on each first what it is for, as a
 32-bit word:
 
-    0  settings of the receiver       words: a frequency in Hz, or 2^28 + the code of a sample rate
+    0  control of the receiver        words: a frequency in Hz, or 2^28 + a rate code
     1  samples to the receiver        pairs of 32-bit floats
-    2  settings of the transmitter
+    2  control of the transmitter
     3  samples from the transmitter
 
 *Time is virtual.* The clock is the count of samples that were delivered. It never runs
@@ -53,16 +54,18 @@ from .device import (
 from .streaming_medium import BLOCK, RATE_HZ, StreamingMedium
 
 TRANSLATION_HZ = -1180e6
-"""What a device is tuned to, less what that is on the air: 1200 MHz is 20 MHz for
-the device, as behind a transverter.
+"""What a device is tuned to, minus the frequency on the air.
+
+1200 MHz on the air is 20 MHz for the device, as behind a transverter.
 """
 
 RATES_HZ = (20e3, 50e3, 100e3, 250e3, 500e3, 1250e3)
 BLOCK_SECONDS = BLOCK / RATE_HZ
 
 QUIET_SECONDS = 0.002
-"""A burst is taken as complete when nothing more of it came for so long; the clock
-stands still meanwhile.
+"""A burst is complete when nothing more of it comes for this long.
+
+The clock stands still meanwhile.
 """
 
 AHEAD = 1 << 18
@@ -73,8 +76,9 @@ LATE_SECONDS = 0.05
 
 
 class VirtualRadio(Closing):
-    """Virtual devices on one medium, served by a thread of their own; use it in a
-    `with` block.
+    """Virtual devices on one medium, served by a thread of their own.
+
+    Use it in a `with` block.
 
     Parameters
     ----------
@@ -116,8 +120,9 @@ class VirtualRadio(Closing):
             host,
         )
         self.complaints: list[str] = []
-        """What clients asked for and cannot get; the protocol has no word for it, so
-        they are cut off.
+        """Requests of clients that cannot be met.
+
+        The protocol has no message for them, so these clients are cut off.
         """
         self._failure: BaseException | None = None
         self._selector = selectors.DefaultSelector()
@@ -148,8 +153,9 @@ class VirtualRadio(Closing):
         return {"driver": "redpitaya", "addr": self.host, "port": str(self._devices[device].port)}
 
     def overflows(self, device: str) -> int:
-        """Return how many blocks were dropped because the device's receiver did not
-        take them in time; always 0 in virtual time.
+        """Return how many blocks were dropped because the device read too slowly.
+
+        In virtual time it is always 0.
         """
         return self._devices[device].overflows
 
@@ -235,9 +241,7 @@ class VirtualRadio(Closing):
         self._has_room(direction)
 
     def _has_room(self, direction: Direction) -> bool:
-        """Send what can be sent, in whole units and into an open window; True if
-        less than a unit is left.
-        """
+        """Send whole units into an open window; True if less than a unit is left."""
         connection = direction.samples
         assert connection is not None
         try:
@@ -321,8 +325,9 @@ class VirtualRadio(Closing):
             )
 
     def _stand(self) -> None:
-        """Let the clock stand still for a moment: the first burst of a device that
-        is just connecting is not later than others that are sent at the same time.
+        """Stop the clock for a moment while a device connects.
+
+        Its first burst then is not later than others sent at the same time.
         """
         if not self.realtime:
             self._standing_until = monotonic() + QUIET_SECONDS
@@ -391,9 +396,7 @@ class VirtualRadio(Closing):
         )
 
     def _hold_back(self) -> None:
-        """Listen to a device's samples only while it is not too far ahead of the
-        clock.
-        """
+        """Read a device's samples only while it is not too far ahead of the clock."""
         listened = self._selector.get_map()
         for device in self._devices.values():
             connection = device.transmit.samples
@@ -406,9 +409,7 @@ class VirtualRadio(Closing):
                 self._selector.register(connection, selectors.EVENT_READ)
 
     def _read(self, connection: socket.socket, count: int) -> bytes | None:
-        """Return what has come, None if nothing; a connection that was closed is
-        forgotten.
-        """
+        """Return what has come, None if nothing; a closed connection is dropped."""
         try:
             data = connection.recv(count)
         except BlockingIOError:

@@ -1,11 +1,12 @@
-"""The medium as a stream: bursts go in as they come, every receiver takes block after
-block out of it, and the count of samples is the clock.
+"""The medium as a stream: bursts go in, receivers take block after block out.
 
-`Medium` renders one window for one round. Radios know no rounds: they send when they
-are told to, and hear without end. `StreamingMedium` puts both together. A burst begins with the
-next block that is rendered, or where the device's last burst ends. The transmitter's
-bursts each get a path of their own, as packets do in `Medium`; others arrive as they
-are.
+The count of samples is the clock.
+
+`Medium` renders one window for one round. Radios know no rounds: they send at any time,
+and hear without end. `StreamingMedium` puts both together. A burst begins with the next
+block that is rendered, or where the device's last burst ends. Each of the
+transmitter's bursts gets a path of its own, as packets do in `Medium`; others arrive
+unchanged.
 """
 
 from __future__ import annotations
@@ -34,16 +35,16 @@ BLOCK = 1020
 """Samples that are rendered at a time: 0.8 ms."""
 
 FULL_SCALE = 2.0
-"""What a device's largest sample, 1, is on the air: the peaks of a packet of unit
-power are at 1.04, and a device is best not driven beyond 0.5 to 0.7.
+"""What a device's largest sample, 1, is on the air.
+
+A packet of unit power has peaks of 1.04, and a device should not be driven beyond 0.5
+to 0.7.
 """
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """Something that a device sent: which channel, from which sample on, and what
-    arrives of it.
-    """
+    """What arrives of a device's burst: its channel, first sample and samples."""
 
     channel: int
     start: int
@@ -94,8 +95,9 @@ class StreamingMedium:
         self._busy_until = dict.fromkeys(devices, 0)
 
     def send(self, device: str, frequency_hz: float, samples: np.ndarray) -> None:
-        """Put a burst of a device on the air, from the next block on; off the
-        channels' centres nobody hears it.
+        """Put a device's burst on the air, from the next block on.
+
+        Away from the channels' centres nobody hears it.
         """
         channel = channel_at(frequency_hz)
         start = max(self.clock, self._busy_until[device])
@@ -123,8 +125,9 @@ class StreamingMedium:
         self.arrivals.append(Arrival(channel, start, arriving))
 
     def hear(self, device: str, frequency_hz: float) -> np.ndarray:
-        """Return the block that a device hears now; off the channels' centres only
-        the receiver's own noise.
+        """Return the block that a device hears now.
+
+        Away from the channels' centres that is only the receiver's own noise.
         """
         channel = channel_at(frequency_hz)
         medium = self._floor_only if channel is None else self.medium
