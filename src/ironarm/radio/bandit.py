@@ -181,8 +181,7 @@ class RadioBandit(Bandit):
         """
         if self.tier == "analytic":
             if self._laws[arm].average < self.receiver.detect_db - 5:
-                # so far down that the law's normal part is no approximation any more,
-                # and no packet is found
+                # no packet is found this far down, where the law is not accurate
                 return np.full(len(noise), self.missed)
             sinr = self._laws[arm].ppf(noise)
             return np.where(sinr >= self.receiver.detect_db, sinr, self.missed)

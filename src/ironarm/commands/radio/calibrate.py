@@ -12,8 +12,7 @@ from .options import add_acknowledgement, add_config, check_place
 
 HELP = "find the noise levels that put the channels at their means"
 EXAMPLES = (
-    "calibrate --out calibration.json                find the noise levels, from paths that "
-    "nobody knows",
+    "calibrate --out calibration.json                find the noise levels by measuring",
     "run --calibration calibration.json              and use them",
 )
 

@@ -62,14 +62,14 @@ def describe(module: Any, arguments: dict[str, str]) -> dict[str, Any]:
     except RuntimeError as error:
         return {"arguments": text, "error": str(error)}
     try:
-        told: dict[str, Any] = {
+        found: dict[str, Any] = {
             "arguments": text,
             "driver": device.getDriverKey(),
             "hardware": device.getHardwareKey(),
             "info": dict(device.getHardwareInfo()),
         }
         for word, way in (("receive", module.SOAPY_SDR_RX), ("transmit", module.SOAPY_SDR_TX)):
-            told[word] = [
+            found[word] = [
                 {
                     "frequency_hz": _ranges(device.getFrequencyRange(way, channel)),
                     "rate_hz": _ranges(device.getSampleRateRange(way, channel)),
@@ -80,7 +80,7 @@ def describe(module: Any, arguments: dict[str, str]) -> dict[str, Any]:
                 }
                 for channel in range(device.getNumChannels(way))
             ]
-        return told
+        return found
     finally:
         device.close()
 

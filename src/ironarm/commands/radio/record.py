@@ -30,7 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--policy",
         default="EpsilonGreedy(c=10)",
         metavar="POLICY",
-        help="who chooses the channels (default: EpsilonGreedy(c=10))",
+        help="the policy that chooses the channels (default: EpsilonGreedy(c=10))",
     )
     jammer_options.add(parser, rho=RHO)
     parser.add_argument(

@@ -1,12 +1,10 @@
 """Calibration's bench on real devices.
 
 The transmitter, the noise source and the receiver of a configuration all run in this
-process.
-
-Packets go out in trains, because one at a time takes long: noise begins, the train is
-sent within it, and the next one waits until the noise is over. All bursts end by
-themselves, so nothing stays on the air whatever becomes of this process; the devices
-are switched off when the `with` block ends.
+process. Packets are sent in trains, which is faster than one at a time: noise begins,
+the train is sent within it, and the next train waits until the noise is over. All
+bursts end by themselves, so nothing stays on the air if this process dies. The end of
+the `with` block switches the devices off.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ class Heard:
         self._samples = samples
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return so many samples from number `at` on, fewer at the end."""
+        """Return `count` samples from number `at` on, fewer at the end."""
         return self._samples[at or 0 : (at or 0) + count]
 
 
@@ -92,11 +90,11 @@ class DeviceBench:
     def note(self) -> str:
         """Return the devices and their gains, for the calibration file."""
         radios = {"tx": self._transmitter.radio, "noise": self._noise.radio, "rx": self._radio}
-        told = {role: radio.info() for role, radio in radios.items() if radio is not None}
+        reports = {role: radio.info() for role, radio in radios.items() if radio is not None}
         return "; ".join(
             f"{role}: {info.driver} {info.serial}"
             + ("" if info.gain_db is None else f", {info.gain_db:g} dB")
-            for role, info in told.items()
+            for role, info in reports.items()
         )
 
     def measure(self, channel: int, level: float, wander_db: float, packets: int) -> np.ndarray:
@@ -111,7 +109,7 @@ class DeviceBench:
         arrived = measured[measured > self._receiver.floor_db]
         missed = len(measured) - len(arrived)
         if missed <= packets // 50:
-            measured = arrived  # a few would decide the mean; many say that there is too much noise
+            measured = arrived  # a few would spoil the mean; many mean too much noise
         self._say(
             f"channel {channel}, noise level {level:.3g}: {measured.mean():.2f} dB"
             + (f", {missed} of {packets} packets missed" if missed else "")
@@ -146,8 +144,8 @@ class DeviceBench:
                 monotonic() - began < self._noise.symbols / SYMBOL_RATE
                 or not self._noise.levels[channel]
             )
-            # all of it before a look at it: a busy computer may look so slowly that the
-            # radio keeps the rest no longer
+            # Receive everything before searching it: on a busy computer the search may
+            # take longer than the radio keeps samples.
             heard = Heard(self._radio.receive(longest + 2 * STANDARD.length * SPS, at=at))
             if covered:
                 return listen_to_train(heard, self._receiver, numbers, 0, longest)

@@ -43,7 +43,7 @@ def check_devices(config: RadioConfig) -> bool:
                 f"[hardware.devices] names a device for {', '.join(devices)}, but none for "
                 f"{role}. Name one,{without} or leave all of them out to simulate."
             )
-    # some radios can be shared by a receiver and a transmitter
+    # a receiver and a transmitter can share some radios
     sending = [role for role in devices if role in TRANSMITTING]
     for i, role in enumerate(sending):
         for other in sending[:i]:
@@ -70,7 +70,7 @@ def open_radio(config: RadioConfig, role: str, acknowledged: str | None) -> Any:
     digital = table.get("digital_gain", False)
     if not isinstance(digital, bool):
         raise InvalidInput(f"digital_gain in [hardware] must be true or false, got {digital!r}.")
-    # so much a digital gain is unless set
+    # a digital gain is 0 dB unless set
     wanted = table.get("gains_db", {}).get(role, 0.0 if permit and digital else None)
     gain = max(wanted) if isinstance(wanted, list | tuple) else wanted
     if permit and gain is not None:
@@ -101,10 +101,10 @@ def open_radio(config: RadioConfig, role: str, acknowledged: str | None) -> Any:
             frequency_translation_hz=translation,
         )
         unless_all_is_well.callback(radio.close)
-        for centre in config.centres_hz:  # the policy may come to a channel late in the run
+        for centre in config.centres_hz:  # don't fail late in the run
             radio.check_range(centre)
         unless_all_is_well.pop_all()
-    # noise lasts longer than it takes to say that it has begun
+    # jammer and noise source announce their noise before it is over
     return GuardedRadio(
         InBackground(radio, seconds(config, "jam_seconds") / 4)
         if role in ("jammer", "noise")

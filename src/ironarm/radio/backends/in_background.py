@@ -1,7 +1,7 @@
-"""A radio whose long bursts go out while the caller goes on.
+"""A radio that sends long bursts in the background.
 
-A device takes the samples of a burst about as fast as it sends them. A jammer that
-waited for the end of its burst would say that it has begun when all is over.
+A device takes samples about as fast as it sends them. A jammer that waited for the end
+of its burst would announce the burst when it is over.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class InBackground(Closing):
     Parameters
     ----------
     radio : the radio behind it.
-    lead_seconds : how long a burst goes out before the caller goes on.
+    lead_seconds : how long `transmit` waits at most.
     """
 
     def __init__(self, radio: Radio, lead_seconds: float) -> None:
@@ -73,7 +73,7 @@ class InBackground(Closing):
         return self.radio.receive(count, at)
 
     def info(self) -> RadioInfo:
-        """Return what the device says."""
+        """Return what the device reports."""
         return self.radio.info()
 
     def close(self) -> None:

@@ -1,8 +1,7 @@
-"""What a node asks of a radio, simulated or real: tune, set, send, receive, switch off.
+"""What a node asks of a radio: tune, set, send, receive, switch off.
 
-A radio reads back what it set; what the device ignored or rounded beyond use is an
-error, never a silent difference. Times are in samples of the receiver's own clock; None
-is "now".
+A radio reads back what it set. What the device ignored, or rounded too much, is an
+error. Times are in samples of the receiver's own clock; None means now.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ class Radio(Protocol):
         """Send a burst of complex samples; returns when all of it is under way."""
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return so many complex samples."""
+        """Return `count` complex samples."""
 
     def info(self) -> RadioInfo:
         """Return what is set, as read back from the device."""
 
     def close(self) -> None:
-        """Stop sending at once, and let go of the device; may be called twice."""
+        """Stop sending at once, and release the device; may be called twice."""
 
     def __enter__(self) -> Self: ...
 

@@ -98,9 +98,7 @@ class TransmitRules:
 
     @classmethod
     def from_table(cls, table: dict[str, Any] | None) -> TransmitRules:
-        """Return the rules of a table `[hardware]`, or raise an error that says what is
-        missing.
-        """
+        """Return the rules of a table `[hardware]`; the error names a missing key."""
         examples = {
             "bands_mhz": "bands_mhz = [[1199.5, 1202.5]]",
             "max_gain_db": "max_gain_db = 30",
@@ -242,7 +240,7 @@ class GuardedRadio(Closing):
         return self.radio.receive(count, at)
 
     def info(self) -> RadioInfo:
-        """Return what the device says."""
+        """Return what the device reports."""
         return self.radio.info()
 
     def close(self) -> None:

@@ -1,15 +1,15 @@
 """A real radio through SoapySDR, in this process.
 
-What is set is read back, and what the device ignored is an error: a driver may take
-1200 MHz without a word and stay where it was. Rates are also compared with the list of
-what the device can do, because drivers have been seen to repeat any rate they were
-told.
+What is set is read back, and a setting that the device ignored is an error: a driver
+may accept 1200 MHz and stay where it was. Rates are also compared with the device's
+list, because some drivers repeat any rate they are given.
 
-Transmitting needs a permit (`radio/safety.py`). The transmitter is switched on by the
-first burst, and off by `close`, by the end of a `with` block, and when Python ends.
+Transmitting needs a permit (`safety.py`). The first burst switches the transmitter on.
+`close`, the end of a `with` block, and the end of Python switch it off.
 
-Not tested without hardware: gains, rates other than 1.25 MS/s, devices that can only
-send or only receive. Not there: bursts at a given time, antenna selection, LO offsets.
+Untested, because it needs hardware: gains, rates other than 1.25 MS/s, devices that
+only send or only receive. Missing: bursts at a given time, antenna selection, LO
+offsets.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class TransmitPermit(Protocol):
         """Refuse a frequency, on the air or of the device itself, outside the bands."""
 
     def check_gain(self, gain_db: float | None) -> None:
-        """Refuse a gain above the cap, and one that nobody knows: None."""
+        """Refuse a gain above the cap, and an unknown one (None)."""
 
 
 class SoapyRadio(Closing):
@@ -74,15 +74,14 @@ class SoapyRadio(Closing):
     rate_hz : samples a second; 3 a symbol.
     gain_db : of the transmitter if there is a permit, else of the receiver, in dB. None
         leaves the receiver's as it is, and sets the transmitter's to its least.
-    permit : leave to transmit; without it the radio only receives.
-    frequency_translation_hz : what the device is tuned to, less what that is on the
-        air, as behind a transverter; -1180e6 makes 20 MHz of 1200 MHz.
-    settle_seconds : how much of what is received is thrown away after tuning, in
-        seconds of samples.
-    digital_gain : scale what is sent, instead of setting the device's gain: `gain_db`
-        is then the power relative to 1, at most 0 dB. For devices that have no gain;
-        one that has is set to its least gain, which must be within the permit too. A
-        device without a gain transmits only so, or the permit's cap could not be kept.
+    permit : permission to transmit; without it the radio only receives.
+    frequency_translation_hz : the device's frequency minus the one on the air, where a
+        transverter follows; -1180e6 makes 20 MHz of 1200 MHz.
+    settle_seconds : seconds of samples that are thrown away after tuning.
+    digital_gain : scale the samples instead of setting the device's gain. `gain_db` is
+        then the power relative to 1, at most 0 dB. Devices without a gain transmit only
+        this way, because the permit's cap must hold. A device with a gain is set to its
+        least, which must be within the permit too.
     channel : of a device that has several.
 
     Examples
@@ -161,7 +160,7 @@ class SoapyRadio(Closing):
                 )
             self._set_rate(number("rate_hz", rate_hz, above=0))
             if digital_gain and self._has_gain():
-                # it may have been left at any gain, which scaling would come on top of
+                # scaling comes on top of whatever gain the device was left at
                 self._set_device_gain(self._least_gain())
             if gain_db is not None:
                 self.set_gain(gain_db)
@@ -280,7 +279,7 @@ class SoapyRadio(Closing):
         )
 
     def info(self) -> RadioInfo:
-        """Return what the device says it is set to."""
+        """Return what the device reports."""
         device, way = self._open_device(), self._main
         return RadioInfo(
             driver=f"soapy:{device.getDriverKey()}",
@@ -305,15 +304,15 @@ class SoapyRadio(Closing):
         with self._closing:
             if self._let_go:
                 return
-            # done from the last to the first, whatever became of those before: a second
-            # Ctrl-C must not leave the transmitter on
+            # Runs from the last step to the first, even if one of them fails: a second
+            # Ctrl-C must not leave the transmitter on.
             with ExitStack() as steps:
                 steps.callback(self._let_device_go)
                 steps.callback(self._end, self._rx)
                 if self._reader is not None:
                     steps.callback(self._reader.close)
                 steps.callback(self._end, self._tx)
-                # a burst that hangs in the driver is cut off all the same
+                # don't wait longer for a burst that hangs in the driver
                 if self._sending.acquire(timeout=1.0):
                     self._sending.release()
 
@@ -323,8 +322,8 @@ class SoapyRadio(Closing):
             with self._sending:
                 device = self._open_device()
                 stream = self._stream(self._tx)
-                # all that is left: the driver takes as much as it can, and a burst that
-                # comes in one piece has no gap
+                # offer all that is left: the driver takes what it can, and the burst
+                # has no gaps
                 piece = samples[position:]
                 wrote = device.writeStream(
                     stream, [piece], len(piece), self._end_burst, timeoutUs=100_000

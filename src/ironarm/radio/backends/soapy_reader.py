@@ -1,7 +1,7 @@
 """A thread that reads a receiver without pause, and keeps the last seconds.
 
 A radio does not wait: what is not read in time is lost, and with some drivers the
-connection then never recovers. So samples are read whether or not somebody wants them.
+connection then never recovers. So this thread reads all the time.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Reader:
     ----------
     read : called as read(buffer, timeout in microseconds); returns how many samples it
         put there, or a negative code as SoapySDR's readStream does.
-    keep : so many samples are kept at least.
-    silent_seconds : a radio that gives nothing for so long has failed.
+    keep : how many samples are kept at least.
+    silent_seconds : a radio that gives nothing for this long has failed.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Reader:
                     "or keep more seconds."
                 )
             position, parts = self.count, []
-            # mostly the last ones are wanted, and there are thousands
+            # start at the end: mostly the last of thousands of parts are wanted
             for part in reversed(self._parts):
                 position -= len(part)
                 low, high = max(begin - position, 0), min(begin + count - position, len(part))
@@ -82,7 +82,7 @@ class Reader:
         return np.concatenate(parts[::-1]) if parts else np.empty(0, np.complex64)
 
     def wait_until(self, count: int) -> None:
-        """Wait until so many samples were read."""
+        """Wait until `count` samples have been read."""
         with self._changed:
             self._wait_until(count)
 

@@ -86,7 +86,7 @@ class Hub:
         self.round_medium = RoundMedium(medium)
         self.needed = ["tx", "jammer", "rx", *(["noise"] if self.times.noise_node else [])]
         if self.times.noise_node:
-            # the noise source sets it when it is there
+            # until the noise source sets it
             self.round_medium.set_noise((0.0,) * len(CENTRES_HZ))
         self.name = uuid4().hex
         self.seen: dict[str, float] = {}
@@ -146,7 +146,7 @@ class Hub:
                             f"passed over a message from the {NAMES[kind(role)]} that makes no "
                             f"sense: {reason}"
                         )
-                        if "id" in message.fields:  # somebody waits for the answer
+                        if "id" in message.fields:  # the sender waits for an answer
                             self._tell(
                                 role,
                                 {"op": "senseless", "id": message.fields["id"], "reason": reason},
@@ -175,7 +175,7 @@ class Hub:
 
     @property
     def complete(self) -> bool:
-        """Whether all nodes are there."""
+        """Whether all nodes have joined and none is lost."""
         return all(role in self.seen and role not in self.lost for role in self.needed)
 
     def _arrived(self, role: str) -> None:
@@ -200,7 +200,7 @@ class Hub:
         self._look()
 
     def _look(self) -> None:
-        """Look who is missing."""
+        """Check which nodes are missing."""
         now = monotonic()
         for role in self.needed:
             if (
@@ -272,7 +272,7 @@ class Hub:
             self._keep(fields["rounds"])
             self._tell(role, {"op": "kept", **answer})
         elif op == "history" and role == "rx":
-            if self.complete:  # until all are there the receiver waits
+            if self.complete:  # the receiver waits until all nodes have joined
                 self._tell(role, {"op": "history", "history": self._history(), **answer})
         elif op == "watch" and kind(role) == "observer":
             self._tell(role, {"op": "rounds", "rounds": list(self.records.values())})
@@ -331,9 +331,7 @@ class Hub:
             0.0,
             role == "tx",
         )
-        self.round_medium.silence(
-            EMITTERS[role]
-        )  # the same burst twice is one: the first answer was lost
+        self.round_medium.silence(EMITTERS[role])  # a burst sent again replaces the first
         self.round_medium.emit(burst)
         if role == "tx":
             self.sent = self.packet[:2]
@@ -355,7 +353,7 @@ class Hub:
         )
 
     def _keep(self, rounds: list[Any]) -> None:
-        for record in [Round.of(fields, jammed=None) for fields in rounds]:  # all of them, or none
+        for record in [Round.of(fields, jammed=None) for fields in rounds]:  # all or none
             if record.round not in self.records:
                 self.records[record.round] = record._replace(
                     jammed=self.truth.get(record.round)

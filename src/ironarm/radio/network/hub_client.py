@@ -41,17 +41,15 @@ class RunEnded(Exception):
 class HubClient:
     """Talks to the hub.
 
-    It notices when the hub falls silent, says so, and goes on when it returns; after
-    `return_seconds` it gives up with NodeLost.
-
-    A hub of another run is an InvalidInput, and so is a request that the hub finds
-    senseless.
+    It reports when the hub falls silent, and continues when the hub returns. After
+    `return_seconds` it raises NodeLost. It raises InvalidInput if the hub belongs to
+    another run, or finds a request invalid.
 
     Parameters
     ----------
-    config : where the hub is, and the times.
-    role : the node's name: "tx", "jammer", "rx", "noise" or "observer"; of the last
-        there may be several, told apart by a word after a dot.
+    config : the hub's address, and the times.
+    role : "tx", "jammer", "rx", "noise" or "observer". There may be several observers,
+        with different words after a dot.
     on_heard : called with every sign of life of the hub, to feed a watchdog.
     say : called with a line of text when the hub is lost or back; None prints it on
         standard error.
@@ -112,7 +110,7 @@ class HubClient:
         self._socket.send_multipart(encoded(fields, samples))
 
     def next(self, milliseconds: int) -> Message | None:
-        """Return the next message that is no answer, or None after so long."""
+        """Return the next message that is no answer, or None if none comes in time."""
         self.beat()
         if not self._inbox and self._socket.poll(milliseconds):
             self._take()
@@ -167,9 +165,9 @@ class HubClient:
             raise RunEnded(str(message.fields.get("reason", "")), list(self._inbox))
         else:
             self._inbox.append(message)
-            while len(self._inbox) > 100_000:  # nobody reads them
+            while len(self._inbox) > 100_000:  # drop the oldest: there is no reader
                 self._inbox.popleft()
 
     def close(self) -> None:
-        """Let go of the socket; what was told last is still sent."""
+        """Close the socket; the last messages are still sent."""
         self._socket.close()

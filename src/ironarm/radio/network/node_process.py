@@ -2,10 +2,10 @@
 
 It joins the medium's process, does its work, and ends with the run.
 
-A real radio is switched off when the process ends, by an exception or a signal too, and
-when the medium falls silent for `lost_seconds`; then the node ends, and must be started
-again to transmit. Until the medium's first word nothing is transmitted, and the node
-waits for it.
+A real radio is switched off when the process ends, also by an exception or a signal. It
+is switched off too when the medium falls silent for `lost_seconds`; the node then ends,
+and must be started again to transmit. Before the medium's first message the node waits,
+and transmits nothing.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _transmitter(config: RadioConfig, client: HubClient, radio: Any, hardware: b
         client.tell(
             {"op": "announce", "round": round_number, "attempt": attempt, "channel": channel}
         )
-        # the receiver gives up after so long, and asks anew
+        # after this time the receiver gives up, and asks anew
         for _ in range(round(config.ack.timeout_seconds * (config.ack.retries + 1) / 0.05)):
             message = client.next(50)
             if (
@@ -201,7 +201,7 @@ def _noise(config: RadioConfig, client: HubClient, radio: Any, hardware: bool) -
             packet = {name: int(message.fields[name]) for name in ("round", "attempt", "channel")}
             node.act(packet["round"], packet["channel"])
             client.tell({"op": "heard", **packet})
-        if client.hub != hub:  # it has just been started, and knows no levels
+        if client.hub != hub:  # a new hub knows no levels
             hub = client.hub
             client.request({"op": "noise", "levels": node.levels})
 
@@ -287,14 +287,14 @@ def end_on_signals() -> None:
     SIGHUP comes when a terminal or a connection is closed.
     """
     for known in ENDING:
-        # ignored by nohup or a shell, on purpose
+        # nohup or a shell ignores it on purpose
         if not (known.name in ("SIGHUP", "SIGINT") and signal.getsignal(known) == signal.SIG_IGN):
             signal.signal(known, _stopped)
 
 
 def _stopped(number: int, _: Any) -> NoReturn:
-    for other in ENDING:  # the second must not stop what the first began to switch off
-        # not SIG_IGN: Python complains of a signal that came before it was ignored
+    for other in ENDING:  # a second signal must not stop the switching off
+        # not SIG_IGN: Python complains about signals that came before that
         signal.signal(other, _held_off)
     if number == signal.SIGINT:
         raise KeyboardInterrupt

@@ -38,7 +38,7 @@ def observe(
     look : called again and again with whether all nodes have been there; what it raises
         ends the watching.
     """
-    # a name of its own: two observers would otherwise take each other's place
+    # a random name: two observers of one name would replace each other
     client = HubClient(config, f"observer.{secrets.token_hex(4)}", say=say, run=run)
     records: dict[int, Round] = {}
     hub, started = "", False
@@ -49,7 +49,7 @@ def observe(
             started = started or message.fields.get("what") == "started"
             say(str(message.fields.get("text")))
         elif message.op == "rounds":
-            for record in told(message, say):
+            for record in rounds_in(message, say):
                 started = True
                 if record.round not in records:
                     records[record.round] = record
@@ -74,7 +74,7 @@ def observe(
     return [records[number] for number in sorted(records)]
 
 
-def told(message: Message, say: Callable[[str], None]) -> list[Round]:
+def rounds_in(message: Message, say: Callable[[str], None]) -> list[Round]:
     """Return the rounds in a message; invalid ones are reported and skipped."""
     rounds: list[Round] = []
     listed: Any = message.fields.get("rounds")

@@ -1,7 +1,8 @@
 """`ironarm radio run --processes`: all nodes as processes, started from this one.
 
-This process observes the run, and sees when one that it started dies. It never restarts
-one by itself; it says what to type. When it ends, however it ends, the others end too.
+This process watches the run, and notices when a node dies. It doesn't restart nodes; it
+prints the command that does. When this process ends, for whatever reason, the nodes end
+too.
 """
 
 from __future__ import annotations
@@ -84,8 +85,8 @@ class Crew:
             self.running[role].wait()
             self._forget(role)
         command = [sys.executable, "-m", "ironarm", *self._arguments(role), "--with-parent"]
-        # a session of its own: Ctrl-C reaches this process alone, which then stops
-        # them; standard input tells them when it is gone
+        # In a new session, Ctrl-C reaches only this process, which then stops the
+        # nodes. They end when their standard input closes, that is with this process.
         with self._log(role).open("ab") as log:
             self.running[role] = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
@@ -190,8 +191,8 @@ def run_processes(
     on_start : called with the crew when its processes have been started.
     """
     config.check_for_processes()
-    check_devices(config)  # each node would say the same
-    config.medium()  # a calibration that cannot be read likewise
+    check_devices(config)  # fail here rather than in each node
+    config.medium()  # reads the calibration: the same
     began = perf_counter()
     with Crew(config, say, acknowledged) as crew:
         on_start(crew)
@@ -210,7 +211,7 @@ def run_processes(
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody listens at just now."""
+    """Return a free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

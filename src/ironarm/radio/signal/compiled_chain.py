@@ -68,8 +68,8 @@ class CompiledChain:
         keys : the packets' keys, 64-bit words; `randomness.key(seed, trial, round)`
             gives those of `Medium`.
         n0 : noise for each complex sample; one number, or one for each packet.
-        jam : power of a jammer's noise, likewise.
-        wander_db : standard deviation of the packet's level, likewise.
+        jam : power of a jammer's noise; one number, or one for each packet.
+        wander_db : standard deviation of the packet's level; the same.
         rounds : the numbers in the headers; None for 0.
         """
         keys = np.ascontiguousarray(keys, np.uint64)

@@ -78,8 +78,7 @@ def normals_of(out, places, tails):
             q * (((_A3 * r + _A2) * r + _A1) * r + _A0) / (((_B3 * r + _B2) * r + _B1) * r + _ONE)
         )
     for k in range(found):
-        # the clamp keeps the logarithm finite where single precision has rounded to the
-        # very end
+        # the clamp keeps the logarithm finite where rounding has reached the end
         r = math.sqrt(-math.log(max(_HALF - abs(tails[k]), _2_TO_MINUS_33))) - _SHIFT
         z = (((_C3 * r + _C2) * r + _C1) * r + _C0) / ((_D2 * r + _D1) * r + _ONE)
         out[places[k]] = z if tails[k] > 0 else -z

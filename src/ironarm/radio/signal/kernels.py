@@ -165,7 +165,7 @@ def add_noise(c, x, key, variance):
 
 @cold
 def add_packet(c, x, key, round_number, wander_db):
-    """Add a packet to the window as its path brings it."""
+    """Add a packet to the window, through its path."""
     span = 2 * HALF_SPAN
     header = span + 4 * SEGMENT
     write_header(round_number, c.repeats, x.symbols_re[header:], x.symbols_im[header:])
@@ -382,7 +382,7 @@ def receive(c, x):
     first, last = HALF_SPAN * c.sps, (HALF_SPAN + c.places) * c.sps
     for _ in range(PASSES):
         if not (begin >= first and begin <= last and abs(turn) < 4.0):
-            return c.floor_db  # also where something is not a number
+            return c.floor_db  # also if something is NaN
         filter_symbols(c, x, begin, turn)
         refine(c, x)
         begin = min(max(begin - min(max(x.found[3], -0.5), 0.5) * c.sps, first), last)

@@ -10,7 +10,7 @@ are two views of them:
 * *narrowband*: one channel at 2 or 3 samples a symbol, as a receiver tuned to it sees
   it through an ideal channel filter. What other channels carry is not in it.
 * *wideband*: all five at 5 MS/s, 12 samples a symbol, centred at 1201 MHz; `channelise`
-  brings one channel of it to 3 samples a symbol.
+  takes one channel out of it, at 3 samples a symbol.
 
 An `Emission` is something that an emitter sends in a channel: a packet, noise, or any
 samples. The medium gives it the emitter's path gain; a packet also gets its own delay,
@@ -22,8 +22,8 @@ Powers are relative to a packet's: with all gains at 0 dB, a channel with noise 
 the SINR 1/N0. Noise comes from the receiver's own floor, everywhere, and from a noise
 source with a level for each channel.
 
-All randomness is keyed by (seed, trial, round, purpose): a round sounds the same alone
-or in a batch, and whatever else was rendered before.
+All randomness is keyed by (seed, trial, round, purpose): a round doesn't depend on what
+else is rendered.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Samples:
     sps: int
 
     def __post_init__(self) -> None:
-        # one of them would make all that is heard not a number, through the spectrum
+        # one bad sample would spoil all samples, through the spectrum
         if not np.isfinite(self.samples).all():
             raise InvalidInput(
                 "a burst must have finite samples, got "
@@ -280,8 +280,8 @@ class Medium:
 
         `symbols` is how long it listens; None for a packet's window.
 
-        The first emission gets the round's own path (`path`), so let it be the packet;
-        each of the others has its own, by its place in the list.
+        The first emission gets the round's own path (`path`), so it should be the
+        packet. Each of the others has its own, by its place in the list.
         """
         count = (window_symbols(self.format) if symbols is None else symbols) * sps
         packet = key(self.seed, trial, round_number)
@@ -331,8 +331,7 @@ class Medium:
         self, emission: Emission, place: int, packet: np.uint64, sps: int
     ) -> tuple[np.ndarray, int]:
         """Return an emission's samples at the receiver, and their first place."""
-        # the first packet of a round has the round's own path, which `path` tells;
-        # others have theirs
+        # the first emission has the round's own path, which `path` returns
         own = packet if place == 0 else fold(packet, EMITTER + place)
         path = path_of(own, self.wander_db) if emission.moving else Path()
         late = emission.start * sps + path.delay * sps

@@ -8,7 +8,7 @@ This is the reference in NumPy. It receives what nodes, radios and recordings gi
    product. Its largest magnitude is where the packet begins, its angle the carrier
    offset, up to +-13 kHz.
 2. *Filter.* The samples are turned back by the carrier offset, and filtered with the
-   pulse at the packet's own timing, between the samples if need be.
+   pulse at the packet's own timing, between the samples if necessary.
 3. *Refine.* With s the known symbols and s' the slope of the noiseless signal at the
    symbols, the filter's output is g (s + j dw n s + dt s') + noise, if the carrier is
    dw too low and the timing dt too late. All three come from least squares. Filter and
@@ -62,12 +62,12 @@ PASSES = 2
 
 @dataclass(frozen=True)
 class PacketReport:
-    """What the receiver says of one packet.
+    """The receiver's report on one packet.
 
     Attributes
     ----------
-    detected : False if no packet was found; then `sinr_db` is the floor and the rest
-        says nothing.
+    detected : False if no packet was found; then `sinr_db` is the floor, and the rest
+        has no meaning.
     sinr_db : the reward, data-aided, in dB.
     evm : root-mean-square error vector over the gain, 10^(-sinr_db / 20).
     cfo_hz : carrier offset, in Hz.

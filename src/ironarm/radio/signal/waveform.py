@@ -55,8 +55,8 @@ def rrc(t: np.ndarray) -> np.ndarray:
     """
     t = np.asarray(t, dtype=float)
     a = ROLL_OFF
-    # both the middle and the two points where the bottom vanishes are limits; a hair
-    # beside them the formula itself is accurate to 1e-7
+    # The middle, and the two points where the denominator vanishes, are limits. Beside
+    # them the formula is accurate to 1e-7.
     t = np.where(np.abs(t) < 1e-8, 1e-8, t)
     t = np.where(np.abs(np.abs(t) - 1 / (4 * a)) < 1e-8, np.abs(t) + 2e-8, t)
     return (np.sin(np.pi * t * (1 - a)) + 4 * a * t * np.cos(np.pi * t * (1 + a))) / (

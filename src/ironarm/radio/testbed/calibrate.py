@@ -1,18 +1,17 @@
 """Calibration: which noise puts each channel at its target SINR.
 
-Nobody knows the path gains, so calibration measures.
-
-A bench can do one thing: send packets in a channel with the noise source at a level,
-and say what SINRs were measured. Everything is linear in power, so for each channel
+The path gains are unknown, so calibration measures. A bench can do one thing: send
+packets in a channel with the noise source at a level, and return the measured SINRs.
+Everything is linear in power, so for each channel
 
     1 / SINR = floor + slope * level,
 
 where the floor is the receiver's own noise over the packet's power and the slope the
 path gain of the noise source over that of the transmitter. Two measurements give both:
-one with the noise source off and one with it on, at a level that is raised until it
-counts. Then level = (1 / target - floor) / slope. A target above the floor's SINR
-cannot be reached by adding noise; the error says what the floor is. The packets' wander
-is chosen so that the SINR has the wanted spread. Last, all channels are measured again.
+one with the noise source off, and one with it on, at a level that is raised until it
+shows. Then level = (1 / target - floor) / slope. A target above the floor's SINR cannot
+be reached by adding noise; the error names the floor. The packets' wander is chosen so
+that the SINR has the wanted spread. Finally all channels are measured again.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ class SimulatedBench:
         """Send packets; each has a new key."""
         noise = [0.0] * len(CENTRES_HZ)
         noise[channel] = level
-        # the link's packets have unit power: a path gain is so much less noise
+        # packets have unit power, so a path gain divides the noise instead
         n0 = (
             replace(self.medium, noise=noise).n0(channel)
             / self.medium.gain("transmitter", channel) ** 2
@@ -195,7 +194,7 @@ def calibrate(
     spread_db : the standard deviation wanted, in dB.
     packets : sent for each measurement; the mean of 400 is known to 0.05 dB.
     tolerance_db : how far a verified mean may be from its target.
-    note : what to remember in the file, for example devices and cables.
+    note : kept in the file, for example devices and cables.
     centres_hz : of the channels, for the file.
 
     Examples
@@ -295,8 +294,7 @@ def _slope(bench: Bench, channel: int, floor: float, wanted: float, packets: int
                 f"channel {channel} does not react to the noise source at full level; check its "
                 "cable, its frequency and its gain."
             )
-        # while the noise does not show, a hundred times more; then straight to where it
-        # should be
+        # raise the level a hundredfold until the noise shows, then go to the target
         level = min(
             1.0, 100 * level if heard < 2 * floor and heard < wanted else (wanted - floor) / slope
         )

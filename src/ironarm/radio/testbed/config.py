@@ -182,7 +182,7 @@ class RadioConfig:
         whole("rounds", self.rounds, at_least=1, below=2**32)
         whole("seed", self.seed, below=2**63)
         number("round_seconds", self.round_seconds, at_least=0, at_most=1e6)
-        self.policy.constants(CHANNELS, self.rounds)  # refuses what does not fit
+        self.policy.constants(CHANNELS, self.rounds)  # raises if the policy does not fit
         if self.hardware is not None:
             _check_hardware(self.hardware)
 
@@ -272,7 +272,7 @@ class RadioConfig:
         return Medium(levels, medium.floor, medium.gains_db, wander_db, self.seed)
 
     def _calibrated(self) -> tuple[tuple[float, ...], float]:
-        # it brings the compiler along, which most nodes do not need
+        # imported here because it loads Numba, which most nodes don't need
         from .calibrate import Calibration
 
         found = Calibration.load(str(self.calibration))

@@ -41,7 +41,7 @@ NOISE_STREAM, WANDER_STREAM = JAMMER_STREAM + 1, JAMMER_STREAM + 3
 class TxNode:
     """The transmitter: sends the packet of a round in the channel that the ACK names.
 
-    The same ACK twice is one packet.
+    A repeated ACK gives no second packet.
 
     Parameters
     ----------
@@ -49,10 +49,10 @@ class TxNode:
     format : the packets' layout.
     sps : samples to a symbol of the radio.
     centres_hz : of the channels, as the radio knows them.
-    wander_db : standard deviation of the packets' level, in dB, where the path has none
-        of its own.
-    headroom_db : all packets are sent so much weaker, and wander at most so far: none
-        is stronger than the gain allows.
+    wander_db : standard deviation of the packets' level, in dB; 0 where the path adds
+        the wander.
+    headroom_db : all packets are sent this much weaker, and wander at most this far, so
+        that none is stronger than the gain allows.
     seed : of the wander.
     """
 
@@ -73,7 +73,7 @@ class TxNode:
         self._last: tuple[int, int] | None = None
 
     def is_sent(self, round_number: int, attempt: int) -> bool:
-        """Return whether the last packet was that one."""
+        """Return whether that was the last packet sent."""
         return self._last == (round_number, attempt)
 
     def send(self, round_number: int, attempt: int, channel: int) -> None:
@@ -104,18 +104,17 @@ class JammerNode:
     Parameters
     ----------
     strategy : which packets it hits; see `jamming`.
-    seed : of its own stream. What it does in a round depends on the seed, the round and
-        the channel only.
+    seed : of its own random numbers. What it does in a round depends only on the seed,
+        the round and the channel.
     power_db : the power at which it transmits in each channel, in dB.
-    radio : None if somebody else renders the noise, who asks `decide`.
+    radio : None if compiled code renders the noise; it asks `decide`.
     sps : samples to a symbol of the radio.
     symbols : how long it jams; a packet's window by default.
     centres_hz : of the channels, as the radio knows them.
 
     Attributes
     ----------
-    truth : for each round, whether it was jammed. It is for records; no receiver sees
-        it.
+    truth : for each round, whether it was jammed. For records; no receiver sees it.
     """
 
     def __init__(

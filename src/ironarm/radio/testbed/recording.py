@@ -2,9 +2,9 @@
 
 One file has the samples, another describes them in JSON.
 
-Each round is a *capture*, a piece of the recording that says when it was heard:
-`core:global_index` counts samples from the first round on, at two seconds a round, so
-the idle time that is left out is not forgotten. Each packet and each jamming burst is
+Each round is a *capture*, a piece of the recording with its time: `core:global_index`
+counts samples from the first round on, at two seconds a round, including the idle time
+that is left out. Each packet and each jamming burst is
 an *annotation* with its edges in frequency and, as fields of our own, round, channel
 and SINR.
 """
@@ -117,7 +117,7 @@ def record(
             ),
         }
         sigmf.SigMFFile(metadata=json.loads(json.dumps(everything))).validate()
-        meta.unlink(missing_ok=True)  # metadata of an old recording must never describe new samples
+        meta.unlink(missing_ok=True)  # old metadata must never describe new samples
     write_whole(meta, (json.dumps(everything, indent=2) + "\n").encode())
     return meta, len(annotations)
 

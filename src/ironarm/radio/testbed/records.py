@@ -62,24 +62,24 @@ class Round(NamedTuple):
             raise InvalidInput(
                 f"the record of a round must have names and values, got {type(fields).__name__}."
             )
-        told = {
+        record = {
             name: value
             for name, value in {**cls._field_defaults, **fields, **known}.items()
             if name in cls._fields
         }
-        lacking = [name for name in cls._fields if name not in told]
+        lacking = [name for name in cls._fields if name not in record]
         if lacking:
             raise InvalidInput(f"the record of a round lacks {', '.join(lacking)}.")
         for name, most in (("round", MOST_ROUNDS), ("channel", CHANNELS), ("repeats", MOST_ROUNDS)):
-            told[name] = whole(name, told[name], below=most)
+            record[name] = whole(name, record[name], below=most)
         for name in ("sinr_db", "reward", "regret", "ack_ms"):
-            told[name] = number(name, told[name])
-        if not isinstance(told["missed"], bool) or not isinstance(told["jammed"], bool | None):
+            record[name] = number(name, record[name])
+        if not isinstance(record["missed"], bool) or not isinstance(record["jammed"], bool | None):
             raise InvalidInput(
-                f"missed and jammed must be true or false, got {told['missed']!r} and "
-                f"{told['jammed']!r}."
+                f"missed and jammed must be true or false, got {record['missed']!r} and "
+                f"{record['jammed']!r}."
             )
-        return cls(**told)
+        return cls(**record)
 
 
 @dataclass(frozen=True)

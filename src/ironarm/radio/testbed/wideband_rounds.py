@@ -64,7 +64,7 @@ class WidebandRound:
     samples : complex samples.
     packet : first sample and number of samples of the packet.
     jam : the same of the jamming; None if there is none.
-    report : what the receiver says of the packet.
+    report : the receiver's report on the packet.
     """
 
     round: int
@@ -114,8 +114,8 @@ def wideband_rounds(
     ----------
     bandit : the channels; its tier does not matter. It must have five channels.
     attack : a `Jammer`, or a strategy of `jamming`, for which the first round is round
-        0: they decide who is jammed; other attacks do not change the signal.
-    policy : who chooses the channels.
+        0. Other attacks do not change the signal.
+    policy : chooses the channels.
     rounds : how many.
     seed : of everything; the same seed gives the same samples.
     milliseconds : how much of each round is heard, the packet in its middle; a packet

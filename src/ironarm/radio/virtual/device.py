@@ -10,7 +10,7 @@ from .streaming_medium import RATE_HZ
 
 RX_CONTROL, RX_SAMPLES, TX_CONTROL, TX_SAMPLES = range(4)
 UNIT_BYTES = 8 * 1024
-"""What SoapySDR reads at once, unless it is told otherwise."""
+"""What SoapySDR reads at once by default."""
 
 SEGMENT_BYTES = 1400
 """Segments on the loopback have up to 64 kB, and kernels open windows by segments."""
@@ -75,7 +75,7 @@ def window(connection: socket.socket) -> int:
     """
     if not hasattr(socket, "TCP_INFO"):
         return UNIT_BYTES
-    import fcntl  # not everywhere
+    import fcntl  # not on Windows
     import termios
 
     info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)

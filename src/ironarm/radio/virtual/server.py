@@ -1,27 +1,25 @@
 """The virtual radio: a TCP server that SoapySDR's Red Pitaya driver takes for radios.
 
-The simulated medium is between them.
-
-So everything that a real radio goes through (SoapySDR, its driver, streams, threads,
-read-back) runs without a radio. Each device has a port. The driver opens two
-connections to send and two to receive, and says on each first what it is for, as a
-32-bit word:
+All that a real radio goes through (SoapySDR, its driver, streams, threads, read-back)
+runs without a radio, on the simulated medium. Each device has a port. The driver opens
+two connections to send and two to receive. The first 32-bit word on each says what the
+connection is for:
 
     0  control of the receiver        words: a frequency in Hz, or 2^28 + a rate code
     1  samples to the receiver        pairs of 32-bit floats
     2  control of the transmitter
     3  samples from the transmitter
 
-*Time is virtual.* The clock is the count of samples that were delivered. It never runs
-faster than a real radio's, but it waits for a receiver that is slow: on a busy machine
-everything slows down and nothing is lost. `realtime=True` keeps to the wall clock
-instead, as radios do, and drops (and counts) what a receiver does not take in time.
+*Time is virtual.* The clock is the count of delivered samples. It never runs faster
+than a real radio's, and waits for slow receivers: on a busy machine everything slows
+down and nothing is lost. `realtime=True` keeps to the wall clock instead, as radios do,
+and drops (and counts) what a receiver does not read in time.
 
-The driver reads only when all it was asked for has arrived. If the TCP window closes on
-a part of that, it may never open again: the kernel keeps the memory of what was read
-until all that came with it is read too. Therefore samples go out in units of 1024,
-SoapySDR's own default, and only when the window holds a whole one. A client must read
-1024 at once, or parts or multiples of it that the window holds.
+The driver reads only when everything it asked for has arrived. If the TCP window closes
+on a part of that, it may never open again: the kernel keeps the memory of what was read
+until the rest of the segment is read too. So samples go out in units of 1024,
+SoapySDR's default, and only when the window holds a whole unit. A client must read 1024
+samples at once, or parts or multiples of that which the window holds.
 
 The driver's limits: 0 to 60 MHz (hence `TRANSLATION_HZ`), no gain, no time stamps. The
 medium's limit: 1.25 MS/s, one channel.
@@ -177,7 +175,7 @@ class VirtualRadio(Closing):
         if failure is not None:
             raise failure
 
-    # all that follows runs in the server's thread
+    # everything below runs in the server's thread
 
     def _run(self) -> None:
         try:
@@ -212,7 +210,7 @@ class VirtualRadio(Closing):
             if now < due:
                 continue
             if self.realtime:
-                # the server itself was late: what it should have sent is lost
+                # the server was late, and drops what it should have sent
                 while now - due > LATE_SECONDS:
                     for device in self._receivers():
                         device.overflows += 1
@@ -257,9 +255,9 @@ class VirtualRadio(Closing):
         return len(direction.unsent) < UNIT_BYTES
 
     def _take_in(self, seconds: float | None) -> None:
-        """Wait for whatever comes, at most so long.
+        """Wait for input, at most so many seconds, and handle it.
 
-        Samples are taken first and settings after them: a setting that was sent before
+        Samples are read first and controls after them: a control that was sent before
         the samples then counts for them.
         """
         readable = {key.fileobj for key, _ in self._selector.select(seconds)}
@@ -274,12 +272,12 @@ class VirtualRadio(Closing):
         for device, samples in bursts:
             self._send(device, samples)
         for device in self._devices.values():
-            if device.receive.samples in readable:  # nothing is expected there: it was closed
+            if device.receive.samples in readable:  # readable only when closed
                 self._read(device.receive.samples, 4096)
             if device.listener in readable:
                 try:
                     connection, _ = device.listener.accept()
-                except (BlockingIOError, ConnectionError):  # it has gone away again
+                except (BlockingIOError, ConnectionError):  # the client has gone
                     continue
                 connection.setblocking(False)
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -293,7 +291,7 @@ class VirtualRadio(Closing):
         self._hold_back()
 
     def _introduce(self, connection: socket.socket, device: Device) -> None:
-        """Read what a connection is for."""
+        """Read what a new connection is for."""
         word = self._read(connection, 4)
         if not word:
             return
@@ -308,7 +306,7 @@ class VirtualRadio(Closing):
         del self._strangers[connection]
         direction = device.directions[role // 2]
         if role == TX_SAMPLES and direction.samples is not None:
-            # a driver that closes after each burst has already opened again
+            # the driver closed after its last burst, and has opened again
             self._send(device, self._burst(direction))
         old = direction.samples if role % 2 else direction.control
         if old is not None:
@@ -333,7 +331,7 @@ class VirtualRadio(Closing):
             self._standing_until = monotonic() + QUIET_SECONDS
 
     def _take_control(self, direction: Direction) -> None:
-        """Read all settings that have come."""
+        """Read all control words that have come."""
         if direction.control is None:
             return
         direction.words += self._read(direction.control, 4096) or b""
@@ -422,7 +420,7 @@ class VirtualRadio(Closing):
 
     def _complain(self, text: str, connection: socket.socket | None) -> None:
         self.complaints.append(text)
-        if connection is None:  # it was closed meanwhile
+        if connection is None:  # already closed
             return
         for device in self._devices.values():
             for direction in device.directions:
@@ -440,8 +438,8 @@ class VirtualRadio(Closing):
                 if direction.samples is connection:
                     direction.samples, direction.unsent = None, b""
                 elif direction.control is connection:
-                    # what was set stays: a driver may open, send and close before
-                    # anything was read here
+                    # keep what was set: a driver may open, send and close before
+                    # anything is read here
                     direction.control = None
 
     def _close_sockets(self) -> None:

@@ -87,7 +87,7 @@ class StreamingMedium:
             )
         self.medium, self.devices = medium, tuple(devices)
         self.clock = 0
-        """Samples that were rendered so far."""
+        """Samples rendered so far."""
         self.arrivals: list[Arrival] = []
         self._silent = replace(medium, noise=(0.0,) * len(CENTRES_HZ), floor=0.0)
         self._floor_only = replace(medium, noise=(0.0,) * len(CENTRES_HZ))
@@ -112,7 +112,7 @@ class StreamingMedium:
             moving=device == "transmitter",
         )
         symbols = len(samples) // SPS + DELAY_SYMBOLS + 2
-        # as trial and round, the device and the number of its burst: the same run gives
+        # keyed by the device and the number of its burst, so that the same run gives
         # the same paths
         arriving = self._silent.narrowband(
             channel,
