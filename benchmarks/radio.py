@@ -3,8 +3,10 @@
 A packet has 392 symbols (320 known, 72 of header). Narrowband rows go from the
 transmitter's symbols to the measured SINR, at 2 samples a symbol. The wideband row is
 the receiving half: it takes one of the five channels out of a recording at 5 MS/s, and
-measures the packet there in compiled code. Compilation is not counted. The closed loop is `ia.simulate` of one policy for 2,000
-rounds, each reward a packet through the signal-level chain, a jammer included.
+measures the packet there in compiled code. Compilation is not counted.
+
+The closed loop is `ia.simulate` of one policy for 2,000 rounds, each reward a packet
+through the signal-level chain, with a jammer.
 """
 
 from __future__ import annotations

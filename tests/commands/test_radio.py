@@ -1,5 +1,6 @@
-"""`ironarm radio` runs, calibrates and starts nodes; mistakes get a sentence and
-exit code 2.
+"""`ironarm radio`, all of its verbs: what they do, print and refuse.
+
+It covers the modules of `commands/radio/`; a mistake gets a sentence and exit code 2.
 """
 
 import io
@@ -37,9 +38,7 @@ SHORT = [
 
 
 def test_a_run_prints_lines_and_a_summary(tmp_path, capsys):
-    """Piped: ten lines on standard error while it runs, the summary on standard
-    output; the file has all rounds.
-    """
+    """The summary goes to standard output, lines to standard error."""
     assert main([*SHORT, "--save", str(tmp_path / "run.json")]) == 0
     captured = capsys.readouterr()
     result = RunRecord.load(tmp_path / "run.json")
@@ -58,9 +57,7 @@ def test_a_run_prints_lines_and_a_summary(tmp_path, capsys):
 
 
 def test_the_summary_names_rho_only_where_it_has_an_effect_and_counts_in_english(capsys):
-    """A list with a probability for each channel has no rho; one packet is not 1
-    packets.
-    """
+    """A list with a probability for each channel has no rho; "1 packet" is singular."""
     assert (
         main(
             [

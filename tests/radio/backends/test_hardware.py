@@ -1,6 +1,4 @@
-"""The nodes as processes, each with a device of SoapySDR, with the virtual radio
-where the hardware would be.
-"""
+"""Nodes as processes, each with a SoapySDR device served by the virtual radio."""
 
 import json
 import tomllib
@@ -95,8 +93,9 @@ def test_a_packets_noise_is_over_before_the_next():
 
 
 def test_devices_are_checked_before_anything_is_started():
-    """By the process that would start the nodes: one too few, one for two nodes, a
-    calibration that is not there.
+    """One device too few, one for two nodes, and a missing calibration are refused.
+
+    The process that would start the nodes refuses them.
     """
     four = {"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}
     for devices, more, message in (

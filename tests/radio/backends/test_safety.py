@@ -1,5 +1,6 @@
-"""Nothing is transmitted on hardware before bands, gain cap, set-up and
-acknowledgement are given; everything is switched off at the end.
+"""Nothing transmits on hardware without permission, and everything is switched off.
+
+Permission needs bands, a gain cap, the set-up and an acknowledgement.
 """
 
 import math
@@ -38,8 +39,9 @@ BURST = np.ones(8, complex)
     ],
 )
 def test_incomplete_rules_are_refused(change, message):
-    """With what is missing or wrong, and what to write; on the air nothing goes at
-    1200 MHz, licence or not.
+    """The error names what is missing or wrong, and what to write.
+
+    At 1200 MHz nothing may go on the air, with or without a licence.
     """
     table = (
         None
@@ -82,9 +84,7 @@ def radio(permit=...):
 
 
 def test_a_guarded_radio_stays_within_its_permit():
-    """A frequency whose channel leaves the band, and a gain above the cap, are
-    refused and not set.
-    """
+    """A frequency outside the band and a gain above the cap are refused and not set."""
     medium, guarded = radio()
     guarded.tune(1201.5e6)
     guarded.set_gain(30)

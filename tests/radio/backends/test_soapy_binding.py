@@ -1,5 +1,6 @@
-"""Where SoapySDR is missing or cannot be loaded, the error says what to do; no
-package is needed for these tests.
+"""The error says what to do where SoapySDR is missing or cannot be loaded.
+
+These tests need no package.
 """
 
 import argparse

@@ -1,6 +1,4 @@
-"""The gain of a device, with a stand-in for SoapySDR: the virtual radio's driver has
-no gain.
-"""
+"""The gain of a device; a stand-in for SoapySDR has one, the virtual radio has not."""
 
 from types import SimpleNamespace
 
@@ -116,8 +114,9 @@ def test_digital_gain_is_true_or_false():
 
 
 def test_a_device_behind_a_transverter_says_where_it_is_itself(device, capsys):
-    """Its own frequency must be allowed as well: only the operator can know whether
-    a transverter is there.
+    """The device's own frequency must be allowed too.
+
+    Only the operator knows whether there is a transverter.
     """
     table = {
         "bands_mhz": [[1198, 1204], [19, 23]],

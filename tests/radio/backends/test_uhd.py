@@ -1,5 +1,6 @@
-"""UHD, the driver of USRPs, in a process of the system's Python, sends and receives
-our packets through SoapySDR and the virtual radio.
+"""UHD, the driver of USRPs, sends and receives our packets through SoapySDR.
+
+It runs in a process of the system's Python, on the virtual radio.
 """
 
 from itertools import groupby
@@ -24,8 +25,9 @@ BURSTS = 4
 
 
 def test_uhd_sends_and_receives_our_packets(tmp_path):
-    """Every burst arrives with its number, each within 1.5 dB of the channel's 28 dB
-    (6 standard deviations).
+    """Every burst arrives with its number, within 1.5 dB of the channel's 28 dB.
+
+    That is 6 standard deviations.
     """
     if (
         not Path(SYSTEM_PYTHON).exists()

@@ -109,8 +109,9 @@ def test_a_burst_that_is_not_finite_is_refused(bad, capsys):
 def test_a_packet_on_hardware_must_be_sent_while_its_noise_lasts(
     noise_node, hit, waited, covered, monkeypatch, capsys
 ):
-    """That is jam_seconds, 0.1, from the announcement on; where no noise belongs to
-    it any time will do. One that was late is reported.
+    """It must last jam_seconds, 0.1, from the announcement on; lateness is reported.
+
+    A packet without noise may take any time.
     """
     now = [100.0]
     monkeypatch.setattr("ironarm.radio.network.hub.monotonic", lambda: now[0])
@@ -198,9 +199,7 @@ def test_a_request_that_makes_no_sense_is_answered():
 
 
 def test_nodes_of_another_run_are_refused(capsys):
-    """They are told so and counted for nothing; a line on standard error names them
-    once.
-    """
+    """They are refused and not counted; standard error names each once."""
     hub = Hub(RadioConfig.of({"processes": {"port": 0}}), run="mine")
     hub._socket.close()
     strangers = ["yours/jammer", "yours/jammer", "yours/mine/tx", "/tx"]

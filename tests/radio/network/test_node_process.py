@@ -1,5 +1,6 @@
-"""A node's process switches its device off when it is told to end, and when the
-medium falls silent; it waits for a medium that is not there yet.
+"""A node switches its device off when it is ended, and when the medium is silent.
+
+It waits for a medium that has not started yet.
 """
 
 import json

@@ -1,6 +1,4 @@
-"""Who watches a run hears of all its rounds, also of those before it came, and
-disturbs nobody.
-"""
+"""Observers get all rounds of a run, also those before they joined."""
 
 import subprocess
 import sys
@@ -10,16 +8,14 @@ from types import SimpleNamespace
 from ironarm.radio.network.hub import Hub
 from ironarm.radio.network.hub_client import HubClient
 from ironarm.radio.network.messages import Message, encoded
-from ironarm.radio.network.observer import observe, told
+from ironarm.radio.network.observer import observe, rounds_in
 from ironarm.radio.network.processes import free_port
 from ironarm.radio.testbed.config import RadioConfig
 from ironarm.radio.testbed.records import Round, RunRecord
 
 
 def test_two_observers_and_a_late_one_hear_all_rounds(tmp_path):
-    """None takes the place of another; the command shows, sums up and saves the
-    rounds.
-    """
+    """Two observers don't replace each other; `watch` shows and saves the rounds."""
     configured = RadioConfig.of(
         {"rounds": 3, "processes": {"port": free_port(), "noise_node": False}}
     )
@@ -28,10 +24,13 @@ def test_two_observers_and_a_late_one_hear_all_rounds(tmp_path):
     config, saved = tmp_path / "bench.toml", tmp_path / "run.json"
     config.write_text(f"rounds = 3\n[processes]\nport = {configured.processes.port}\n")
     rx = HubClient(configured.processes, "rx")
-    keep = lambda number: rx.request(
-        {"op": "record", "rounds": [Round(number, 0, 41.0, None, False, 41.0, 0.0)._asdict()]},
-        seconds=20,
-    )  # noqa: E731
+
+    def keep(number):
+        return rx.request(
+            {"op": "record", "rounds": [Round(number, 0, 41.0, None, False, 41.0, 0.0)._asdict()]},
+            seconds=20,
+        )
+
     heard, came = {0: [], 1: []}, threading.Barrier(3)
 
     def watch(place):
@@ -103,10 +102,10 @@ def test_the_observer_passes_over_what_it_does_not_know():
     """Unknown fields silently, records without sense with a sentence."""
     said = []
     good = {**Round(0, 2, 35.0, None, False, 35.0, 6.0)._asdict(), "colour": "red"}
-    assert told(Message({"rounds": [good, {"round": 1}, 7]}, b""), said.append) == [
+    assert rounds_in(Message({"rounds": [good, {"round": 1}, 7]}, b""), said.append) == [
         Round(0, 2, 35.0, None, False, 35.0, 6.0)
     ]
-    assert told(Message({}, b""), said.append) == []
+    assert rounds_in(Message({}, b""), said.append) == []
     assert [" ".join(text.partition("of a round ")[2].split()[:3]) for text in said] == [
         "lacks channel, sinr_db,",
         "must have names",

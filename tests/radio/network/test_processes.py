@@ -1,5 +1,6 @@
-"""The testbed as separate processes over ZeroMQ: who dies is noticed and reported,
-the run goes on or ends cleanly, and no process is left.
+"""Nodes as processes over ZeroMQ: deaths are reported, and no process is left.
+
+The run continues when a node returns, and otherwise ends cleanly.
 """
 
 import os
@@ -49,9 +50,7 @@ def is_alive(pid):
 
 
 class Killer:
-    """Kills nodes in the middle of a run, and starts each again when it was reported
-    lost.
-    """
+    """Kills nodes in the middle of a run, and restarts those that are reported lost."""
 
     def __init__(self, kills, start_again=True):
         self.kills, self.start_again, self.said, self.pids, self.killed = (
@@ -84,8 +83,9 @@ class Killer:
 
 
 def test_every_node_may_be_killed_and_come_back():
-    """Four processes, 50 rounds, each of them killed once: noticed, reported, gone
-    on; no round is lost or counted twice, and the packets are those of a run in one
+    """Each of four processes is killed once in 50 rounds, and the run continues.
+
+    No round is lost or counted twice, and the packets are those of a run in one
     process.
     """
     killer = Killer({8: "jammer", 19: "tx", 28: "rx", 39: "medium"})
@@ -120,9 +120,7 @@ def test_every_node_may_be_killed_and_come_back():
 
 @pytest.mark.parametrize(("role", "name"), [("medium", "medium"), ("noise", "noise source")])
 def test_who_does_not_return_ends_the_run(role, name):
-    """With a sentence that says who, after the configured time; nobody is left
-    behind.
-    """
+    """After the configured time, with a sentence that names the node."""
     killer = Killer({10: role}, start_again=False)
     with pytest.raises(NodeLost, match=f"the {name} did not return within 0.5 s"):
         run_processes(
@@ -141,8 +139,9 @@ def test_who_does_not_return_ends_the_run(role, name):
 )
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_orphans(how, tmp_path):
-    """After Ctrl-C or SIGTERM, which leave no file either, and even when the process
-    that started them is killed.
+    """After Ctrl-C, after SIGTERM, and when the first process is killed.
+
+    The first two leave no files either.
     """
     files = tmp_path / "temporary"
     files.mkdir()
@@ -192,9 +191,7 @@ def test_no_orphans(how, tmp_path):
 
 
 def test_a_node_of_another_run_is_told_so_and_ends(capfd):
-    """The medium goes on; and a name that cannot be one is refused before anything
-    is sent.
-    """
+    """The medium continues; an invalid name is refused before anything is sent."""
     own = RadioConfig.of({"processes": {**TIMES, "port": free_port()}})
     hub = Hub(own, "mine")
     thread = threading.Thread(target=hub.serve)
@@ -226,9 +223,7 @@ def test_a_node_of_another_run_is_told_so_and_ends(capfd):
 
 
 def test_a_dead_node_can_be_started_again_as_it_was():
-    """The line to type has the run's name and the word that transmitting needs; why
-    it died is in its last words.
-    """
+    """The command has the run's name and the acknowledgement; last words say why."""
     said = []
     crew, other = Crew(configured(), said.append, "conducted"), Crew(configured())
     crew._log("tx").write_text("tx: one\nironarm: the gain is above the cap.\n")

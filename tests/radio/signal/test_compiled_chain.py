@@ -1,4 +1,4 @@
-"""The compiled chain is the NumPy chain: same SINRs, and any batch gives the same bits."""
+"""The compiled chain gives the NumPy chain's SINRs, in batches of any size."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,6 @@
-"""The measured SINR is the true one: bias, spread, symbol errors and decisions as
-theory says; a missed packet is an outcome of its own.
+"""The measured SINR is the true one, in bias, spread, symbol errors and decisions.
+
+A missed packet is an outcome of its own.
 """
 
 import math
@@ -39,9 +40,10 @@ def packets(sinr_db, count, seed=3, sps=2):
 
 @pytest.mark.parametrize("sinr_db", [5, 7.5, 10, 16, 28, 35, 41])
 def test_bias_and_spread(sinr_db):
-    """Bias at most 0.1 dB from 5 to 41 dB; spread 4.343 sqrt(psi_1(N - 2)), with the
-    gain's share at low SINR, within 5 % (4.5 standard errors: false alarm 1e-5
-    each).
+    """Bias at most 0.1 dB from 5 to 41 dB, spread as the formula within 5 %.
+
+    The spread is 4.343 sqrt(psi_1(N - 2)), with the gain's share at low SINR. 5 % is
+    4.5 standard errors: false alarm 1e-5 each.
     """
     sinr = CompiledChain().sinr(KEYS, 10 ** (-sinr_db / 10))
     assert abs(sinr.mean() - sinr_db) < 0.1
@@ -54,18 +56,16 @@ def test_bias_and_spread(sinr_db):
 
 
 def test_the_residual_has_n_minus_2_degrees_of_freedom():
-    """Four real numbers are fitted, so the mean is right to 0.007 dB (four standard errors).
+    """The mean is right to 0.007 dB, four standard errors, because N - 2 is.
 
-    With N - 1 instead it would be 0.014 dB too high.
+    With N - 1 it would be 0.014 dB too high.
     """
     sinr = CompiledChain().sinr(words(key(12), 20_000), 10**-2.0)
     assert sinr.mean() == pytest.approx(20 + estimator_bias(320), abs=0.007)
 
 
 def test_what_the_report_says():
-    """Round, checksum, timing, carrier offset and gain are those of the path, in the
-    NumPy chain at both rates.
-    """
+    """Round, checksum, timing, carrier and gain are the path's, at both rates."""
     for sps in (2, 3):
         medium = Medium(noise=[1e-6] * 5, seed=8, gains_db={"transmitter": (-30,) * 5})
         for i in range(5):
@@ -89,9 +89,10 @@ def test_what_the_report_says():
 
 
 def test_symbol_errors_and_decisions_as_theory_says():
-    """At 7 dB: symbol error rate 2Q - Q^2 with Q = Q(sqrt(SINR)), and the
-    decision-directed reading's closed form (five standard errors: false alarm under
-    1e-6).
+    """Symbol errors and the decision-directed reading have their closed forms at 7 dB.
+
+    The error rate is 2Q - Q^2 with Q = Q(sqrt(SINR)). Five standard errors: false alarm
+    under 1e-6.
     """
     q = norm.sf(math.sqrt(10**0.7))
     rate, errors, count, readings = 2 * q - q * q, 0, 0, []
@@ -109,9 +110,7 @@ def test_symbol_errors_and_decisions_as_theory_says():
 
 @pytest.mark.parametrize("sinr_db", [0, 3, 5, 10, 20])
 def test_decision_directed_bias(sinr_db):
-    """On plain symbols without synchronisation the closed form holds to 0.02 dB
-    (200,000 symbols).
-    """
+    """The closed form holds to 0.02 dB on 200,000 symbols without synchronisation."""
     symbols = np.exp(0.25j * np.pi) + 10 ** (-sinr_db / 20) * complex_normals(key(5), 200_000)
     assert decision_directed_db(symbols) == pytest.approx(
         decision_directed_theory_db(sinr_db), abs=0.02
@@ -119,8 +118,9 @@ def test_decision_directed_bias(sinr_db):
 
 
 def test_missed_packets():
-    """Noise alone, silence, too few samples and broken samples are missed and read
-    the floor, far below any packet; the compiled chain says the same.
+    """Noise, silence, too few samples and broken samples are missed and read the floor.
+
+    The compiled chain agrees.
     """
     receiver = Receiver(floor_db=-25)
     samples = complex_normals(key(1), 900)
@@ -142,9 +142,7 @@ def test_missed_packets():
 
 
 def test_settings_that_cannot_be():
-    """A rate that the receiver does not have; a floor above what it detects; windows
-    of another length.
-    """
+    """An unknown rate, a floor above what it detects, windows of another length."""
     with pytest.raises(InvalidInput, match="channelise"):
         Receiver(sps=12)
     with pytest.raises(InvalidInput, match="floor_db"):

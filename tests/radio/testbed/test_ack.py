@@ -35,8 +35,9 @@ def test_the_same_ack_twice_is_one_packet():
 
 
 def test_requests_and_answers_are_lost_alike():
-    """Of 1,000 tries half arrive, and half of the others were heard all the same:
-    each within four standard errors.
+    """Of 1,000 tries half arrive, and half of the others were heard nevertheless.
+
+    Each within four standard errors.
     """
     heard = []
     link = InProcessAck(lambda *request: heard.append(request), loss=0.5, retries=0, seed=1)
@@ -73,8 +74,9 @@ def test_a_late_answer_is_not_taken_for_the_next():
 
 
 def test_acks_over_zeromq():
-    """Latency is told; an answer that is lost is asked for again, one to an older
-    request is passed over; nonsense is not answered.
+    """Latency is reported, lost answers are asked for again, late ones are ignored.
+
+    Nonsense is not answered.
 
     A packet that was not sent as it should be counts as lost at once, and so does an
     ACK without a server, after its tries.

@@ -22,9 +22,10 @@ def configured(**changes):
 
 
 def test_a_closed_loop_is_the_same_with_radios():
-    """Samples through radios give the choices and the SINRs of the compiled chain:
-    clean ones to 0.1 dB, jammed ones in the mean (noise of its own, 0.45 dB apart in
-    spread).
+    """Nodes with radios make the same choices and measure the compiled chain's SINRs.
+
+    Clean ones agree to 0.1 dB, jammed ones in the mean: their noise differs, by 0.45 dB
+    in spread.
     """
     compiled, radios = run(configured()), run(configured(), RadioTestbed(configured()))
     assert radios.channels.tolist() == compiled.channels.tolist()
@@ -39,9 +40,7 @@ def test_a_closed_loop_is_the_same_with_radios():
 
 
 def test_records_and_summary_add_up():
-    """Regret from the configured means, not from rewards; jammed packets read the
-    configured SINR.
-    """
+    """Regret comes from the configured means; jammed packets read their SINR."""
     result = run(configured(rounds=1000, jammer={"rho": 0.3}))
     assert [record.round for record in result.rounds] == list(range(1000))
     assert np.allclose(
@@ -63,9 +62,7 @@ def test_records_and_summary_add_up():
 
 
 def test_the_agent_never_sees_the_jammer():
-    """What it learns is the SINR alone: the same rewards, fed to a bare agent, give
-    the same choices.
-    """
+    """It learns only the SINR: a bare agent with the same rewards makes its choices."""
     result = run(configured(jammer={"rho": 0.3, "strategy": "best"}))
     agent = ia.Agent(ia.MedEUCB(block=90), arms=5, seed=5)
     for record in result.rounds:
@@ -86,9 +83,7 @@ def test_missed_packets_are_an_outcome_with_a_floor_reward():
 
 
 def test_a_lost_ack_repeats_the_round_and_feeds_nothing():
-    """With three quarters of the tries lost: same channels, same rewards as without
-    losses, some rounds repeated.
-    """
+    """With three quarters of the tries lost, channels and rewards are the same."""
     lossless, lossy = run(configured()), run(configured(ack={"loss": 0.75, "retries": 1}))
     assert [record[:7] for record in lossy.rounds] == [record[:7] for record in lossless.rounds]
     repeats = [record.repeats for record in lossy.rounds]

@@ -21,9 +21,7 @@ def configured(**changes):
     [("any", 0.2, 5), ("best", 0.2, 1), ([0, 0.2, 0.2, 0, 0], 0.9, 2)],
 )
 def test_strategies(strategy, rho, channels):
-    """Hit the right channels, as often as they say; the jammer's choice in a round
-    does not depend on what came before.
-    """
+    """They hit their channels as often as they should, whatever came before."""
     jammer = JammerNode(strategy_of(configured(jammer={"strategy": strategy, "rho": rho})), seed=3)
     hits = np.array(
         [[jammer.decide(number, channel) for number in range(2000)] for channel in range(5)]

@@ -35,8 +35,9 @@ class Sent:
 
 @pytest.mark.parametrize("node", ["noise", "jammer"])
 def test_noise_has_its_level_in_the_channel_and_nothing_outside(node):
-    """Within 5 % (40,000 values: ten standard errors); beside the channel a band
-    list may end. A level of 0 is silence.
+    """Within 5 % in the channel (ten standard errors), and a level of 0 is silence.
+
+    A list of allowed bands may end beside the channel.
     """
     radio, centres = Sent(), [433e6 + channel * 500e3 for channel in range(5)]
     if node == "noise":
@@ -60,8 +61,9 @@ def test_noise_has_its_level_in_the_channel_and_nothing_outside(node):
 
 
 def test_a_transmitter_that_wanders_is_never_stronger_than_its_gain_allows():
-    """The levels in dB have the mean -headroom and the spread asked for (2,000
-    packets: 5 standard errors), and are at most 0.
+    """Levels are at most 0 dB, with the mean -headroom and the spread asked for.
+
+    2,000 packets: 5 standard errors.
     """
     node = TxNode(Sent(), wander_db=1.0, headroom_db=3.0, seed=4)
     plain = np.linalg.norm(TxNode(Sent()).packet(0))

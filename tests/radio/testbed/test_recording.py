@@ -1,6 +1,4 @@
-"""Recordings are SigMF by the judgement of sigmf's own validator, and hold what was
-heard.
-"""
+"""Recordings pass sigmf's own validator, and hold what was heard."""
 
 import json
 import shutil
@@ -39,8 +37,9 @@ def validate(meta):
 
 @pytest.mark.parametrize("form", ["ci16_le", "cf32_le"])
 def test_a_recording_is_valid_and_reads_back(tmp_path, form, capsys):
-    """Every packet is where its annotation says: the receiver finds its round there,
-    in the annotated channel; jammed packets read as low as they are said to.
+    """The receiver finds every packet where its annotation says.
+
+    Jammed packets read as low as they should.
     """
     assert (
         command(

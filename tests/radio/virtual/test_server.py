@@ -1,6 +1,4 @@
-"""The virtual radio speaks the Red Pitaya's protocol; the client here is a plain
-socket, no package is needed.
-"""
+"""The virtual radio speaks the Red Pitaya's protocol, to a plain socket here."""
 
 import contextlib
 import fcntl
@@ -121,8 +119,9 @@ def test_a_burst_goes_from_one_device_to_another(channel):
 
 
 def test_other_channels_are_not_heard():
-    """Neither a burst in another channel nor one between the channels; between them
-    there is only the receiver's own floor.
+    """Bursts in another channel or between channels are not heard.
+
+    Between the channels there is only the receiver's own floor.
     """
     with (
         VirtualRadio(MEDIUM) as virtual,
@@ -164,9 +163,7 @@ def test_samples_may_come_in_pieces_of_any_length(monkeypatch):
 
 
 def test_two_devices_send_at_once():
-    """A jammer's noise, which begins before the packet and ends after it, sets the
-    SINR; the spread is 0.28 dB.
-    """
+    """A jammer's noise around the packet sets its SINR; the spread is 0.28 dB."""
     noise = np.random.default_rng(5).normal(scale=np.sqrt(0.5 * 10 ** (-0.75)), size=(2, 250_000))
     with (
         VirtualRadio(MEDIUM) as virtual,
@@ -181,8 +178,9 @@ def test_two_devices_send_at_once():
 
 
 def test_virtual_time_waits_for_a_slow_receiver():
-    """The clock stands still while nobody reads, and then goes on without a gap:
-    what comes is what the medium says, sample by sample.
+    """The clock stands still while nobody reads, then continues without a gap.
+
+    What comes is what the medium renders, sample by sample.
     """
     with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual) as ears:
         first = ears.receive(5 * BLOCK)
