@@ -2,7 +2,7 @@
 
 Some modules have no file of their own:
 
-* `signal/kernels`, `kernel_parts` and `randomness`: `signal/test_compiled_chain.py`;
+* `signal/randomness` and all `kernel` modules: `signal/test_compiled_chain.py`;
 * `testbed/round_loop` and `records`: `testbed/test_closed_loop.py`;
 * `testbed/rx_agent`: `testbed/test_nodes.py`;
 * `testbed/wideband_rounds`: `testbed/test_recording.py` and `test_figures.py`;

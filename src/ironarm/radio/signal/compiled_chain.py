@@ -12,13 +12,7 @@ import numpy as np
 from ...engine.machine import compiled
 from ...errors import InvalidInput
 from . import kernels
-from .kernels import (
-    BANK_ROWS,
-    EACH,
-    PAD,
-    Tables,
-    Workspace,
-)
+from .kernel_parts import BANK_ROWS, EACH, PAD, Tables, Workspace
 from .medium import window_symbols
 from .receiver import Receiver, design, segment_template
 from .waveform import HALF_SPAN, rrc
@@ -32,7 +26,7 @@ class CompiledChain:
     fraction of the time; a test compares the two.
 
     A packet depends on its key, noise, jamming and wander alone, so batches of any size
-    give the same numbers, bit for bit. Threads may share a link.
+    give the same numbers, bit for bit. Threads may share it.
 
     Parameters
     ----------
@@ -42,10 +36,10 @@ class CompiledChain:
     --------
     >>> from ironarm.radio.signal.randomness import key
     >>> keys = np.array([key(1, 0, i) for i in range(100)])
-    >>> link = CompiledChain()
+    >>> chain = CompiledChain()
     >>> clean, jammed = (
-    ...     link.sinr(keys, n0=10**-4.1),
-    ...     link.sinr(keys, n0=10**-4.1, jam=0.1),
+    ...     chain.sinr(keys, n0=10**-4.1),
+    ...     chain.sinr(keys, n0=10**-4.1, jam=0.1),
     ... )
     >>> round(float(clean.mean()), 1), round(float(jammed.mean()), 1)
     (41.0, 10.0)

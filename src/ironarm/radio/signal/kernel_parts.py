@@ -1,4 +1,4 @@
-"""The inner loops of `kernels.py`: normal numbers, carriers, filters.
+"""What the compiled kernels share: tables, memory, and the inner loops.
 
 Complex numbers are two arrays in single precision.
 
@@ -10,11 +10,18 @@ vectorises twice as wide. The two agree to 2e-5; a test compares them.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ...marks import cold
 from .randomness import mix
+
+PAD = 16
+BANK_ROWS = 16
+"""Rows of the table of pulses for each sample of delay."""
+EACH = 48
+"""Taps of each phase of the pulse: 2 * HALF_SPAN + 1, then zeros, a multiple of 8."""
 
 _32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
@@ -41,6 +48,49 @@ _C0, _C1, _C2, _C3 = (
     np.float32(1.7023821103e-1),
 )
 _D1, _D2 = np.float32(7.3700164250e-1), np.float32(1.2021132975e-1)
+
+
+class Tables(NamedTuple):
+    """What all packets of a format share.
+
+    Complex arrays are their real parts followed by their imaginary parts.
+    """
+
+    sps: int
+    width: int  # symbols in a window
+    length: int  # symbols in a packet
+    repeats: int  # of the header
+    places: int  # symbols at which a packet may begin
+    known: float  # how many symbols are known
+    middle: float  # the mean place of the known symbols
+    detect_db: float
+    floor_db: float
+    reference: np.ndarray
+    slope: np.ndarray
+    inverse: np.ndarray  # 4 x 4, of the least squares; then the product of slope and reference
+    template: np.ndarray  # one segment of the preamble
+    bank: np.ndarray  # pulses, 1/BANK_ROWS of a sample apart
+
+
+class Workspace(NamedTuple):
+    """Where one thread works."""
+
+    re: np.ndarray  # the window
+    im: np.ndarray
+    symbols_re: np.ndarray  # of the packet sent, between zeros
+    symbols_im: np.ndarray
+    a: np.ndarray  # scratch
+    b: np.ndarray
+    w_re: np.ndarray  # a carrier
+    w_im: np.ndarray
+    z_re: np.ndarray  # symbols received
+    z_im: np.ndarray
+    taps: np.ndarray  # a pulse, phase by phase
+    backwards: np.ndarray
+    tails: np.ndarray
+    places: np.ndarray
+    # begin, carrier; changes of carrier and timing; the sum of squares that is left
+    found: np.ndarray
 
 
 @cold
@@ -174,3 +224,26 @@ def add_filtered(out, source, taps):
                 + h6 * s6[n]
                 + h7 * s7[n]
             )
+
+
+@cold
+def take_taps(c, x, delay):
+    """Take the pulse `delay` samples (0 to 1) late: EACH taps for each phase.
+
+    It is a cubic through four rows of the table.
+    """
+    place = delay * BANK_ROWS
+    row = min(int(place), BANK_ROWS - 1)
+    u = place - row
+    c0 = np.float32(-u * (u - 1.0) * (u - 2.0) / 6.0)
+    c1 = np.float32((u + 1.0) * (u - 1.0) * (u - 2.0) / 2.0)
+    c2 = np.float32(-(u + 1.0) * u * (u - 2.0) / 2.0)
+    c3 = np.float32((u + 1.0) * u * (u - 1.0) / 6.0)
+    size = c.sps * EACH
+    rows = c.bank[row * size : (row + 4) * size]
+    r0, r1, r2, r3 = rows[:size], rows[size : 2 * size], rows[2 * size : 3 * size], rows[3 * size :]
+    taps = x.taps
+    for i in range(size):
+        taps[i] = c0 * r0[i] + c1 * r1[i] + c2 * r2[i] + c3 * r3[i]
+    if delay > 0.0:
+        taps[0] = 0.0  # it has moved out of the pulse's span

@@ -1,7 +1,7 @@
 """From samples to a report: find a packet, synchronise, measure its SINR.
 
 This is the reference in NumPy. It receives what nodes, radios and recordings give it.
-`ironarm radio run` and `RadioBandit` use the same steps compiled, `kernels.receive`.
+`ironarm radio run` and `RadioBandit` use the same steps compiled, `receive_kernels.py`.
 
 1. *Find.* Samples are correlated with one segment of the preamble; neighbouring
    segments are multiplied (one conjugated), so that a carrier offset only turns the
