@@ -3,6 +3,7 @@
 Some modules have no file of their own:
 
 * `signal/randomness` and all `kernel` modules: `signal/test_compiled_chain.py`;
+* `testbed/hardware_table`: `testbed/test_config.py`;
 * `testbed/round_loop` and `records`: `testbed/test_closed_loop.py`;
 * `testbed/rx_agent`: `testbed/test_nodes.py`;
 * `testbed/wideband_rounds`: `testbed/test_recording.py` and `test_figures.py`;

@@ -6,8 +6,8 @@ imports it at the start; `ia.RadioBandit`, or a study that names it, loads it.
 * `signal/`: the physical layer. `waveform` (the packet), `medium` (what is on the air),
   `receiver` (from samples to a report), `randomness` (numbers by key), `sinr_law`. The
   same chain compiled: `compiled_chain`, `kernels`, `receive_kernels`, `kernel_parts`.
-* `testbed/`: the closed loop. `config` (the configuration file), `nodes` and `rx_agent`
-  (who takes part), `jamming` (which packets are hit), `ack`, `round_loop`,
+* `testbed/`: the closed loop. `config` and `hardware_table` (the file), `nodes` and
+  `rx_agent` (who takes part), `jamming` (which packets are hit), `ack`, `round_loop`,
   `closed_loop` (all in one process), `records`, `live_view`, `calibrate`,
   `wideband_rounds`, `recording`, `figures`.
 * `network/`: each node a process. `hub` (the medium), `round_medium`, `hub_client`,

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from ...errors import MissingExtra
+from ...radio.backends.soapy_binding import bounds, bounds_text, soapy
 
 HELP = "list the radios that SoapySDR finds, and what they can do"
 EXAMPLES = (
@@ -32,8 +33,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what there is; 1 if there is no radio."""
-    from ...radio.backends.soapy_binding import soapy
-
     try:
         module = soapy()
     except MissingExtra as error:
@@ -71,9 +70,9 @@ def describe(module: Any, arguments: dict[str, str]) -> dict[str, Any]:
         for word, way in (("receive", module.SOAPY_SDR_RX), ("transmit", module.SOAPY_SDR_TX)):
             found[word] = [
                 {
-                    "frequency_hz": _ranges(device.getFrequencyRange(way, channel)),
-                    "rate_hz": _ranges(device.getSampleRateRange(way, channel)),
-                    "gain_db": _ranges([device.getGainRange(way, channel)])
+                    "frequency_hz": bounds(device.getFrequencyRange(way, channel)),
+                    "rate_hz": bounds(device.getSampleRateRange(way, channel)),
+                    "gain_db": bounds([device.getGainRange(way, channel)])
                     if device.listGains(way, channel)
                     else None,
                     "antennas": list(device.listAntennas(way, channel)),
@@ -108,23 +107,12 @@ def page(version: str, modules: list[str], devices: list[dict[str, Any]]) -> str
                 gain = (
                     "no gain that can be set"
                     if one["gain_db"] is None
-                    else f"gain {_text(one['gain_db'], 1)} dB"
+                    else f"gain {bounds_text(one['gain_db'], 1)} dB"
                 )
                 lines.append(
-                    f"  {word} {number}: {_text(one['frequency_hz'], 1e6)} MHz; "
-                    f"{_text(one['rate_hz'], 1e6)} MS/s; {gain}"
+                    f"  {word} {number}: {bounds_text(one['frequency_hz'], 1e6)} MHz; "
+                    f"{bounds_text(one['rate_hz'], 1e6)} MS/s; {gain}"
                 )
             if not device[word]:
                 lines.append(f"  cannot {word}")
     return "\n".join(lines)
-
-
-def _ranges(ranges: Any) -> list[list[float]]:
-    return [[one.minimum(), one.maximum()] for one in ranges]
-
-
-def _text(ranges: list[list[float]], unit: float) -> str:
-    return ", ".join(
-        f"{low / unit:g}" if low == high else f"{low / unit:g} to {high / unit:g}"
-        for low, high in ranges
-    )

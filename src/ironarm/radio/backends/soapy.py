@@ -19,7 +19,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from time import monotonic, sleep
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,8 @@ from ...errors import InvalidInput, RadioFault
 from ...validation import number
 from ..signal.medium import WIDTH_HZ
 from .protocol import Closing, RadioInfo
-from .soapy_binding import soapy
+from .safety import Permit
+from .soapy_binding import bounds, bounds_text, soapy
 from .soapy_reader import OVERFLOW, TIMEOUT, Reader
 
 AMPLITUDE = 0.5
@@ -46,21 +47,6 @@ KEEP_SECONDS = 2.0
 WRITE_SECONDS = 5.0
 CLIPPED_SHARE = 0.01
 UNDERFLOW, NOT_SUPPORTED = -7, -5
-
-
-class TransmitPermit(Protocol):
-    """The permit of `safety.py`, for a node that may transmit.
-
-    Both methods raise an error for what is not allowed.
-    """
-
-    def check_frequency(
-        self, frequency_hz: float, width_hz: float, translation_hz: float = 0.0
-    ) -> None:
-        """Refuse a frequency, on the air or of the device itself, outside the bands."""
-
-    def check_gain(self, gain_db: float | None) -> None:
-        """Refuse a gain above the cap, and an unknown one (None)."""
 
 
 class SoapyRadio(Closing):
@@ -100,7 +86,7 @@ class SoapyRadio(Closing):
         frequency_hz: float,
         rate_hz: float = 1.25e6,
         gain_db: float | None = None,
-        permit: TransmitPermit | None = None,
+        permit: Permit | None = None,
         frequency_translation_hz: float = 0.0,
         settle_seconds: float = SETTLE_SECONDS,
         digital_gain: bool = False,
@@ -198,9 +184,6 @@ class SoapyRadio(Closing):
         for way in self._directions:
             ranges = self._device.getFrequencyRange(way, self.channel)
             if len(ranges) and not any(one.minimum() <= wanted <= one.maximum() for one in ranges):
-                can = ", ".join(
-                    f"{one.minimum() / 1e6:g} to {one.maximum() / 1e6:g}" for one in ranges
-                )
                 translated = (
                     f" ({frequency_hz / 1e6:g} MHz on the air, frequency_translation_hz = "
                     f"{self.translation_hz:g})"
@@ -209,8 +192,9 @@ class SoapyRadio(Closing):
                 )
                 raise InvalidInput(
                     f"the device {self.name!r} cannot {self._word(way)} at {wanted / 1e6:g} "
-                    f"MHz{translated}; it can do {can} MHz. Choose channels that it reaches "
-                    "(base_mhz), or set frequency_translation_hz if a transverter is behind it."
+                    f"MHz{translated}; it can do {bounds_text(bounds(ranges), 1e6)} MHz. Choose "
+                    "channels that it reaches (base_mhz), or set frequency_translation_hz if a "
+                    "transverter is behind it."
                 )
 
     def set_gain(self, gain_db: float) -> None:
@@ -401,15 +385,9 @@ class SoapyRadio(Closing):
                 self._device.setSampleRate(way, self.channel, rate_hz)
             got = self._device.getSampleRate(way, self.channel)
             if not within or abs(got / rate_hz - 1) > RATE_TOLERANCE:
-                can = ", ".join(
-                    f"{one.minimum():g}"
-                    if one.minimum() == one.maximum()
-                    else f"{one.minimum():g} to {one.maximum():g}"
-                    for one in ranges
-                )
                 raise InvalidInput(
                     f"the device {self.name!r} cannot {self._word(way)} {rate_hz:g} samples a "
-                    f"second; it can do {can}, and is at {got:g}."
+                    f"second; it can do {bounds_text(bounds(ranges))}, and is at {got:g}."
                 )
 
     def _has_gain(self) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import tomllib
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,25 +18,13 @@ import numpy as np
 from ...errors import BadFile, InvalidInput
 from ...notation import policy_from_text
 from ...policies import Policy
-from ...validation import did_you_mean, number, whole
+from ...validation import number, whole
 from ..signal.medium import CENTRES_HZ, Medium
 from ..signal.receiver import Receiver
 from ..signal.sinr_law import estimator_bias, estimator_spread
 from ..signal.waveform import STANDARD
+from .hardware_table import CHANNELS, check_hardware, check_keys
 
-CHANNELS = len(CENTRES_HZ)
-HARDWARE_KEYS = (
-    "bands_mhz",
-    "max_gain_db",
-    "setup",
-    "frequency_translation_hz",
-    "digital_gain",
-    "listen_seconds",
-    "jam_seconds",
-    "devices",
-    "gains_db",
-)
-DEVICE_ROLES = ("tx", "rx", "jammer", "noise")
 T = TypeVar("T")
 
 
@@ -184,7 +171,7 @@ class RadioConfig:
         number("round_seconds", self.round_seconds, at_least=0, at_most=1e6)
         self.policy.constants(CHANNELS, self.rounds)  # raises if the policy does not fit
         if self.hardware is not None:
-            _check_hardware(self.hardware)
+            check_hardware(self.hardware)
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> RadioConfig:
@@ -362,50 +349,8 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
 
 def _made(kind: type[T], where: str, table: Any) -> T:
     """Return a table's content as its class, or say which key is unknown."""
-    _check_keys(where, table, [entry.name for entry in fields(kind)])  # type: ignore[arg-type]
+    check_keys(where, table, [entry.name for entry in fields(kind)])  # type: ignore[arg-type]
     return kind(**table)
-
-
-def _check_hardware(table: Any) -> None:
-    """Check the names in `[hardware]`, its times and its gains.
-
-    What a node may do is checked when its device is opened, by `backends/hardware.py`
-    and `safety.py`.
-    """
-    _check_keys("[hardware]", table, HARDWARE_KEYS)
-    for name in ("listen_seconds", "jam_seconds"):
-        if name in table:
-            number(f"{name} in [hardware]", table[name], above=0, at_most=60)
-    gains = table.get("gains_db", {})
-    _check_keys("[hardware.gains_db]", gains, DEVICE_ROLES)
-    for role, gain in gains.items():
-        of_channels = role == "jammer" and isinstance(gain, list | tuple)
-        if of_channels and len(gain) != CHANNELS:
-            raise InvalidInput(
-                "the jammer's gains in [hardware.gains_db] must be one number, or one for each "
-                f"of the {CHANNELS} channels, got {list(gain)!r}."
-            )
-        for one in gain if of_channels else [gain]:
-            number(f"the gain of {role} in [hardware.gains_db]", one)
-    devices = table.get("devices", {})
-    for role, device in devices.items() if isinstance(devices, dict) else ():
-        if not isinstance(device, str) or not device.strip():
-            raise InvalidInput(
-                f"the device of {role} in [hardware.devices] must be text such as "
-                f"'driver=uhd,serial=30F4A7B', got {device!r}; `ironarm radio probe` lists "
-                "devices."
-            )
-
-
-def _check_keys(where: str, table: Any, known: Sequence[str]) -> None:
-    if not isinstance(table, dict):
-        raise InvalidInput(f"{where} must be a table of names and values, got {table!r}.")
-    for key in table:
-        if key not in known:
-            raise InvalidInput(
-                f"unknown key {key!r} in {where}; expected one of "
-                f"{', '.join(known)}.{did_you_mean(key, known)}"
-            )
 
 
 def _tuples(

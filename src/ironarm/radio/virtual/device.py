@@ -6,7 +6,12 @@ import socket
 import struct
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from .streaming_medium import RATE_HZ
+
+RATES_HZ = (20e3, 50e3, 100e3, 250e3, 500e3, 1250e3)
+"""Of the driver, by their codes."""
 
 RX_CONTROL, RX_SAMPLES, TX_CONTROL, TX_SAMPLES = range(4)
 UNIT_BYTES = 8 * 1024
@@ -27,6 +32,27 @@ class Direction:
     words: bytes = b""
     unsent: bytes = b""
     half_sample: bytes = b""
+
+    def take_words(self, data: bytes) -> None:
+        """Read control words: a frequency in Hz, or 2^28 + the code of a rate."""
+        data = self.words + data
+        whole = len(data) // 4 * 4
+        self.words = data[whole:]
+        for (word,) in struct.iter_unpack("<I", data[:whole]):
+            if word >> 28 == 0:
+                self.frequency_hz = float(word)
+            elif word >> 28 == 1 and word & 0xFFFFFFF < len(RATES_HZ):
+                self.rate_hz = RATES_HZ[word & 0xFFFFFFF]
+
+    def whole_samples(self, data: bytes) -> np.ndarray:
+        """Return the samples in some bytes, and keep half a sample for the next call.
+
+        A long burst may come in pieces of any length.
+        """
+        data = self.half_sample + data
+        whole = len(data) // 8 * 8
+        self.half_sample = data[whole:]
+        return np.frombuffer(data[:whole], np.complex64)
 
     @property
     def ready(self) -> bool:

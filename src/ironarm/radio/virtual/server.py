@@ -57,7 +57,6 @@ TRANSLATION_HZ = -1180e6
 1200 MHz on the air is 20 MHz for the device, as behind a transverter.
 """
 
-RATES_HZ = (20e3, 50e3, 100e3, 250e3, 500e3, 1250e3)
 BLOCK_SECONDS = BLOCK / RATE_HZ
 
 QUIET_SECONDS = 0.002
@@ -334,14 +333,7 @@ class VirtualRadio(Closing):
         """Read all control words that have come."""
         if direction.control is None:
             return
-        direction.words += self._read(direction.control, 4096) or b""
-        whole = len(direction.words) // 4 * 4
-        for (word,) in struct.iter_unpack("<I", direction.words[:whole]):
-            if word >> 28 == 0:
-                direction.frequency_hz = float(word)
-            elif word >> 28 == 1 and word & 0xFFFFFFF < len(RATES_HZ):
-                direction.rate_hz = RATES_HZ[word & 0xFFFFFFF]
-        direction.words = direction.words[whole:]
+        direction.take_words(self._read(direction.control, 4096) or b"")
 
     def _refuse_rates(self) -> None:
         for device in self._devices.values():
@@ -376,12 +368,9 @@ class VirtualRadio(Closing):
 
     def _send(self, device: Device, data: bytes) -> None:
         direction = device.transmit
-        data = direction.half_sample + data
-        whole = len(data) // 8 * 8
-        direction.half_sample = data[whole:]  # a long burst may come in pieces of any length
-        if not whole or direction.frequency_hz is None or direction.rate_hz != RATE_HZ:
+        samples = direction.whole_samples(data)
+        if not len(samples) or direction.frequency_hz is None or direction.rate_hz != RATE_HZ:
             return
-        samples = np.frombuffer(data[:whole], np.complex64)
         if not np.isfinite(samples).all():
             self._complain(
                 f"the device {device.name} sent samples that are not finite; none of them was put "
