@@ -69,7 +69,7 @@ class Killer:
         role = self.kills.pop(record.round, None)
         if role:
             self.killed.add(role)
-            self.crew.kill(role)
+            self.crew.running[role].kill()
 
     def say(self, text):
         print(text)  # for the report, should the test fail

@@ -13,14 +13,38 @@ from ironarm.errors import InvalidInput
 from ironarm.radio.signal.compiled_chain import CompiledChain
 from ironarm.radio.signal.medium import Emission, Medium, Packet
 from ironarm.radio.signal.randomness import complex_normals, key, words
-from ironarm.radio.signal.receiver import (
-    Receiver,
-    decision_directed_db,
-    decision_directed_theory_db,
-)
+from ironarm.radio.signal.receiver import Receiver
 from ironarm.radio.signal.sinr_law import estimator_bias, estimator_spread
 
 KEYS = np.array([key(11, 0, i) for i in range(4000)])
+
+
+def decision_directed_db(symbols):
+    """Return the SINR as a receiver reads it that doesn't know the symbols.
+
+    It takes the nearest constellation point for the symbol that was sent.
+
+    `symbols` are the received symbols over the gain, as in `PacketReport.symbols`. The
+    gain is fitted again to the decisions, as such receivers do.
+    """
+    nearest = (np.sign(symbols.real) + 1j * np.sign(symbols.imag)) / math.sqrt(2)
+    gain = np.vdot(nearest, symbols) / len(symbols)
+    left = float(np.sum(np.abs(symbols / gain - nearest) ** 2)) / len(symbols)
+    return -10 * math.log10(left)
+
+
+def decision_directed_theory_db(sinr_db):
+    """Return what `decision_directed_db` reads, on average power, at a true SINR.
+
+    Each axis is a folded normal variable |r| with r ~ N(a, sigma^2), a^2 = 1/2 and
+    sigma^2 = 1/(2 SINR). Decisions see its mean m as signal and its variance as noise:
+    m^2 / (a^2 + sigma^2 - m^2).
+    """
+    a, sigma = math.sqrt(0.5), math.sqrt(0.5 * 10 ** (-sinr_db / 10))
+    m = sigma * math.sqrt(2 / math.pi) * math.exp(-((a / sigma) ** 2) / 2) + a * math.erf(
+        a / sigma / math.sqrt(2)
+    )
+    return 10 * math.log10(m * m / (a * a + sigma * sigma - m * m))
 
 
 def packets(sinr_db, count, seed=3, sps=2):

@@ -29,9 +29,9 @@ def test_the_same_ack_twice_is_one_packet():
     link = InProcessAck(node.send, loss=0.6, retries=20, seed=1)
     for number in range(20):
         assert link.request(number, 0, 1).arrived
-    assert node.packets == len(medium.emissions) == 20
+    assert len(medium.emissions) == 20
     node.send(19, 1, 2)
-    assert node.packets == 21
+    assert len(medium.emissions) == 21
 
 
 def test_requests_and_answers_are_lost_alike():

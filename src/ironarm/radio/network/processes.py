@@ -136,10 +136,6 @@ class Crew:
     def _log(self, role: str) -> Path:
         return Path(self._folder.name) / f"{role}.log"
 
-    def kill(self, role: str) -> None:
-        """Kill a node, for tests of what happens then."""
-        self.running[role].kill()
-
     def _forget(self, role: str) -> None:
         process = self.running.pop(role)
         if process.stdin:

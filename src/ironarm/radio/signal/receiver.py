@@ -20,10 +20,10 @@ This is the reference in NumPy. It receives what nodes, radios and recordings gi
    False`, and its SINR is the configured floor. Noise alone passes with a probability
    far below 1e-12.
 
-The measurement is *data-aided*: it compares with symbols that are known. Reading it off
-the nearest constellation points instead (`decision_directed_db`) flatters bad packets:
-wrong decisions look close. At 5 dB it reads 0.6 dB too much, and never less than about
-3 dB.
+The measurement is *data-aided*: it compares with symbols that are known. A measurement
+against the nearest constellation points instead flatters bad packets, because wrong
+decisions look close. At 5 dB it reads 0.6 dB too much, and never less than about 3 dB
+(`tests/radio/signal/test_receiver.py` has the formula).
 """
 
 from __future__ import annotations
@@ -316,38 +316,3 @@ def _least_squares(symbols: np.ndarray, fit: Design) -> tuple[complex, tuple[flo
     total = 1 + complex(change[0], change[1])
     left = float(np.vdot(error, error).real - right @ change)
     return rough * total, (float(change[2]), float(change[3])), left / abs(total) ** 2
-
-
-def decision_directed_db(symbols: np.ndarray) -> float:
-    """Return the SINR as a receiver reads it that doesn't know the symbols.
-
-    It takes the nearest constellation point for the symbol that was sent.
-
-    `symbols` are the received symbols over the gain, as in `PacketReport.symbols`. The
-    gain is fitted again to the decisions, as such receivers do.
-    """
-    nearest = (np.sign(symbols.real) + 1j * np.sign(symbols.imag)) / math.sqrt(2)
-    gain = np.vdot(nearest, symbols) / len(symbols)
-    left = float(np.sum(np.abs(symbols / gain - nearest) ** 2)) / len(symbols)
-    return -10 * math.log10(left)
-
-
-def decision_directed_theory_db(sinr_db: float) -> float:
-    """Return what `decision_directed_db` reads, on average power, at a true SINR.
-
-    Each axis is a folded normal variable |r| with r ~ N(a, sigma^2), a^2 = 1/2 and
-    sigma^2 = 1/(2 SINR). Decisions see its mean m as signal and its variance as noise:
-    m^2 / (a^2 + sigma^2 - m^2).
-
-    >>> (
-    ...     round(decision_directed_theory_db(5), 2),
-    ...     round(decision_directed_theory_db(0), 2),
-    ...     round(decision_directed_theory_db(20), 2),
-    ... )
-    (5.64, 3.28, 20.0)
-    """
-    a, sigma = math.sqrt(0.5), math.sqrt(0.5 * 10 ** (-sinr_db / 10))
-    m = sigma * math.sqrt(2 / math.pi) * math.exp(-((a / sigma) ** 2) / 2) + a * math.erf(
-        a / sigma / math.sqrt(2)
-    )
-    return 10 * math.log10(m * m / (a * a + sigma * sigma - m * m))

@@ -165,11 +165,6 @@ class PacketFormat:
         """Symbols that the receiver knows, N: preamble and payload."""
         return 4 * SEGMENT + self.payload
 
-    @property
-    def seconds(self) -> float:
-        """How long a packet takes."""
-        return self.length / SYMBOL_RATE
-
     @cached_property
     def reference(self) -> np.ndarray:
         """The known symbols, and 0 for the symbols of the header."""

@@ -69,7 +69,6 @@ class TxNode:
     ) -> None:
         self.radio, self.format, self.sps, self.centres_hz = radio, format, sps, centres_hz
         self.wander_db, self.headroom_db, self.seed = wander_db, headroom_db, seed
-        self.packets = 0
         self._last: tuple[int, int] | None = None
 
     def is_sent(self, round_number: int, attempt: int) -> bool:
@@ -83,7 +82,6 @@ class TxNode:
         self.radio.tune(self.centres_hz[channel])
         self.radio.transmit(self.packet(round_number))
         self._last = (round_number, attempt)
-        self.packets += 1
 
     def packet(self, round_number: int) -> np.ndarray:
         """Return the samples of a round's packet."""
