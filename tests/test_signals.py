@@ -12,7 +12,7 @@ import time
 import pytest
 
 from ironarm.engine.interrupts import interrupts_wait
-from ironarm.radio.testbed.records import Run
+from ironarm.radio.testbed.records import RunRecord
 from ironarm.signals import TOLD_TO_END, _raise, ended_by_exceptions
 
 pytestmark = pytest.mark.skipif(
@@ -105,7 +105,7 @@ def test_a_terminal_gets_its_cursor_back(number, tmp_path):
             process.kill()
             os.close(screen)
     assert shown.rfind(b"\x1b[?25h") > shown.rfind(b"\x1b[?25l") >= 0
-    assert len(Run.load(tmp_path / "run.json").rounds) >= 3
+    assert len(RunRecord.load(tmp_path / "run.json").rounds) >= 3
     assert os.listdir(tmp_path) == ["run.json"]
 
 

@@ -1,5 +1,6 @@
-"""`ironarm radio` runs, calibrates and starts nodes; mistakes get a sentence and
-exit code 2.
+"""`ironarm radio`, all of its verbs: what they do, print and refuse.
+
+It covers the modules of `commands/radio/`; a mistake gets a sentence and exit code 2.
 """
 
 import io
@@ -12,12 +13,13 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from ironarm.cli import main
-from ironarm.commands.radio import SUBVERBS, _table
+from ironarm.commands.radio import SUBVERBS
+from ironarm.commands.radio.results import table
 from ironarm.errors import NodeLost
 from ironarm.radio.testbed.closed_loop import run
+from ironarm.radio.testbed.config import RadioConfig
 from ironarm.radio.testbed.live_view import LiveView
-from ironarm.radio.testbed.records import Round, Run
-from ironarm.radio.testbed.settings import Settings
+from ironarm.radio.testbed.records import Round, RunRecord
 
 SHORT = [
     "radio",
@@ -36,12 +38,10 @@ SHORT = [
 
 
 def test_a_run_prints_lines_and_a_summary(tmp_path, capsys):
-    """Piped: ten lines on standard error while it runs, the summary on standard
-    output; the file has all rounds.
-    """
+    """The summary goes to standard output, lines to standard error."""
     assert main([*SHORT, "--save", str(tmp_path / "run.json")]) == 0
     captured = capsys.readouterr()
-    result = Run.load(tmp_path / "run.json")
+    result = RunRecord.load(tmp_path / "run.json")
     assert len(captured.err.splitlines()) == 10
     assert captured.err.splitlines()[-1].startswith("round   200  ")
     assert f"regret {result.rounds[-1].regret:.0f} dB" in captured.out
@@ -57,9 +57,7 @@ def test_a_run_prints_lines_and_a_summary(tmp_path, capsys):
 
 
 def test_the_summary_names_rho_only_where_it_has_an_effect_and_counts_in_english(capsys):
-    """A list with a probability for each channel has no rho; one packet is not 1
-    packets.
-    """
+    """A list with a probability for each channel has no rho; "1 packet" is singular."""
     assert (
         main(
             [
@@ -77,7 +75,7 @@ def test_the_summary_names_rho_only_where_it_has_an_effect_and_counts_in_english
     )
     assert ", jammer 0,0,0,0,0, seed 1, " in capsys.readouterr().out
     assert (
-        _table(Run(Settings(), [Round(0, 0, 1.0, True, False, 1.0, 0.0, 1)], 1.0))
+        table(RunRecord(RadioConfig(), [Round(0, 0, 1.0, True, False, 1.0, 0.0, 1)], 1.0))
         .splitlines()[-1]
         .startswith("1 packet jammed, 0 missed, 1 round repeated; ")
     )
@@ -88,7 +86,7 @@ def test_json_has_the_rounds_of_the_library(capsys):
     assert main([*SHORT, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     result = run(
-        Settings.of(
+        RadioConfig.of(
             {
                 "rounds": 200,
                 "seed": 7,
@@ -228,9 +226,9 @@ def test_processes_get_free_ports_unless_the_file_names_them(tmp_path, monkeypat
     seen = []
     monkeypatch.setattr(
         "ironarm.radio.network.processes.run_processes",
-        lambda settings, *_, **__: (
-            seen.append(settings.processes)
-            or Run(settings, [Round(0, 0, 1.0, False, False, 1.0, 0.0)], 1.0)
+        lambda configured, *_, **__: (
+            seen.append(configured.processes)
+            or RunRecord(configured, [Round(0, 0, 1.0, False, False, 1.0, 0.0)], 1.0)
         ),
     )
     path = tmp_path / "bench.toml"
@@ -298,7 +296,7 @@ def test_virtual_radios_that_run_out_of_file_descriptors_say_so():
 def test_a_run_that_ends_early_saves_what_was_played(error, code, tmp_path, monkeypatch, capsys):
     """And says so; the exit code is that of the reason."""
 
-    def cut_off(settings, on_round, *_, **__):
+    def cut_off(configured, on_round, *_, **__):
         for number in (1, 0):
             on_round(Round(number, 0, 1.0, False, False, 1.0, 0.0))
         raise error
@@ -306,7 +304,7 @@ def test_a_run_that_ends_early_saves_what_was_played(error, code, tmp_path, monk
     monkeypatch.setattr("ironarm.radio.network.processes.run_processes", cut_off)
     path = tmp_path / "run.json"
     assert main([*SHORT, "--processes", "--save", str(path)]) == code
-    assert [record.round for record in Run.load(path).rounds] == [0, 1]
+    assert [record.round for record in RunRecord.load(path).rounds] == [0, 1]
     assert f"wrote the 2 rounds played so far to {path}" in capsys.readouterr().err
 
 
@@ -342,10 +340,10 @@ def test_help_shows_examples_without_the_compiler():
         ] == shown
 
 
-def test_the_terminal_shows_a_table():
+def test_the_terminal_shows_atable():
     """With the channel in use, its SINR, jammed or missed, pulls and regret."""
     screen = io.StringIO()
-    with LiveView(Settings.of({"rounds": 3}), terminal=True, stream=screen) as view:
+    with LiveView(RadioConfig.of({"rounds": 3}), terminal=True, stream=screen) as view:
         view.show(Round(0, 2, 34.8, False, False, 34.8, 6.0))
         view.say("the jammer is back")
         view.show(Round(1, 4, 5.2, True, False, 5.2, 19.0))
@@ -376,6 +374,6 @@ def test_a_terminal_that_is_gone_does_not_hide_why_the_run_ended():
     screen = Screen()
     with (
         pytest.raises(KeyboardInterrupt),
-        LiveView(Settings.of({"rounds": 3}), terminal=True, stream=screen) as view,
+        LiveView(RadioConfig.of({"rounds": 3}), terminal=True, stream=screen) as view,
     ):
         close(view)

@@ -28,17 +28,16 @@ def test_tiers_agree(law):
 
 @pytest.mark.parametrize("tier", ["iq", "symbol", "analytic"])
 def test_rewards_spread_by_one_decibel(tier):
-    """Within 5 % in the best channel and the worst (4.5 standard errors: false alarm
-    1e-5).
+    """Within 5 % in the best and the worst channel (4.5 standard errors).
+
+    False alarm 1e-5.
     """
     bandit = ia.RadioBandit(tier)
     assert [bandit.rewards(arm, NOISE).std() for arm in (0, 4)] == pytest.approx([1, 1], rel=0.05)
 
 
 def test_a_packet_is_a_function_of_its_noise_number():
-    """Bit for bit the same alone, in parts, and reversed; channels and jamming
-    differ.
-    """
+    """Bit for bit the same alone, in parts, and reversed; other channels differ."""
     for tier in ("iq", "symbol", "analytic"):
         bandit = ia.RadioBandit(tier)
         some = NOISE[:30]
@@ -49,8 +48,9 @@ def test_a_packet_is_a_function_of_its_noise_number():
 
 
 def test_simulation_does_not_depend_on_the_stretch(monkeypatch):
-    """The same pulls whether packets are rendered one, sixteen or all at a time, in
-    one thread or two; only pulled channels are rendered.
+    """Pulls don't depend on how many packets are rendered at a time, or on threads.
+
+    Only pulled channels are rendered.
     """
     results = []
     for stretch, workers in ((1, 1), (16, 2), (300, 1)):
@@ -82,8 +82,9 @@ def test_jammed_laws_are_computed_for_attacked_rounds_only():
 
 
 def test_strategies_of_the_jammer():
-    """Which channels show their jammed law; who has none, and channels that do not
-    exist, are refused.
+    """It shows the jammed law of the channels it names.
+
+    Bandits without jammed laws, and channels that don't exist, are refused.
     """
     bandit = ia.RadioBandit("analytic")
     assert [
@@ -108,8 +109,9 @@ def test_strategies_of_the_jammer():
 
 
 def test_policies_on_the_testbed():
-    """A jammer of the best channel fools means and not medians; other attacks act on
-    the report (analytic tier, 20 trials; the shares are 0.84 and 0.0).
+    """A jammer of the best channel fools means and not medians; others change reports.
+
+    Analytic tier, 20 trials; the shares are 0.84 and 0.0.
     """
     policies = [ia.MedEUCB(block=200), ia.UCB()]
     for attack in (ia.Jammer(0.3, "best"), ia.OppositeUniform(0.3)):
@@ -167,10 +169,8 @@ def test_by_name_and_as_data():
 
 
 def test_bad_settings_are_refused():
-    """Unknown tier, wrong counts, jamming that would help, targets out of reach, too
-    little or too much spread.
-    """
-    for settings, problem in (
+    """Unknown tier, wrong counts, jamming that would help, unreachable targets."""
+    for wrong, problem in (
         ({"tier": "iqq"}, "Did you mean 'iq'"),
         ({"means": [40, 30]}, "one number for each of the 2"),
         ({"means": [40], "jammed": [41]}, "only adds noise"),
@@ -181,7 +181,7 @@ def test_bad_settings_are_refused():
         ({"missed": 3}, "missed"),
     ):
         with pytest.raises(ia.InvalidInput, match=problem):
-            ia.RadioBandit(**settings)
+            ia.RadioBandit(**wrong)
 
 
 def test_import_loads_nothing_of_it():

@@ -1,33 +1,22 @@
-"""The cognitive-radio testbed: packets, a medium with five channels, a receiver that
-turns a packet into a reward.
+"""The cognitive-radio testbed: the SINR of a packet is its channel's reward.
 
-Nothing outside this package imports it at the start: `ia.RadioBandit`, or a study file
-that names it, loads it when it is first asked for.
+`bandit.py` has `ia.RadioBandit`, the testbed as a bandit. Nothing outside this package
+imports it at the start; `ia.RadioBandit`, or a study that names it, loads it.
 
-* `waveform`   the packet: QPSK symbols, pulse shaping
-* `receiver`   from samples to a `PacketReport`
-* `medium`     what is on the air: emitters, paths, noise; narrowband and wideband views
-* `randomness` random numbers by key, so that a packet is the same in a batch of one and
-  of a million
-* `calibrate`  noise settings that put the channels at wanted SINRs
-* `link`       many packets at once through the compiled chain of `kernels`
-* `wide`       the same for the wideband view
-* `law`        the law of a measured SINR
-* `bandit`     all of it as a bandit
-* `scene`      rounds of a policy as the wideband view hears them
-* `recording`  such rounds as a SigMF recording
-* `pictures`   the setup, spectrogram and constellations as figures
+* `signal/`: the physical layer. `waveform` (the packet), `medium` (what is on the air),
+  `receiver` (from samples to a report), `randomness` (numbers by key), `sinr_law`. The
+  same chain compiled: `compiled_chain`, `kernels`, `receive_kernels`, `kernel_parts`.
+* `testbed/`: the closed loop. `config` and `hardware_table` (the file), `nodes` and
+  `rx_agent` (who takes part), `jamming` (which packets are hit), `ack`, `round_loop`,
+  `closed_loop` (all in one process), `records`, `live_view`, `calibrate`,
+  `wideband_rounds`, `recording`, `figures`.
+* `network/`: each node a process. `hub` (the medium), `round_medium`, `hub_client`,
+  `messages`, `node_process`, `processes` (starts them), `observer`.
+* `backends/`: radios. `protocol` (what a node asks of a radio), `remote`, `soapy*`,
+  `hardware`, `in_background`, `packet_search`, `device_bench`, and `safety`, which
+  decides what may be transmitted.
+* `virtual/`: virtual radios, for SoapySDR without hardware.
 
-The testbed itself:
-
-* `settings`    the configuration file
-* `nodes`       transmitter, jammer and noise source; `rx_agent` the receiver that
-  decides; `jamming` which packets are hit
-* `ack`         the link from the receiver to the transmitter
-* `closed_loop` all of it in one process; `records` what it leaves, `live_view` what it
-  shows
-* `hub`         the medium as a process; `hub_client`, `messages`, `node_process`,
-  `processes` for the others
-* `radio`       what a node asks of a radio; `backends` has them
-* `safety`      what must be said before hardware transmits
+The way of one packet through `ironarm radio run` is in `testbed/closed_loop.py`, and
+that through `ironarm radio run --processes` in `network/hub.py`.
 """

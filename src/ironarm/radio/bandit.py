@@ -14,22 +14,22 @@ from ..engine.interrupts import interrupts_wait
 from ..engine.machine import compiled, is_on_disk
 from ..errors import InvalidInput
 from ..validation import choice, number
+from .signal.compiled_chain import CompiledChain
 from .signal.kernels import measure, measure_symbols
-from .signal.link import Link
 from .signal.randomness import fold
 from .signal.receiver import Receiver
 from .signal.sinr_law import SinrLaw, estimator_bias, estimator_spread
 
 TIERS = ("iq", "symbol", "analytic")
 SELF_NOISE = 1.23e-7
-"""What a packet without any noise leaves, over its power: 69 dB below it, because
-pulses are cut off (mean over all delays, 2 samples a symbol).
+"""Power that a packet without noise leaves, over the packet's: 69 dB below it.
+
+The cause is that pulses are cut off (mean over all delays, 2 samples a symbol).
 """
 
 
 class RadioBandit(Bandit):
-    """Five radio channels; the reward of a channel is the SINR, in dB, that the
-    receiver measures on a QPSK packet sent there.
+    """Five radio channels, whose rewards are the SINRs of QPSK packets, in dB.
 
     Each reward is one packet of 392 symbols. Three tiers agree in their means to 0.05
     dB:
@@ -147,9 +147,7 @@ class RadioBandit(Bandit):
 
     @property
     def stretch(self) -> int | None:
-        """Few rounds at a time where packets are rendered, so that few are rendered
-        in vain.
-        """
+        """Render few rounds at a time, because unused packets are wasted work."""
         return None if self.tier == "analytic" else 16
 
     @cached_property
@@ -165,8 +163,8 @@ class RadioBandit(Bandit):
         )
 
     @cached_property
-    def _link(self) -> Link:
-        return Link(self.receiver)
+    def _chain(self) -> CompiledChain:
+        return CompiledChain(self.receiver)
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile the chain before threads ask for it."""
@@ -184,8 +182,7 @@ class RadioBandit(Bandit):
         """
         if self.tier == "analytic":
             if self._laws[arm].average < self.receiver.detect_db - 5:
-                # so far down that the law's normal part is no approximation any more,
-                # and no packet is found
+                # no packet is found this far down, where the law is not accurate
                 return np.full(len(noise), self.missed)
             sinr = self._laws[arm].ppf(noise)
             return np.where(sinr >= self.receiver.detect_db, sinr, self.missed)
@@ -193,7 +190,7 @@ class RadioBandit(Bandit):
         keys = fold((np.asarray(noise) * 2.0**52).astype(np.uint64), channel + 1)
         jam = self.jam[channel] if arm >= self.arms else 0.0
         if self.tier == "iq":
-            return self._link.sinr(
+            return self._chain.sinr(
                 keys,
                 self.n0[channel],
                 jam,
@@ -214,8 +211,9 @@ class RadioBandit(Bandit):
         return np.where(out >= self.receiver.detect_db, out, self.missed)
 
     def _noise_for(self, mean: float) -> float:
-        """Return the noise, N0, at which the measured SINR has that mean; the
-        self-noise of the pulses is part of what is measured.
+        """Return the noise, N0, at which the measured SINR has that mean.
+
+        The measurement includes the self-noise of the pulses.
         """
         return float(
             10 ** (-(mean - estimator_bias(self.known)) / 10)

@@ -1,6 +1,4 @@
-"""Skips the tests of a module, loudly, where SoapySDR and the driver that the
-virtual radio serves are not installed.
-"""
+"""Skips a module's tests, loudly, where SoapySDR or the driver is not installed."""
 
 import pytest
 
@@ -9,9 +7,7 @@ from ironarm.radio.backends.soapy_binding import soapy
 
 
 def require_soapy():
-    """Skip the module that calls this if SoapySDR is missing, and say what to
-    install.
-    """
+    """Skip the calling module if SoapySDR is missing, and say what to install."""
     try:
         modules = soapy().listModules()
     except MissingExtra:

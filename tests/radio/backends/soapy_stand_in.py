@@ -1,6 +1,4 @@
-"""A stand-in for SoapySDR and one device, for what the virtual radio's driver cannot
-show.
-"""
+"""A stand-in for SoapySDR and one device, for what the virtual radio cannot show."""
 
 # ruff: noqa: N802, N815
 # the names are SoapySDR's

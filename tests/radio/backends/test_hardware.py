@@ -1,6 +1,4 @@
-"""The nodes as processes, each with a device of SoapySDR, with the virtual radio
-where the hardware would be.
-"""
+"""Nodes as processes, each with a SoapySDR device served by the virtual radio."""
 
 import json
 import tomllib
@@ -19,7 +17,7 @@ from ironarm.radio.network.processes import run_processes
 from ironarm.radio.signal.medium import Medium
 from ironarm.radio.signal.waveform import SYMBOL_RATE
 from ironarm.radio.testbed.calibrate import Calibration
-from ironarm.radio.testbed.settings import Settings
+from ironarm.radio.testbed.config import RadioConfig
 
 MEANS, JAMMED, SPREAD = (41, 37, 35, 31, 28), (10, 8.75, 7.5, 6.25, 5), 0.3
 GAINS = {"transmitter": (0, -1, -2, -1, 0), "noise": (-3, -6, -9, -12, 0)}
@@ -47,8 +45,8 @@ PLAIN = {
 }
 
 
-def settings(devices, **more):
-    return Settings.of(
+def configured(devices, **more):
+    return RadioConfig.of(
         {
             **EXAMPLE,
             "rounds": 12,
@@ -68,15 +66,17 @@ def transmitting(virtual):
 
 
 def test_the_jammers_gains_are_one_or_five():
-    """The settings refuse anything else."""
-    assert jammer_gains(settings({}), None) == JAMMER
-    assert jammer_gains(Settings.of({"hardware": {"gains_db": {"jammer": 3}}}), None) == [3.0] * 5
+    """The configuration refuses anything else."""
+    assert jammer_gains(configured({}), None) == JAMMER
+    assert (
+        jammer_gains(RadioConfig.of({"hardware": {"gains_db": {"jammer": 3}}}), None) == [3.0] * 5
+    )
 
 
 def test_the_documented_channels_are_within_the_documented_bands():
     """On the air and at the device."""
     rules = TransmitRules.from_table(EXAMPLE["hardware"])
-    for centre in Settings.of(EXAMPLE).centres_hz:
+    for centre in RadioConfig.of(EXAMPLE).centres_hz:
         rules.permit("conducted").check_frequency(
             centre, 500e3, EXAMPLE["hardware"]["frequency_translation_hz"]
         )
@@ -84,17 +84,18 @@ def test_the_documented_channels_are_within_the_documented_bands():
 
 def test_a_packets_noise_is_over_before_the_next():
     """It may be in another channel."""
-    assert cover_symbols(settings({})) == round(0.1 * SYMBOL_RATE)
+    assert cover_symbols(configured({})) == round(0.1 * SYMBOL_RATE)
     with pytest.raises(
         InvalidInput,
         match=r"round_seconds must be more than jam_seconds in \[hardware\], 0.1, .* got 0.1",
     ):
-        cover_symbols(settings({}, round_seconds=0.1))
+        cover_symbols(configured({}, round_seconds=0.1))
 
 
 def test_devices_are_checked_before_anything_is_started():
-    """By the process that would start the nodes: one too few, one for two nodes, a
-    calibration that is not there.
+    """One device too few, one for two nodes, and a missing calibration are refused.
+
+    The process that would start the nodes refuses them.
     """
     four = {"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}
     for devices, more, message in (
@@ -104,7 +105,8 @@ def test_devices_are_checked_before_anything_is_started():
     ):
         with pytest.raises((InvalidInput, BadFile), match=message):
             run_processes(
-                settings(devices, **more), on_start=lambda _: pytest.fail("processes were started")
+                configured(devices, **more),
+                on_start=lambda _: pytest.fail("processes were started"),
             )
 
 
@@ -112,13 +114,13 @@ def test_what_transmits_is_switched_off_before_the_receiver(monkeypatch):
     """A receiver whose driver hangs must not keep the others on."""
     done = []
 
-    def opened(settings, role, acknowledged):
+    def opened(configured, role, acknowledged):
         stack = ExitStack()
         stack.callback(done.append, role)
         return stack
 
     monkeypatch.setattr("ironarm.radio.backends.device_bench.open_radio", opened)
-    with DeviceBench(settings({"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}), "licensed"):
+    with DeviceBench(configured({"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}), "licensed"):
         pass
     assert sorted(done[:2]) == ["noise", "tx"]
     assert done[2:] == ["rx"]
@@ -135,7 +137,7 @@ def test_calibration_and_a_run_over_soapysdr(tmp_path, capsys):
     tolerance of 0.45 dB is 6 standard errors of the verified means of 40 packets, and
     1.5 dB more than 4 for each of 12 single ones: false alarms below 1e-4.
     """
-    radios = pytest.importorskip("ironarm.radio.virtual.radios")
+    radios = pytest.importorskip("ironarm.radio.virtual.server")
     pytest.importorskip("tests.radio.backends.soapy_required").require_soapy()
     names = {"tx": "transmitter", "jammer": "jammer", "rx": "receiver", "noise": "noise"}
     config, found = tmp_path / "config.json", tmp_path / "calibration.json"
@@ -186,7 +188,7 @@ def test_calibration_and_a_run_over_soapysdr(tmp_path, capsys):
             in capsys.readouterr().err
         )
         assert Calibration.load(found) == calibration
-        assert [virtual.air.waiting(name) for name in names.values()] == [0] * 4
+        assert [virtual.stream.waiting(name) for name in names.values()] == [0] * 4
         until = monotonic() + 5
         while transmitting(virtual) and monotonic() < until:
             sleep(0.01)  # the server has to notice
@@ -198,9 +200,9 @@ def test_calibration_and_a_run_over_soapysdr(tmp_path, capsys):
                 r"hardware, which must be acknowledged"
             ),
         ):
-            run_processes(settings(devices), say=lambda _: None)
+            run_processes(configured(devices), say=lambda _: None)
         result = run_processes(
-            settings(devices, calibration=str(found)), say=lambda _: None, acknowledged="licensed"
+            configured(devices, calibration=str(found)), say=lambda _: None, acknowledged="licensed"
         )
     assert [record.round for record in result.rounds] == list(range(12))
     assert {record.missed for record in result.rounds} == {False}

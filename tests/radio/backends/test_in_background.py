@@ -1,6 +1,4 @@
-"""A long burst goes out while the caller goes on; what comes next waits for it, and
-its error is not lost.
-"""
+"""A long burst is sent in the background; its error is raised by the next call."""
 
 import threading
 from time import monotonic

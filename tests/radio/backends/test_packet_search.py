@@ -29,8 +29,9 @@ class Recording:
     "place", [0, 1.5, 3, 3.1, 3.2, 3.4, 3.6, 4, 4.5, 5, 600, PACKET - 0.5, PACKET + 3.3]
 )
 def test_a_packet_is_read_in_full_wherever_it_lies(place):
-    """Also where a window ends a few samples before the packet does; 1 dB are 4
-    standard deviations, and the seed is fixed.
+    """Also where a window ends a few samples before the packet does.
+
+    1 dB is 4 standard deviations, and the seed is fixed.
     """
     report = listen(Recording((7, PACKET + place)), RECEIVER, 7, at=0, samples=8 * PACKET)
     assert (report.round, report.crc_ok) == (7, True)
@@ -52,8 +53,9 @@ def test_a_packet_that_cannot_be_read_is_reported_with_its_sinr():
 
 
 def test_no_packet_of_a_train_is_missed():
-    """Wherever the windows lie: the weaker of two is found beside the preamble of
-    the one before, which a window may have cut off.
+    """The weaker of two packets is found beside the preamble of the other.
+
+    It doesn't matter where the windows lie; one may cut the preamble off.
     """
     for begin in range(PACKET, 2 * PACKET, 9):
         recording = Recording((8, begin + PACKET + 2 * ROOM * 3))

@@ -1,5 +1,6 @@
-"""Nothing is transmitted on hardware before bands, gain cap, set-up and
-acknowledgement are given; everything is switched off at the end.
+"""Nothing transmits on hardware without permission, and everything is switched off.
+
+Permission needs bands, a gain cap, the set-up and an acknowledgement.
 """
 
 import math
@@ -10,8 +11,10 @@ import pytest
 
 from ironarm.errors import InvalidInput
 from ironarm.radio.backends.safety import GuardedRadio, TransmitRules, Watchdog
-from ironarm.radio.backends.simulated import Air, SimulatedRadio
+from ironarm.radio.network.round_medium import RoundMedium
 from ironarm.radio.signal.medium import Medium
+
+from ..simulated_radio import SimulatedRadio
 
 TABLE = {"bands_mhz": [[1199.5, 1201.8], [20, 30]], "max_gain_db": 30, "setup": "conducted"}
 BURST = np.ones(8, complex)
@@ -36,8 +39,9 @@ BURST = np.ones(8, complex)
     ],
 )
 def test_incomplete_rules_are_refused(change, message):
-    """With what is missing or wrong, and what to write; on the air nothing goes at
-    1200 MHz, licence or not.
+    """The error names what is missing or wrong, and what to write.
+
+    At 1200 MHz nothing may go on the air, with or without a licence.
     """
     table = (
         None
@@ -72,22 +76,20 @@ def test_without_the_right_acknowledgement_no_permit(node, said, message):
 
 
 def radio(permit=...):
-    air = Air(Medium(noise=[1e-3] * 5))
-    return air, GuardedRadio(
-        SimulatedRadio(air),
+    medium = RoundMedium(Medium(noise=[1e-3] * 5))
+    return medium, GuardedRadio(
+        SimulatedRadio(medium),
         TransmitRules.from_table(TABLE).permit("conducted") if permit is ... else permit,
     )
 
 
 def test_a_guarded_radio_stays_within_its_permit():
-    """A frequency whose channel leaves the band, and a gain above the cap, are
-    refused and not set.
-    """
-    air, guarded = radio()
+    """A frequency outside the band and a gain above the cap are refused and not set."""
+    medium, guarded = radio()
     guarded.tune(1201.5e6)
     guarded.set_gain(30)
     guarded.transmit(BURST)
-    assert len(air.emissions) == 1
+    assert len(medium.emissions) == 1
     with pytest.raises(
         InvalidInput,
         match=(
@@ -103,7 +105,7 @@ def test_a_guarded_radio_stays_within_its_permit():
 
 def test_what_the_device_says_counts():
     """A device that was set behind the guard's back is not let to transmit."""
-    air, guarded = radio()
+    medium, guarded = radio()
     guarded.radio.tune(1202e6)
     with pytest.raises(InvalidInput, match="outside"):
         guarded.transmit(BURST)
@@ -116,34 +118,34 @@ def test_what_the_device_says_counts():
         guarded.radio.gain_db = gain
         with pytest.raises(InvalidInput, match=message):
             guarded.transmit(BURST)
-    assert air.emissions == []
+    assert medium.emissions == []
 
 
 def test_no_permit_no_transmission():
     """But receiving is free, on any frequency."""
-    air, guarded = radio(None)
+    medium, guarded = radio(None)
     guarded.tune(1202e6)
     assert len(guarded.receive(10)) == 10
     with pytest.raises(InvalidInput, match="without a permit"):
         guarded.transmit(BURST)
-    assert air.emissions == []
+    assert medium.emissions == []
 
 
 def test_closing_takes_the_signal_off_the_air_for_good():
     """Also when the block ends by an exception."""
-    air, guarded = radio()
+    medium, guarded = radio()
     guarded.tune(1201e6)
     guarded.transmit(BURST)
     with pytest.raises(RuntimeError), guarded:
         raise RuntimeError
-    assert air.emissions == []
+    assert medium.emissions == []
     with pytest.raises(InvalidInput, match="switched off"):
         guarded.transmit(BURST)
 
 
 def test_a_lost_heartbeat_switches_off():
     """Once, from another thread, while the node hangs; a fed watchdog does nothing."""
-    air, guarded = radio()
+    medium, guarded = radio()
     calls = []
     with Watchdog(0.2, lambda: (calls.append(1), guarded.close())) as watchdog:
         guarded.tune(1201e6)
@@ -151,9 +153,9 @@ def test_a_lost_heartbeat_switches_off():
         for _ in range(6):
             time.sleep(0.05)
             watchdog.feed()
-        assert (calls, len(air.emissions)) == ([], 1)
+        assert (calls, len(medium.emissions)) == ([], 1)
         time.sleep(0.5)
-        assert (calls, air.emissions, watchdog.starved) == ([1], [], True)
+        assert (calls, medium.emissions, watchdog.starved) == ([1], [], True)
     assert calls == [1]
 
 

@@ -1,6 +1,4 @@
-"""Radios through SoapySDR and its own driver, end to end, with the virtual radio
-where the hardware would be.
-"""
+"""Radios through SoapySDR and its driver, served by the virtual radio."""
 
 import argparse
 import json
@@ -14,15 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ironarm.commands import radio_probe
+from ironarm.commands.radio import probe
 from ironarm.errors import InvalidInput, RadioFault
 from ironarm.radio.backends.packet_search import listen
 from ironarm.radio.backends.soapy import SoapyRadio
 from ironarm.radio.signal.medium import CENTRES_HZ, Medium
 from ironarm.radio.signal.receiver import Receiver
 from ironarm.radio.signal.waveform import STANDARD, modulate
-from ironarm.radio.virtual.air import FULL_SCALE
-from ironarm.radio.virtual.radios import TRANSLATION_HZ, VirtualRadio
+from ironarm.radio.virtual.server import TRANSLATION_HZ, VirtualRadio
+from ironarm.radio.virtual.streaming_medium import FULL_SCALE
 
 from .soapy_required import require_soapy
 
@@ -72,9 +70,7 @@ def opened(virtual, device, **more):
 
 
 def round_of(transmitter, receiver, channel, number, jam=None, jammer=None):
-    """Play one round: both tune, the receiver marks the time, the packet is sent,
-    and looked for.
-    """
+    """Play one round: tune both, mark the time, send the packet, and search for it."""
     for radio in (transmitter, receiver, *([jammer] if jammer else [])):
         radio.tune(CENTRES_HZ[channel])
     start = receiver.now()
@@ -114,8 +110,9 @@ def test_bursts_through_one_device_are_received_through_another(virtual):
 
 
 def test_a_jammer_on_a_third_device(virtual):
-    """Its noise, which begins before the packet and ends after it, is what the SINR
-    says; the spread is 0.28 dB.
+    """A jammer's noise sets the SINR, whose spread is 0.28 dB.
+
+    The noise begins before the packet and ends after it.
     """
     noise = np.random.default_rng(1).normal(scale=np.sqrt(0.5 * 10**-0.75), size=(2, 250_000))
     with (
@@ -137,8 +134,9 @@ def test_a_packet_that_is_not_sent_is_missed(virtual):
 
 
 def test_a_frequency_that_the_driver_ignores_is_an_error(virtual):
-    """The driver says nothing above 60 MHz, and stays where it was: its range is
-    asked first, and what it is set to read back.
+    """The driver accepts more than 60 MHz and stays where it was.
+
+    So its range is checked first, and its frequency is read back.
     """
     with pytest.raises(
         InvalidInput, match=r"cannot receive at 1200 MHz; it can do 0.625 to 60 MHz"
@@ -160,8 +158,9 @@ def test_a_frequency_that_the_driver_ignores_is_an_error(virtual):
 
 
 def test_after_tuning_nothing_of_the_old_frequency_is_left(virtual):
-    """Channels differ by 13 dB in noise; the first 2000 samples have the new
-    channel's, within 20 % (9 standard deviations).
+    """After tuning, the first 2000 samples have the new channel's noise.
+
+    Channels differ by 13 dB; 20 % is 9 standard deviations.
     """
     with opened(virtual, "receiver") as receiver:
         receiver.now()
@@ -191,9 +190,7 @@ def test_a_gain_that_does_not_exist_is_an_error(virtual):
 
 
 def test_a_digital_gain_scales_what_is_sent(virtual):
-    """For devices without a gain: 13 dB less power are 13 dB less SINR, and more
-    than 0 dB would be clipped.
-    """
+    """13 dB less digital gain is 13 dB less SINR; more than 0 dB is refused."""
     with (
         opened(virtual, "transmitter", digital_gain=True, gain_db=-13) as transmitter,
         opened(virtual, "receiver") as receiver,
@@ -236,8 +233,9 @@ def test_transmitting_needs_a_permit(virtual):
 
 
 def test_bursts_beyond_full_scale(virtual):
-    """A few clipped samples of noise are counted; a signal that is too large, or no
-    number, is refused.
+    """A few clipped samples of noise are counted.
+
+    A signal that is too large, or not a number, is refused.
     """
     with opened(virtual, "jammer") as jammer:
         quiet = np.zeros(1000, complex)
@@ -267,7 +265,7 @@ def test_realtime_counts_what_a_stalled_reader_loses_and_recovers():
 def test_the_virtual_radio_as_a_process():
     """It says how SoapySDR finds its devices, serves, and ends when it is told to."""
     command = (
-        "import sys, argparse; from ironarm.commands import radio_virtual as v; p = "
+        "import sys, argparse; from ironarm.commands.radio import virtual as v; p = "
         "argparse.ArgumentParser(); v.add(p); sys.exit(v.run(p.parse_args(sys.argv[1:])))"
     )
     with subprocess.Popen(
@@ -352,22 +350,20 @@ def test_nobody_at_the_address():
 
 
 def test_loading_brings_nothing_else_of_the_system():
-    """NumPy is still the environment's own, and the system's folder is not on the
-    path.
-    """
+    """NumPy is still the environment's own; the system's folder is not on the path."""
     assert not str(np.__file__).startswith("/usr/lib/python3/dist-packages")
     assert "/usr/lib/python3/dist-packages" not in sys.path
 
 
 def test_probe_shows_what_a_device_can_do(virtual, capsys):
     arguments = ",".join(f"{key}={value}" for key, value in virtual.arguments("receiver").items())
-    assert probe("--device", arguments) == 0
+    assert probed("--device", arguments) == 0
     page = capsys.readouterr().out
     assert (
         "receive 0: 0.05 to 60 MHz; 0.02, 0.05, 0.1, 0.25, 0.5, 1.25 MS/s; no gain that can be set"
         in page
     )
-    assert probe("--device", "driver=nonesuch") == 1
+    assert probed("--device", "driver=nonesuch") == 1
     assert "No radio was found" in capsys.readouterr().out
 
 
@@ -376,10 +372,10 @@ def send_again_and_again(transmitter):
         transmitter.transmit(np.ones(10))
 
 
-def probe(*arguments):
+def probed(*arguments):
     parser = argparse.ArgumentParser()
-    radio_probe.add(parser)
-    return radio_probe.run(parser.parse_args(arguments))
+    probe.add(parser)
+    return probe.run(parser.parse_args(arguments))
 
 
 def sockets():

@@ -1,5 +1,6 @@
-"""Where SoapySDR is missing or cannot be loaded, the error says what to do; no
-package is needed for these tests.
+"""The error says what to do where SoapySDR is missing or cannot be loaded.
+
+These tests need no package.
 """
 
 import argparse
@@ -7,7 +8,7 @@ import sys
 
 import pytest
 
-from ironarm.commands import radio_probe
+from ironarm.commands.radio import probe
 from ironarm.errors import MissingExtra
 from ironarm.radio.backends.soapy_binding import soapy
 
@@ -27,8 +28,8 @@ def test_where_soapy_is_missing_the_error_says_what_to_install(tmp_path, capsys)
     ):
         soapy([str(tmp_path)])
     parser = argparse.ArgumentParser()
-    radio_probe.add(parser)
-    assert radio_probe.run(parser.parse_args([])) == 1
+    probe.add(parser)
+    assert probe.run(parser.parse_args([])) == 1
     assert "apt-get install" in capsys.readouterr().err
     (tmp_path / "SoapySDR.py").write_text("raise AssertionError")
     (tmp_path / "_SoapySDR.cpython-27-x86_64-linux-gnu.so").write_bytes(b"")

@@ -1,6 +1,4 @@
-"""A transmitter is switched off whatever happens on the way, with a stand-in for
-SoapySDR.
-"""
+"""A transmitter is always switched off, whatever fails; SoapySDR is a stand-in."""
 
 import threading
 
@@ -17,9 +15,7 @@ def device(monkeypatch):
 
 @pytest.fixture
 def transmitter(device):
-    """Return a radio that has sent a burst, and the list of what its driver is told
-    then.
-    """
+    """Return a radio that has sent a burst, and a list of its driver's later calls."""
     told = []
     device.deactivateStream = lambda self, stream: told.append("off")
     device.closeStream = lambda self, stream: told.append("closed")
@@ -30,9 +26,7 @@ def transmitter(device):
 
 
 class Interrupted:
-    """Stands for the lock of a burst, for which `close` waits, and is interrupted
-    there.
-    """
+    """Stands for the lock of a burst: `close` is interrupted while it waits."""
 
     def acquire(self, timeout):
         raise KeyboardInterrupt

@@ -1,6 +1,4 @@
-"""The gain of a device, with a stand-in for SoapySDR: the virtual radio's driver has
-no gain.
-"""
+"""The gain of a device; a stand-in for SoapySDR has one, the virtual radio has not."""
 
 from types import SimpleNamespace
 
@@ -10,7 +8,7 @@ import pytest
 from ironarm.errors import InvalidInput
 from ironarm.radio.backends import soapy as module
 from ironarm.radio.backends.hardware import open_radio
-from ironarm.radio.testbed.settings import Settings
+from ironarm.radio.testbed.config import RadioConfig
 
 from .soapy_stand_in import opened, stand_in
 
@@ -61,14 +59,14 @@ def test_a_device_without_a_gain_transmits_only_with_a_digital_one(device, monke
             "digital_gain = true"
         ),
     ):
-        open_radio(Settings.of({"hardware": table}), "jammer", "conducted")
+        open_radio(RadioConfig.of({"hardware": table}), "jammer", "conducted")
     with pytest.raises(
         InvalidInput, match=r"has no gain that can be set; set digital_gain = true\."
     ):
         opened(gain_db=0)
     with pytest.raises(InvalidInput, match="gain of 0 dB is above the configured cap, -60 dB"):
         opened(cap_db=-60, digital_gain=True)
-    with open_radio(Settings.of({"hardware": table}), "rx", None) as receiver:
+    with open_radio(RadioConfig.of({"hardware": table}), "rx", None) as receiver:
         assert receiver.info().gain_db is None
     with opened(digital_gain=True) as radio:
         radio._digital_db = None  # as if it were lost later
@@ -90,7 +88,7 @@ def test_the_default_digital_gain_is_held_against_the_cap_before_the_device_is_t
         "devices": {"tx": "a"},
     }
     with pytest.raises(InvalidInput, match="gain of 0 dB is above the configured cap, -60 dB"):
-        open_radio(Settings.of({"hardware": table}), "tx", "conducted")
+        open_radio(RadioConfig.of({"hardware": table}), "tx", "conducted")
 
 
 def test_a_gain_that_the_device_rounds_up_beyond_the_cap_is_refused(device):
@@ -112,12 +110,13 @@ def test_digital_gain_is_true_or_false():
     with pytest.raises(
         InvalidInput, match=r"digital_gain in .hardware. must be true or false, got 'false'"
     ):
-        open_radio(Settings.of({"hardware": table}), "tx", "conducted")
+        open_radio(RadioConfig.of({"hardware": table}), "tx", "conducted")
 
 
 def test_a_device_behind_a_transverter_says_where_it_is_itself(device, capsys):
-    """Its own frequency must be allowed as well: only the operator can know whether
-    a transverter is there.
+    """The device's own frequency must be allowed too.
+
+    Only the operator knows whether there is a transverter.
     """
     table = {
         "bands_mhz": [[1198, 1204], [19, 23]],
@@ -126,7 +125,7 @@ def test_a_device_behind_a_transverter_says_where_it_is_itself(device, capsys):
         "frequency_translation_hz": -1180e6,
         "devices": {"tx": "a"},
     }
-    with open_radio(Settings.of({"hardware": table}), "tx", "conducted") as radio:
+    with open_radio(RadioConfig.of({"hardware": table}), "tx", "conducted") as radio:
         assert radio.radio._device.frequency == 21e6
     assert (
         "tx: for 1201 MHz on the air the device itself is tuned to 21 MHz"
@@ -156,7 +155,7 @@ def test_every_channel_must_be_within_the_devices_range(device, monkeypatch, rol
             r"-1.18e\+09\); it can do 1 to 21.6 MHz"
         ),
     ):
-        open_radio(Settings.of({"hardware": table}), role, "conducted")
+        open_radio(RadioConfig.of({"hardware": table}), role, "conducted")
 
 
 def test_licensed_needs_channels_outside_of_the_reserved_band(device):
@@ -169,11 +168,11 @@ def test_licensed_needs_channels_outside_of_the_reserved_band(device):
     }
     with pytest.raises(InvalidInput, match="outside of the configured bands"):
         open_radio(
-            Settings.of({"hardware": {**table, "frequency_translation_hz": -766e6}}),
+            RadioConfig.of({"hardware": {**table, "frequency_translation_hz": -766e6}}),
             "tx",
             "licensed",
         )
     with open_radio(
-        Settings.of({"hardware": table, "channels": {"base_mhz": 433}}), "tx", "licensed"
+        RadioConfig.of({"hardware": table, "channels": {"base_mhz": 433}}), "tx", "licensed"
     ) as radio:
         assert radio.info().frequency_hz == 434e6

@@ -1,5 +1,6 @@
-"""UHD, the driver of USRPs, in a process of the system's Python, sends and receives
-our packets through SoapySDR and the virtual radio.
+"""UHD, the driver of USRPs, sends and receives our packets through SoapySDR.
+
+It runs in a process of the system's Python, on the virtual radio.
 """
 
 from itertools import groupby
@@ -11,8 +12,8 @@ import pytest
 from ironarm.radio.signal.medium import Medium
 from ironarm.radio.signal.receiver import Receiver
 from ironarm.radio.signal.waveform import STANDARD, modulate
-from ironarm.radio.virtual.air import FULL_SCALE
-from ironarm.radio.virtual.radios import VirtualRadio
+from ironarm.radio.virtual.server import VirtualRadio
+from ironarm.radio.virtual.streaming_medium import FULL_SCALE
 from tests.radio.signal.test_gnuradio import SYSTEM_PYTHON, system_python
 
 from .soapy_required import require_soapy
@@ -24,8 +25,9 @@ BURSTS = 4
 
 
 def test_uhd_sends_and_receives_our_packets(tmp_path):
-    """Every burst arrives with its number, each within 1.5 dB of the channel's 28 dB
-    (6 standard deviations).
+    """Every burst arrives with its number, within 1.5 dB of the channel's 28 dB.
+
+    That is 6 standard deviations.
     """
     if (
         not Path(SYSTEM_PYTHON).exists()

@@ -5,7 +5,7 @@ import pytest
 
 from ironarm.radio.network.hub import Hub
 from ironarm.radio.network.messages import decoded, encoded
-from ironarm.radio.testbed.settings import Settings
+from ironarm.radio.testbed.config import RadioConfig
 
 HUGE = 10**400
 
@@ -69,7 +69,7 @@ BURST = {
 )
 def test_a_malformed_message_is_passed_over(role, fields, capsys):
     """With a line that says from whom; before, Infinity ended the process."""
-    hub = Hub(Settings.of({"processes": {"port": 0}}))
+    hub = Hub(RadioConfig.of({"processes": {"port": 0}}))
     hub._socket.close()
     before = [("tx", PACKET, None)] if fields["op"] == "transmit" else []
     hub._socket = Socket([*before, (role, fields, np.ones(100))])
@@ -82,7 +82,7 @@ def test_a_malformed_message_is_passed_over(role, fields, capsys):
 @pytest.mark.parametrize("bad", [np.nan, np.inf, complex(0, np.nan)])
 def test_a_burst_that_is_not_finite_is_refused(bad, capsys):
     """And what was on the air stays there."""
-    hub = Hub(Settings.of({"processes": {"port": 0}}))
+    hub = Hub(RadioConfig.of({"processes": {"port": 0}}))
     hub._socket.close()
     hub._socket = Socket(
         [
@@ -93,7 +93,7 @@ def test_a_burst_that_is_not_finite_is_refused(bad, capsys):
     )
     hub.serve()
     assert "makes no sense: a burst must have finite samples, got 1 of 3" in capsys.readouterr().err
-    assert [len(emission.signal.samples) for emission in hub.air.emissions] == [100]
+    assert [len(emission.signal.samples) for emission in hub.round_medium.emissions] == [100]
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,14 @@ def test_a_burst_that_is_not_finite_is_refused(bad, capsys):
 def test_a_packet_on_hardware_must_be_sent_while_its_noise_lasts(
     noise_node, hit, waited, covered, monkeypatch, capsys
 ):
-    """That is jam_seconds, 0.1, from the announcement on; where no noise belongs to
-    it any time will do. One that was late is reported.
+    """It must last jam_seconds, 0.1, from the announcement on; lateness is reported.
+
+    A packet without noise may take any time.
     """
     now = [100.0]
     monkeypatch.setattr("ironarm.radio.network.hub.monotonic", lambda: now[0])
     hub = Hub(
-        Settings.of(
+        RadioConfig.of(
             {
                 "processes": {"port": 0, "noise_node": noise_node},
                 "hardware": {"devices": {"tx": "x"}},
@@ -146,7 +147,7 @@ def test_a_packet_on_hardware_must_be_sent_while_its_noise_lasts(
 
 def test_a_record_with_fields_of_another_version_is_kept():
     """Without them, and without what the receiver may say of the jammer."""
-    hub = Hub(Settings.of({"processes": {"port": 0}}))
+    hub = Hub(RadioConfig.of({"processes": {"port": 0}}))
     hub._socket.close()
     hub._socket = Socket(
         [
@@ -164,7 +165,7 @@ def test_who_is_back_is_told_how_long_it_was_silent(monkeypatch):
     """From its last word on, not from when it was reported."""
     now = [100.0]
     monkeypatch.setattr("ironarm.radio.network.hub.monotonic", lambda: now[0])
-    hub = Hub(Settings.of({"processes": {"port": 0, "lost_seconds": 2}}))
+    hub = Hub(RadioConfig.of({"processes": {"port": 0, "lost_seconds": 2}}))
     hub._socket.close()
     hub._socket = Socket([])
     for role, now[0] in (
@@ -183,7 +184,7 @@ def test_who_is_back_is_told_how_long_it_was_silent(monkeypatch):
 
 def test_a_request_that_makes_no_sense_is_answered():
     """With the reason, so that nobody waits for ever."""
-    hub = Hub(Settings.of({"processes": {"port": 0}}))
+    hub = Hub(RadioConfig.of({"processes": {"port": 0}}))
     hub._socket.close()
     hub._socket = Socket([("rx", {"op": "record", "rounds": [{"round": 0}], "id": 4}, None)])
     hub.serve()
@@ -198,10 +199,8 @@ def test_a_request_that_makes_no_sense_is_answered():
 
 
 def test_nodes_of_another_run_are_refused(capsys):
-    """They are told so and counted for nothing; a line on standard error names them
-    once.
-    """
-    hub = Hub(Settings.of({"processes": {"port": 0}}), run="mine")
+    """They are refused and not counted; standard error names each once."""
+    hub = Hub(RadioConfig.of({"processes": {"port": 0}}), run="mine")
     hub._socket.close()
     strangers = ["yours/jammer", "yours/jammer", "yours/mine/tx", "/tx"]
     hub._socket = Socket(
@@ -226,7 +225,7 @@ def test_nodes_of_another_run_are_refused(capsys):
 
 def test_a_burst_that_makes_sense_is_taken(capsys):
     """The one that the malformed ones are made of."""
-    hub = Hub(Settings.of({"processes": {"port": 0}}))
+    hub = Hub(RadioConfig.of({"processes": {"port": 0}}))
     hub._socket.close()
     hub._socket = Socket([("tx", PACKET, None), ("tx", BURST, np.ones(100))])
     hub.serve()

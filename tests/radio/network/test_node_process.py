@@ -1,5 +1,6 @@
-"""A node's process switches its device off when it is told to end, and when the
-medium falls silent; it waits for a medium that is not there yet.
+"""A node switches its device off when it is ended, and when the medium is silent.
+
+It waits for a medium that has not started yet.
 """
 
 import json
@@ -16,8 +17,8 @@ from ironarm.radio.network.processes import free_port
 
 NODE = """
 import json, signal, sys, time
-from ironarm.radio import node_process
-from ironarm.radio.settings import Settings
+from ironarm.radio.network import node_process
+from ironarm.radio.testbed.config import RadioConfig
 
 class Device:
     def __enter__(self):
@@ -34,7 +35,7 @@ if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever these tests were started under
 signal.signal(signal.SIGINT, signal.default_int_handler)
 node_process.check_devices, node_process.open_radio = lambda _: True, lambda *_: Device()
-node_process.run_node("jammer", Settings.of(json.loads(sys.argv[1])))
+node_process.run_node("jammer", RadioConfig.of(json.loads(sys.argv[1])))
 """
 
 

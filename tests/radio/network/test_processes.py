@@ -1,5 +1,6 @@
-"""The testbed as separate processes over ZeroMQ: who dies is noticed and reported,
-the run goes on or ends cleanly, and no process is left.
+"""Nodes as processes over ZeroMQ: deaths are reported, and no process is left.
+
+The run continues when a node returns, and otherwise ends cleanly.
 """
 
 import os
@@ -20,7 +21,7 @@ from ironarm.radio.network.hub import Hub
 from ironarm.radio.network.hub_client import HubClient
 from ironarm.radio.network.processes import Crew, free_port, run_processes
 from ironarm.radio.testbed.closed_loop import run
-from ironarm.radio.testbed.settings import Settings
+from ironarm.radio.testbed.config import RadioConfig
 
 TIMES = {
     "port": 0,
@@ -31,14 +32,14 @@ TIMES = {
 }
 
 
-def settings(**times):
+def configured(**times):
     tables = {
         "agent": {"policy": "MedEUCB(block=90)"},
         "jammer": {"rho": 0.3},
         "ack": {"timeout_seconds": 0.2, "retries": 1},
         "processes": {**TIMES, **times},
     }
-    return Settings.of({"rounds": 50, "seed": 11, "round_seconds": 0.02, **tables})
+    return RadioConfig.of({"rounds": 50, "seed": 11, "round_seconds": 0.02, **tables})
 
 
 def is_alive(pid):
@@ -49,9 +50,7 @@ def is_alive(pid):
 
 
 class Killer:
-    """Kills nodes in the middle of a run, and starts each again when it was reported
-    lost.
-    """
+    """Kills nodes in the middle of a run, and restarts those that are reported lost."""
 
     def __init__(self, kills, start_again=True):
         self.kills, self.start_again, self.said, self.pids, self.killed = (
@@ -70,7 +69,7 @@ class Killer:
         role = self.kills.pop(record.round, None)
         if role:
             self.killed.add(role)
-            self.crew.kill(role)
+            self.crew.running[role].kill()
 
     def say(self, text):
         print(text)  # for the report, should the test fail
@@ -84,15 +83,16 @@ class Killer:
 
 
 def test_every_node_may_be_killed_and_come_back():
-    """Four processes, 50 rounds, each of them killed once: noticed, reported, gone
-    on; no round is lost or counted twice, and the packets are those of a run in one
+    """Each of four processes is killed once in 50 rounds, and the run continues.
+
+    No round is lost or counted twice, and the packets are those of a run in one
     process.
     """
     killer = Killer({8: "jammer", 19: "tx", 28: "rx", 39: "medium"})
     result = run_processes(
-        settings(return_seconds=60), killer.on_round, killer.say, on_start=killer.on_start
+        configured(return_seconds=60), killer.on_round, killer.say, on_start=killer.on_start
     )
-    alone = run(replace(settings(), round_seconds=0.0))
+    alone = run(replace(configured(), round_seconds=0.0))
     said = "\n".join(killer.said)
     for name in ("jammer", "transmitter", "receiver", "medium"):
         assert (
@@ -120,13 +120,11 @@ def test_every_node_may_be_killed_and_come_back():
 
 @pytest.mark.parametrize(("role", "name"), [("medium", "medium"), ("noise", "noise source")])
 def test_who_does_not_return_ends_the_run(role, name):
-    """With a sentence that says who, after the configured time; nobody is left
-    behind.
-    """
+    """After the configured time, with a sentence that names the node."""
     killer = Killer({10: role}, start_again=False)
     with pytest.raises(NodeLost, match=f"the {name} did not return within 0.5 s"):
         run_processes(
-            replace(settings(return_seconds=0.5, noise_node=role == "noise"), round_seconds=0.1),
+            replace(configured(return_seconds=0.5, noise_node=role == "noise"), round_seconds=0.1),
             killer.on_round,
             killer.say,
             on_start=killer.on_start,
@@ -141,8 +139,9 @@ def test_who_does_not_return_ends_the_run(role, name):
 )
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_orphans(how, tmp_path):
-    """After Ctrl-C or SIGTERM, which leave no file either, and even when the process
-    that started them is killed.
+    """After Ctrl-C, after SIGTERM, and when the first process is killed.
+
+    The first two leave no files either.
     """
     files = tmp_path / "temporary"
     files.mkdir()
@@ -192,10 +191,8 @@ def test_no_orphans(how, tmp_path):
 
 
 def test_a_node_of_another_run_is_told_so_and_ends(capfd):
-    """The medium goes on; and a name that cannot be one is refused before anything
-    is sent.
-    """
-    own = Settings.of({"processes": {**TIMES, "port": free_port()}})
+    """The medium continues; an invalid name is refused before anything is sent."""
+    own = RadioConfig.of({"processes": {**TIMES, "port": free_port()}})
     hub = Hub(own, "mine")
     thread = threading.Thread(target=hub.serve)
     thread.start()
@@ -226,11 +223,9 @@ def test_a_node_of_another_run_is_told_so_and_ends(capfd):
 
 
 def test_a_dead_node_can_be_started_again_as_it_was():
-    """The line to type has the run's name and the word that transmitting needs; why
-    it died is in its last words.
-    """
+    """The command has the run's name and the acknowledgement; last words say why."""
     said = []
-    crew, other = Crew(settings(), said.append, "conducted"), Crew(settings())
+    crew, other = Crew(configured(), said.append, "conducted"), Crew(configured())
     crew._log("tx").write_text("tx: one\nironarm: the gain is above the cap.\n")
     crew.running["tx"] = subprocess.Popen(
         [sys.executable, "-c", "raise SystemExit(3)"], stdin=subprocess.PIPE
@@ -241,7 +236,7 @@ def test_a_dead_node_can_be_started_again_as_it_was():
         one._stop()
     assert said == [
         "the transmitter's process ended with code 3; to start it again: ironarm radio node tx "
-        f"--config {crew.config} --run {crew.run} --acknowledge-transmitting conducted",
+        f"--config {crew.config_file} --run {crew.run} --acknowledge-transmitting conducted",
         "the transmitter's last words: ironarm: the gain is above the cap.",
     ]
     assert crew.run != other.run
@@ -249,7 +244,7 @@ def test_a_dead_node_can_be_started_again_as_it_was():
 
 def test_a_node_that_cannot_start_ends_the_run_at_once():
     """With its own words."""
-    busy = Settings.of({**settings().to_dict(), "processes": {**TIMES, "host": "192.0.2.1"}})
+    busy = RadioConfig.of({**configured().to_dict(), "processes": {**TIMES, "host": "192.0.2.1"}})
     with pytest.raises(
         NodeLost,
         match=r"the (medium|transmitter) did not start: ironarm: cannot listen at tcp://192\.0\.2\.1",
@@ -260,4 +255,4 @@ def test_a_node_that_cannot_start_ends_the_run_at_once():
 def test_losses_are_for_one_process():
     """Between processes they would have no effect."""
     with pytest.raises(InvalidInput, match=r"loss in \[ack\], 0.3, is for a run in one process"):
-        run_processes(Settings.of({"ack": {"loss": 0.3}}))
+        run_processes(RadioConfig.of({"ack": {"loss": 0.3}}))

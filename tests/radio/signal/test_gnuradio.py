@@ -1,6 +1,4 @@
-"""GNU Radio's own blocks, in a process of the system's Python, demodulate our
-transmitter.
-"""
+"""GNU Radio's own blocks, under the system's Python, demodulate our transmitter."""
 
 import json
 import subprocess
@@ -48,8 +46,9 @@ def sent_bits():
 
 
 def received_and_sent(received, sent):
-    """Return the second half of the received symbols over their gain, and the
-    symbols sent, at the delay where both agree best.
+    """Return the second half of the received symbols over their gain, and those sent.
+
+    They are aligned at the delay where both agree best.
     """
     received = received[len(received) // 2 :]
     spectrum = np.fft.fft(received, 2 * len(sent)).conj() * np.fft.fft(sent, 2 * len(sent))
@@ -60,8 +59,10 @@ def received_and_sent(received, sent):
 
 
 def metered_db(sinr_db):
-    """Return what GNU Radio's meter reads: it decides for the nearest point, which
-    flatters bad symbols, and here it gets symbols of unit power, noise included.
+    """Return what GNU Radio's meter reads.
+
+    It decides for the nearest point, which flatters bad symbols. Here it gets symbols
+    of unit power, noise included.
 
     Each axis is a folded normal variable |r|, E r^2 = 1/2 and a^2 = 1/2 the point's: E
     (|r| - a)^2 = 1 - 2 a E|r|.
@@ -74,10 +75,11 @@ def metered_db(sinr_db):
 
 @pytest.mark.parametrize("sinr_db", [41, 28, 10, 5])
 def test_gnuradio_demodulates_our_transmitter(sinr_db, sent_bits, tmp_path):
-    """With 1 kHz of carrier offset and a fractional delay, its timing and carrier
-    loops find every symbol: SINR within 0.6 dB, which is their own noise at 41 dB,
-    and symbol errors as theory says (10 % more for the loops, and 5 standard
-    deviations: 1e-6 false alarms).
+    """Its loops find every symbol: SINR within 0.6 dB, symbol errors as theory says.
+
+    The carrier is 1 kHz off, the delay fractional. 0.6 dB is the loops' own noise at 41
+    dB. Errors may be 10 % more for the loops, and 5 standard deviations: 1e-6 false
+    alarms.
     """
     samples = modulate(qpsk(sent_bits), SPS, 0.37)
     samples = samples * np.exp(2j * np.pi * 1000 / 1.25e6 * np.arange(len(samples))) + 10 ** (

@@ -19,17 +19,17 @@ COUNT = 20_000
 
 
 def bits_by_liquid(symbols):
-    """Return the bits that liquid-dsp's modem reads; it puts the real part's bit
-    lowest.
-    """
+    """Return the bits that liquid-dsp's modem reads, the real part's bit lowest."""
     modem = liquid.modem("qpsk")
     read = np.array([modem.demodulate(symbol) for symbol in symbols.astype(complex)])
     return np.stack([read & 1, read >> 1], axis=-1).ravel()
 
 
 def aligned(received, sent):
-    """Return the received symbols over their gain and the symbols sent, at the delay
-    where both agree best; the first half, in which the loops settle, is left out.
+    """Return the received symbols over their gain, and the symbols sent.
+
+    They are aligned at the delay where both agree best. The first half, in which the
+    loops settle, is left out.
     """
     received = received[len(received) // 2 :]
     spectrum = np.fft.fft(sent, 2 * len(sent)).conj()
@@ -42,9 +42,7 @@ def aligned(received, sent):
 
 @pytest.mark.parametrize("sps", [2, 3])
 def test_pulses_are_liquids(sps):
-    """The taps agree to 1e-6, and symbols through liquid's own filter come back 60
-    dB above the rest, with their bits.
-    """
+    """The taps agree to 1e-6, and symbols survive liquid's own filter 60 dB clean."""
     filter = liquid.firfilt("rrcos", k=sps, m=20, beta=0.2)
     taps = np.array(filter.coefficients)
     assert pulse_taps(sps) * np.sqrt(sps) == pytest.approx(taps, abs=1e-6)
@@ -58,10 +56,10 @@ def test_pulses_are_liquids(sps):
 
 @pytest.mark.parametrize("sinr_db", [10, 20, 28])
 def test_liquid_demodulates_our_transmitter(sinr_db):
-    """Its symbol tracker finds timing and carrier by itself: bits as theory says
-    (none wrong from 20 dB on; at 10 dB up to twice the theoretical rate, for its
-    loops' own noise), SINR within 1 dB. It has an equaliser, so it does not test the
-    pulse.
+    """Its symbol tracker synchronises: bits as theory says, SINR within 1 dB.
+
+    No bit is wrong from 20 dB on. At 10 dB there may be twice the theoretical rate, for
+    the loops' own noise. It has an equaliser, so it does not test the pulse.
     """
     sent_bits = (words(key(6), 2 * COUNT) >> np.uint64(50)) & np.uint64(1)
     samples = modulate(qpsk(sent_bits), 3, 0.37)

@@ -1,6 +1,4 @@
-"""The medium adds up what emitters send, in the right channel, at the right power,
-at any rate.
-"""
+"""The medium adds emissions in the right channel, at the right power, at any rate."""
 
 import numpy as np
 import pytest
@@ -20,9 +18,14 @@ from ironarm.radio.signal.waveform import modulate
 TARGETS = (41, 37, 35, 31, 28)
 
 
-def medium(**settings):
+def medium(**changes):
     return Medium(
-        **{"noise": [10 ** (-sinr / 10) for sinr in TARGETS], "floor": 1e-6, "seed": 4, **settings}
+        **{
+            "noise": [10 ** (-sinr / 10) for sinr in TARGETS],
+            "floor": 1e-6,
+            "seed": 4,
+            **changes,
+        }
     )
 
 
@@ -37,8 +40,9 @@ def band_power(samples, channel):
 
 
 def test_the_wideband_view_has_five_noise_floors():
-    """Each channel's own level within 5 % (2,700 bins each: false alarm 1e-2 at two
-    and a half standard errors, fixed seed); the receiver's floor outside.
+    """Each channel has its level within 5 %, and outside is the receiver's floor.
+
+    2,700 bins each: false alarm 1e-2 at two and a half standard errors, fixed seed.
     """
     heard = medium(noise=[10 ** (-sinr / 10) for sinr in TARGETS]).wideband([], symbols=4500)
     for channel, sinr in enumerate(TARGETS):
@@ -47,9 +51,7 @@ def test_the_wideband_view_has_five_noise_floors():
 
 
 def test_several_emitters_at_once():
-    """Packets in neighbouring channels do not disturb each other; a jammer in one
-    channel only hurts that one.
-    """
+    """Packets, and a jammer, don't disturb neighbouring channels."""
     here = medium()
     packets = [Emission(Packet(here.format.symbols(10 + channel)), channel) for channel in range(5)]
     jam = Emission(Noise(450), 1, "jammer", -10.0, moving=False)
@@ -71,9 +73,7 @@ def test_a_packet_later_in_a_long_recording():
 
 @pytest.mark.parametrize("rate", [2, 3, 12])
 def test_samples_of_a_radio(rate):
-    """What a radio was given to transmit, at any rate, reads as the packet itself
-    would: at its SINR, its gain and its place.
-    """
+    """A radio's samples, at any rate, read as the packet: SINR, gain and place."""
     here = medium(gains_db={"transmitter": (-12,) * 5}, noise=[10**-4.0] * 5)
     burst = Emission(
         Samples(modulate(here.format.symbols(77), rate), rate), 2, start=3.25, moving=False

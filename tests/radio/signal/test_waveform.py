@@ -18,9 +18,7 @@ from ironarm.radio.signal.waveform import (
 
 
 def test_the_pulse_is_the_root_of_a_raised_cosine():
-    """Its values in the three limits, unit energy, and no interference between
-    symbols above -63 dB at any delay.
-    """
+    """Values in the three limits, unit energy, and interference below -63 dB."""
     middle, corner = (
         1 - 0.2 + 0.8 / np.pi,
         0.2
@@ -45,9 +43,7 @@ def test_a_packet_occupies_one_channel():
 
 
 def test_a_delay_moves_the_samples():
-    """A whole delay is a shift; half a sample each way is what twice the rate shows
-    in between.
-    """
+    """A whole delay is a shift; half a sample is what twice the rate shows between."""
     symbols = PacketFormat().symbols(1)
     assert np.allclose(modulate(symbols, 2, 3.0)[3:], modulate(symbols, 2))
     fine = modulate(symbols, 4)
@@ -57,9 +53,7 @@ def test_a_delay_moves_the_samples():
 
 
 def test_header_and_layout():
-    """Any round is read back, a single wrong repeat is outvoted, a destroyed header
-    is not believed.
-    """
+    """Any round is read back; a wrong repeat is outvoted, a bad header refused."""
     format = PacketFormat(payload=100, header_repeats=3)
     assert (format.length, format.known_count, int(format.known.sum())) == (64 + 72 + 100, 164, 164)
     for number in (0, 1999, 2**32 - 1):
@@ -73,9 +67,7 @@ def test_header_and_layout():
 
 
 def test_symbols_and_bits():
-    """Gray-coded bits come back; the preamble's segment is orthogonal to its own
-    cyclic shifts.
-    """
+    """Gray-coded bits come back; the preamble segment's shifts are orthogonal."""
     bits = np.random.default_rng(1).integers(0, 2, 200)
     assert np.array_equal(bits_of(qpsk(bits)), bits)
     segment = preamble_segment()

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from ironarm.errors import InvalidInput
-from ironarm.radio.backends.simulated import Air, SimulatedRadio
 from ironarm.radio.network.messages import (
     dealer,
     decoded,
@@ -15,26 +14,30 @@ from ironarm.radio.network.messages import (
     router,
 )
 from ironarm.radio.network.processes import free_port
+from ironarm.radio.network.round_medium import RoundMedium
 from ironarm.radio.signal.medium import Medium
 from ironarm.radio.testbed.ack import AckClient, AckServer, InProcessAck
 from ironarm.radio.testbed.nodes import TxNode
 
+from ..simulated_radio import SimulatedRadio
+
 
 def test_the_same_ack_twice_is_one_packet():
     """A lost answer makes the receiver ask again; the transmitter sends once."""
-    air = Air(Medium(noise=[1e-3] * 5))
-    node = TxNode(SimulatedRadio(air))
+    medium = RoundMedium(Medium(noise=[1e-3] * 5))
+    node = TxNode(SimulatedRadio(medium))
     link = InProcessAck(node.send, loss=0.6, retries=20, seed=1)
     for number in range(20):
         assert link.request(number, 0, 1).arrived
-    assert node.packets == len(air.emissions) == 20
+    assert len(medium.emissions) == 20
     node.send(19, 1, 2)
-    assert node.packets == 21
+    assert len(medium.emissions) == 21
 
 
 def test_requests_and_answers_are_lost_alike():
-    """Of 1,000 tries half arrive, and half of the others were heard all the same:
-    each within four standard errors.
+    """Of 1,000 tries half arrive, and half of the others were heard nevertheless.
+
+    Each within four standard errors.
     """
     heard = []
     link = InProcessAck(lambda *request: heard.append(request), loss=0.5, retries=0, seed=1)
@@ -71,8 +74,9 @@ def test_a_late_answer_is_not_taken_for_the_next():
 
 
 def test_acks_over_zeromq():
-    """Latency is told; an answer that is lost is asked for again, one to an older
-    request is passed over; nonsense is not answered.
+    """Latency is reported, lost answers are asked for again, late ones are ignored.
+
+    Nonsense is not answered.
 
     A packet that was not sent as it should be counts as lost at once, and so does an
     ACK without a server, after its tries.

@@ -1,6 +1,4 @@
-"""Calibration hits its targets whatever the path gains, and names what it cannot
-reach.
-"""
+"""Calibration hits its targets with any path gains, and names what is out of reach."""
 
 import json
 from dataclasses import asdict
@@ -12,8 +10,8 @@ from ironarm.errors import BadFile, InvalidInput
 from ironarm.radio.signal.medium import Medium
 from ironarm.radio.testbed.calibrate import (
     TARGETS_DB,
+    CalibratedChannel,
     Calibration,
-    ChannelSetting,
     SimulatedBench,
     UnreachableTarget,
     calibrate,
@@ -32,8 +30,9 @@ def bench(floor=1e-9, transmitter=0.0, noise=0.0, seed=1):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_targets_from_unknown_gains(seed, tmp_path):
-    """Fresh packets have the target means within 0.2 dB and unit spread within 8 %
-    (1,000 packets: six and five standard errors).
+    """Fresh packets have the target means within 0.2 dB and unit spread within 8 %.
+
+    1,000 packets: six and five standard errors.
     """
     draw = np.random.default_rng(seed)
     transmitter = draw.uniform(-40, 0, 5)
@@ -54,9 +53,7 @@ def test_targets_from_unknown_gains(seed, tmp_path):
 
 
 def test_unreachable_targets_are_named():
-    """A floor of 40 dB, a noise source that is too weak, one that is not connected,
-    a spread below the measurement's own.
-    """
+    """A floor of 40 dB, a weak or unconnected noise source, a spread below its own."""
     with pytest.raises(
         UnreachableTarget,
         match=(
@@ -129,7 +126,9 @@ def test_bad_files(tmp_path):
 def test_numbers_that_are_none_are_damage(name, value, tmp_path):
     """They would be found in the middle of a run, or never."""
     whole = asdict(
-        Calibration((ChannelSetting(1200e6, 41.0, 50.0, 1e-3, 0.5, 41.0, 1.0),), 0.9, 1.0, "today")
+        Calibration(
+            (CalibratedChannel(1200e6, 41.0, 50.0, 1e-3, 0.5, 41.0, 1.0),), 0.9, 1.0, "today"
+        )
     )
     path = tmp_path / "calibration.json"
     path.write_text(json.dumps({"ironarm_calibration": 1, **whole}))

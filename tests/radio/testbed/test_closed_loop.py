@@ -5,31 +5,29 @@ import pytest
 
 import ironarm as ia
 from ironarm.errors import BadFile, NodeLost
-from ironarm.radio.backends.simulated import Air, SimulatedRadio
-from ironarm.radio.signal.medium import Medium
-from ironarm.radio.signal.receiver import Receiver
 from ironarm.radio.testbed import closed_loop
-from ironarm.radio.testbed.closed_loop import CompiledTestbed, RadioTestbed, run
-from ironarm.radio.testbed.jamming import strategy_of
-from ironarm.radio.testbed.nodes import JammerNode, TxNode
-from ironarm.radio.testbed.records import Run
-from ironarm.radio.testbed.settings import Settings
+from ironarm.radio.testbed.closed_loop import CompiledTestbed, run
+from ironarm.radio.testbed.config import RadioConfig
+from ironarm.radio.testbed.records import RunRecord
+
+from ..simulated_radio import RadioTestbed
 
 MEANS = [41, 37, 35, 31, 28]
 
 
-def settings(**changes):
-    return Settings.read(
+def configured(**changes):
+    return RadioConfig.read(
         None, {"rounds": 300, "seed": 5, "agent": {"policy": "MedEUCB(block=90)"}, **changes}
     )
 
 
 def test_a_closed_loop_is_the_same_with_radios():
-    """Samples through radios give the choices and the SINRs of the compiled chain:
-    clean ones to 0.1 dB, jammed ones in the mean (noise of its own, 0.45 dB apart in
-    spread).
+    """Nodes with radios make the same choices and measure the compiled chain's SINRs.
+
+    Clean ones agree to 0.1 dB, jammed ones in the mean: their noise differs, by 0.45 dB
+    in spread.
     """
-    compiled, radios = run(settings()), run(settings(), RadioTestbed.simulated(settings()))
+    compiled, radios = run(configured()), run(configured(), RadioTestbed(configured()))
     assert radios.channels.tolist() == compiled.channels.tolist()
     jammed = np.array([record.jammed for record in compiled.rounds])
     assert jammed.tolist() == [record.jammed for record in radios.rounds]
@@ -42,10 +40,8 @@ def test_a_closed_loop_is_the_same_with_radios():
 
 
 def test_records_and_summary_add_up():
-    """Regret from the configured means, not from rewards; jammed packets read the
-    configured SINR.
-    """
-    result = run(settings(rounds=1000, jammer={"rho": 0.3}))
+    """Regret comes from the configured means; jammed packets read their SINR."""
+    result = run(configured(rounds=1000, jammer={"rho": 0.3}))
     assert [record.round for record in result.rounds] == list(range(1000))
     assert np.allclose(
         [record.regret for record in result.rounds],
@@ -66,10 +62,8 @@ def test_records_and_summary_add_up():
 
 
 def test_the_agent_never_sees_the_jammer():
-    """What it learns is the SINR alone: the same rewards, fed to a bare agent, give
-    the same choices.
-    """
-    result = run(settings(jammer={"rho": 0.3, "strategy": "best"}))
+    """It learns only the SINR: a bare agent with the same rewards makes its choices."""
+    result = run(configured(jammer={"rho": 0.3, "strategy": "best"}))
     agent = ia.Agent(ia.MedEUCB(block=90), arms=5, seed=5)
     for record in result.rounds:
         assert agent.select() == record.channel
@@ -79,20 +73,18 @@ def test_the_agent_never_sees_the_jammer():
 
 def test_missed_packets_are_an_outcome_with_a_floor_reward():
     """Jammed so hard that nothing is found."""
-    bench = settings(rounds=100, jammer={"rho": 0.5}, channels={"missed": -12})
-    testbed = CompiledTestbed(bench)
+    config = configured(rounds=100, jammer={"rho": 0.5}, channels={"missed": -12})
+    testbed = CompiledTestbed(config)
     testbed._jam = [1000.0] * 5  # -30 dB; less than 0 dB cannot be asked for
-    result = run(bench, testbed)
+    result = run(config, testbed)
     assert {record.missed for record in result.rounds if record.jammed} == {True}
     assert {record.reward for record in result.rounds if record.missed} == {-12.0}
     assert result.summary()["missed"] == result.summary()["jammed"] > 20
 
 
 def test_a_lost_ack_repeats_the_round_and_feeds_nothing():
-    """With three quarters of the tries lost: same channels, same rewards as without
-    losses, some rounds repeated.
-    """
-    lossless, lossy = run(settings()), run(settings(ack={"loss": 0.75, "retries": 1}))
+    """With three quarters of the tries lost, channels and rewards are the same."""
+    lossless, lossy = run(configured()), run(configured(ack={"loss": 0.75, "retries": 1}))
     assert [record[:7] for record in lossy.rounds] == [record[:7] for record in lossless.rounds]
     repeats = [record.repeats for record in lossy.rounds]
     # geometric: four standard errors
@@ -104,36 +96,29 @@ def test_a_transmitter_that_never_answers(monkeypatch):
     """Ends the run with a sentence."""
     monkeypatch.setattr(closed_loop, "MOST_REPEATS", 3)
     with pytest.raises(NodeLost, match="round 0 was repeated 3 times"):
-        run(settings(ack={"loss": 0.999, "retries": 0}))
+        run(configured(ack={"loss": 0.999, "retries": 0}))
 
 
 def test_a_packet_of_another_round_is_none():
     """The header's round must be the present one."""
-    air = Air(Medium(noise=[1e-3] * 5))
-    bed = RadioTestbed(
-        TxNode(SimulatedRadio(air)),
-        JammerNode(strategy_of(settings(jammer={"rho": 0})), 1),
-        SimulatedRadio(air, "receiver"),
-        Receiver(),
-        begin=air.begin,
-    )
-    bed.send(7, 0, 2)
-    assert bed.receive(8, 2) == (-20.0, True)
-    sinr, missed = bed.receive(7, 2)
-    assert (round(sinr), missed) == (30, False)
+    bed = RadioTestbed(configured(jammer={"rho": 0}))
+    bed.announce(7, 0, 2)
+    assert bed.measure(8, 2) == (-20.0, True)
+    sinr, missed = bed.measure(7, 2)
+    assert (sinr, missed) == (pytest.approx(35, abs=3), False)
 
 
 def test_a_run_is_saved_and_loaded(tmp_path):
     """Round by round; other files are refused."""
-    result = run(settings(rounds=20))
+    result = run(configured(rounds=20))
     result.save(tmp_path / "run.json")
-    again = Run.load(tmp_path / "run.json")
-    assert (again.rounds, again.settings, again.seconds) == (
+    again = RunRecord.load(tmp_path / "run.json")
+    assert (again.rounds, again.config, again.seconds) == (
         result.rounds,
-        result.settings,
+        result.config,
         result.seconds,
     )
     (tmp_path / "other.json").write_text("[]")
     for name in ("other.json", "none.json"):
         with pytest.raises(BadFile):
-            Run.load(tmp_path / name)
+            RunRecord.load(tmp_path / name)

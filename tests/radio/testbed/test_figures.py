@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import ironarm as ia
-from ironarm.radio.signal.bursts import bursts
 from ironarm.radio.signal.medium import CENTRES_HZ
 from ironarm.radio.testbed import figures as pictures
+from ironarm.radio.testbed.wideband_rounds import wideband_rounds
 
 BANDIT = ia.RadioBandit()
 
@@ -40,10 +40,8 @@ def test_the_setup_is_the_configured_one():
 
 
 def test_the_spectrogram_reads_the_levels_that_were_set():
-    """Noise in each channel within 0.5 dB, the floor outside 10 dB below the
-    quietest, jamming and packets on top.
-    """
-    heard = list(bursts(BANDIT, ia.Jammer(0.4), ia.EpsilonGreedy(c=10), rounds=10, seed=1))
+    """Noise within 0.5 dB in each channel, the floor 10 dB below, signals on top."""
+    heard = list(wideband_rounds(BANDIT, ia.Jammer(0.4), ia.EpsilonGreedy(c=10), rounds=10, seed=1))
     power, edges = pictures.power_db(heard)
     middles = (edges[:-1] + edges[1:]) / 2
     quiet = np.ones(power.shape[1], bool)

@@ -5,13 +5,13 @@ import pytest
 
 from ironarm.errors import BadFile, InvalidInput
 from ironarm.radio.testbed.closed_loop import run
+from ironarm.radio.testbed.config import RadioConfig
 from ironarm.radio.testbed.jamming import FromTrace, strategy_of
 from ironarm.radio.testbed.nodes import JammerNode
-from ironarm.radio.testbed.settings import Settings
 
 
-def settings(**changes):
-    return Settings.read(
+def configured(**changes):
+    return RadioConfig.read(
         None, {"rounds": 300, "seed": 5, "agent": {"policy": "MedEUCB(block=90)"}, **changes}
     )
 
@@ -21,10 +21,8 @@ def settings(**changes):
     [("any", 0.2, 5), ("best", 0.2, 1), ([0, 0.2, 0.2, 0, 0], 0.9, 2)],
 )
 def test_strategies(strategy, rho, channels):
-    """Hit the right channels, as often as they say; the jammer's choice in a round
-    does not depend on what came before.
-    """
-    jammer = JammerNode(strategy_of(settings(jammer={"strategy": strategy, "rho": rho})), seed=3)
+    """They hit their channels as often as they should, whatever came before."""
+    jammer = JammerNode(strategy_of(configured(jammer={"strategy": strategy, "rho": rho})), seed=3)
     hits = np.array(
         [[jammer.decide(number, channel) for number in range(2000)] for channel in range(5)]
     )
@@ -40,7 +38,7 @@ def test_a_trace_is_followed(tmp_path):
     """Line by line, over and over; a bad line is named."""
     path = tmp_path / "trace.txt"
     path.write_text("none\nany\n0 3\n")
-    result = run(settings(rounds=9, jammer={"strategy": f"trace:{path}"}))
+    result = run(configured(rounds=9, jammer={"strategy": f"trace:{path}"}))
     assert [record.jammed for record in result.rounds] == [False, True, True] * 3
     for lines, message in (
         (["any", "5"], "line 2 of the trace"),
@@ -49,7 +47,7 @@ def test_a_trace_is_followed(tmp_path):
         ([], "empty"),
     ):
         with pytest.raises(InvalidInput, match=message):
-            FromTrace.of(*lines)
+            FromTrace.from_lines(*lines)
     path.write_text("any\n0, 1\n")
     with pytest.raises(
         BadFile,
@@ -60,6 +58,6 @@ def test_a_trace_is_followed(tmp_path):
     ):
         FromTrace.read(path)
     path.write_bytes(b"\xef\xbb\xbfany\r\nnone\r\n")  # as some editors write it
-    assert FromTrace.read(path) == FromTrace.of("any", "none")
+    assert FromTrace.read(path) == FromTrace.from_lines("any", "none")
     with pytest.raises(BadFile, match="cannot be read"):
-        run(settings(jammer={"strategy": "trace:no-such-file"}))
+        run(configured(jammer={"strategy": "trace:no-such-file"}))

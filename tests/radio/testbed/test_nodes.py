@@ -6,16 +6,16 @@ import pytest
 import ironarm as ia
 from ironarm.errors import InvalidInput
 from ironarm.radio.testbed.closed_loop import run
+from ironarm.radio.testbed.config import RadioConfig
 from ironarm.radio.testbed.jamming import strategy_of
 from ironarm.radio.testbed.nodes import JammerNode, NoiseNode, TxNode
 from ironarm.radio.testbed.rx_agent import RxAgent
-from ironarm.radio.testbed.settings import Settings
 
 MEANS = [41, 37, 35, 31, 28]
 
 
-def settings(**changes):
-    return Settings.read(
+def configured(**changes):
+    return RadioConfig.read(
         None, {"rounds": 300, "seed": 5, "agent": {"policy": "MedEUCB(block=90)"}, **changes}
     )
 
@@ -35,8 +35,9 @@ class Sent:
 
 @pytest.mark.parametrize("node", ["noise", "jammer"])
 def test_noise_has_its_level_in_the_channel_and_nothing_outside(node):
-    """Within 5 % (40,000 values: ten standard errors); beside the channel a band
-    list may end. A level of 0 is silence.
+    """Within 5 % in the channel (ten standard errors), and a level of 0 is silence.
+
+    A list of allowed bands may end beside the channel.
     """
     radio, centres = Sent(), [433e6 + channel * 500e3 for channel in range(5)]
     if node == "noise":
@@ -45,7 +46,7 @@ def test_noise_has_its_level_in_the_channel_and_nothing_outside(node):
         NoiseNode([1.0, 0.5, 0.1, 0.0, 0.3], 1, radio, 3, 100_003, centres).act(7, 2)
     else:
         JammerNode(
-            strategy_of(settings(jammer={"rho": 1.0})), 1, [0.0] * 5, radio, 3, 100_003, centres
+            strategy_of(configured(jammer={"rho": 1.0})), 1, [0.0] * 5, radio, 3, 100_003, centres
         ).act(7, 2)
     assert radio.frequency_hz == 434e6
     assert len(radio.samples) == 300_009
@@ -60,8 +61,9 @@ def test_noise_has_its_level_in_the_channel_and_nothing_outside(node):
 
 
 def test_a_transmitter_that_wanders_is_never_stronger_than_its_gain_allows():
-    """The levels in dB have the mean -headroom and the spread asked for (2,000
-    packets: 5 standard errors), and are at most 0.
+    """Levels are at most 0 dB, with the mean -headroom and the spread asked for.
+
+    2,000 packets: 5 standard errors.
     """
     node = TxNode(Sent(), wander_db=1.0, headroom_db=3.0, seed=4)
     plain = np.linalg.norm(TxNode(Sent()).packet(0))
@@ -75,7 +77,7 @@ def test_a_transmitter_that_wanders_is_never_stronger_than_its_gain_allows():
 
 def test_a_receiver_that_was_restarted_learns_its_history_again():
     """And refuses one that is not its own."""
-    result = run(settings(rounds=120))
+    result = run(configured(rounds=120))
     agent = RxAgent(ia.MedEUCB(block=90), MEANS, seed=5)
     agent.replay([(record.channel, record.reward) for record in result.rounds[:100]])
     assert (agent.regret, agent.decide()) == (

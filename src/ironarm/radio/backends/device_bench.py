@@ -1,10 +1,10 @@
-"""Calibration's bench on real devices: the transmitter, the noise source and the
-receiver of a configuration, all in this process.
+"""Calibration's bench on real devices.
 
-Packets go out in trains, because one at a time takes long: noise begins, the train is
-sent within it, and the next one waits until the noise is over. All bursts end by
-themselves, so nothing stays on the air whatever becomes of this process; the devices
-are switched off when the `with` block ends.
+The transmitter, the noise source and the receiver of a configuration all run in this
+process. Packets are sent in trains, which is faster than one at a time: noise begins,
+the train is sent within it, and the next train waits until the noise is over. All
+bursts end by themselves, so nothing stays on the air if this process dies. The end of
+the `with` block switches the devices off.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from time import monotonic
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +19,8 @@ import numpy as np
 from ...errors import InvalidInput, RadioFault
 from ..signal.receiver import Receiver
 from ..signal.waveform import STANDARD, SYMBOL_RATE
+from ..testbed.config import CHANNELS, RadioConfig
 from ..testbed.nodes import NoiseNode
-from ..testbed.settings import CHANNELS, Settings
 from .hardware import (
     SPS,
     check_devices,
@@ -45,17 +44,18 @@ class Heard:
         self._samples = samples
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return so many samples from number `at` on, fewer at the end."""
+        """Return `count` samples from number `at` on, fewer at the end."""
         return self._samples[at or 0 : (at or 0) + count]
 
 
 class DeviceBench:
-    """A `Bench` on the devices of a configuration; a context manager, which switches
-    them off.
+    """A `Bench` on the devices of a configuration.
+
+    A context manager: the end of its block switches the devices off.
 
     Parameters
     ----------
-    settings : names the devices.
+    config : names the devices.
     acknowledged : the set-up's word from the command line; without it no device is
         touched.
     say : called with a line of text after each measurement.
@@ -63,40 +63,38 @@ class DeviceBench:
 
     def __init__(
         self,
-        settings: Settings,
+        config: RadioConfig,
         acknowledged: str | None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        if not check_devices(settings) or not settings.processes.noise_node:
+        if not check_devices(config) or not config.processes.noise_node:
             raise InvalidInput(
                 "calibrating devices needs one for the noise source: name it as noise in "
                 "[hardware.devices], and leave out noise_node = false in [processes]."
             )
-        self._settings, self._say, self._sent = settings, say, 0
-        self._margin = round(seconds(settings, "jam_seconds") * SYMBOL_RATE)
-        self._receiver = Receiver(sps=SPS, floor_db=settings.channels.missed)
+        self._settings, self._say, self._sent = config, say, 0
+        self._margin = round(seconds(config, "jam_seconds") * SYMBOL_RATE)
+        self._receiver = Receiver(sps=SPS, floor_db=config.channels.missed)
         with ExitStack() as opened:
-            transmitter = opened.enter_context(open_radio(settings, "tx", acknowledged))
-            noise = opened.enter_context(open_radio(settings, "noise", acknowledged))
-            self._radio: Any = opened.enter_context(open_radio(settings, "rx", None))
+            transmitter = opened.enter_context(open_radio(config, "tx", acknowledged))
+            noise = opened.enter_context(open_radio(config, "noise", acknowledged))
+            self._radio: Any = opened.enter_context(open_radio(config, "rx", None))
             for radio in (transmitter, noise):
                 opened.callback(radio.close)  # before the receiver, whose driver may hang
-            self._transmitter = device_transmitter(settings, transmitter, calibrating=True)
+            self._transmitter = device_transmitter(config, transmitter, calibrating=True)
             self._noise = NoiseNode(
-                [0.0] * CHANNELS, settings.seed, noise, SPS, centres_hz=settings.centres_hz
+                [0.0] * CHANNELS, config.seed, noise, SPS, centres_hz=config.centres_hz
             )
             self._opened = opened.pop_all()
 
     def note(self) -> str:
-        """Return which devices these are, and their gains, for the file: it holds
-        for no others.
-        """
+        """Return the devices and their gains, for the calibration file."""
         radios = {"tx": self._transmitter.radio, "noise": self._noise.radio, "rx": self._radio}
-        told = {role: radio.info() for role, radio in radios.items() if radio is not None}
+        reports = {role: radio.info() for role, radio in radios.items() if radio is not None}
         return "; ".join(
             f"{role}: {info.driver} {info.serial}"
             + ("" if info.gain_db is None else f", {info.gain_db:g} dB")
-            for role, info in told.items()
+            for role, info in reports.items()
         )
 
     def measure(self, channel: int, level: float, wander_db: float, packets: int) -> np.ndarray:
@@ -111,7 +109,7 @@ class DeviceBench:
         arrived = measured[measured > self._receiver.floor_db]
         missed = len(measured) - len(arrived)
         if missed <= packets // 50:
-            measured = arrived  # a few would decide the mean; many say that there is too much noise
+            measured = arrived  # a few would spoil the mean; many mean too much noise
         self._say(
             f"channel {channel}, noise level {level:.3g}: {measured.mean():.2f} dB"
             + (f", {missed} of {packets} packets missed" if missed else "")
@@ -124,9 +122,10 @@ class DeviceBench:
         return measured
 
     def _train(self, channel: int, packets: int) -> list[float]:
-        """Send packets one after the other under noise that begins before them and
-        ends after them, and wait until it is over; again if they took longer than
-        the noise lasts.
+        """Send packets under noise, wait until it is over, and return the SINRs.
+
+        The noise begins before the packets and ends after them. If the packets took
+        longer than the noise lasts, they are sent again.
         """
         numbers = range(self._sent, self._sent + packets)
         self._sent += packets
@@ -145,8 +144,8 @@ class DeviceBench:
                 monotonic() - began < self._noise.symbols / SYMBOL_RATE
                 or not self._noise.levels[channel]
             )
-            # all of it before a look at it: a busy computer may look so slowly that the
-            # radio keeps the rest no longer
+            # Receive everything before searching it: on a busy computer the search may
+            # take longer than the radio keeps samples.
             heard = Heard(self._radio.receive(longest + 2 * STANDARD.length * SPS, at=at))
             if covered:
                 return listen_to_train(heard, self._receiver, numbers, 0, longest)
@@ -158,10 +157,5 @@ class DeviceBench:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._opened.close()

@@ -1,20 +1,6 @@
-"""Opens the radio that a configuration names for a node; only with a permit if the node
-transmits.
+"""Open the radio that a configuration names for a node.
 
-The table of the configuration:
-
-    [hardware]
-    bands_mhz = [[1199.5, 1202.5]]           # with a translation also those of the devices' own frequencies
-    max_gain_db = 30
-    setup = "conducted"                      # and --acknowledge-transmitting conducted on the command line
-    frequency_translation_hz = 0.0           # what the devices are tuned to, less what that is on the air
-    digital_gain = false                     # for devices without a gain: what is sent is scaled, gains are at most 0 dB
-    listen_seconds = 1.0                     # how long the receiver waits for a packet
-    jam_seconds = 0.1                        # how long a packet is jammed and covered with noise; rounds must last longer (round_seconds)
-    [hardware.devices]                       # as `ironarm radio probe` lists them
-    tx = "driver=uhd,serial=30F4A7B"
-    [hardware.gains_db]                      # the jammer's may be a list, one for each channel
-    tx = 20
+A node that transmits needs a permit. docs/radio.md describes the table `[hardware]`.
 """
 
 from __future__ import annotations
@@ -27,8 +13,8 @@ from ...errors import InvalidInput
 from ...validation import did_you_mean, number
 from ..signal.medium import WIDTH_HZ
 from ..signal.waveform import SYMBOL_RATE
+from ..testbed.config import CHANNELS, RadioConfig
 from ..testbed.nodes import TxNode
-from ..testbed.settings import CHANNELS, Settings
 from .in_background import InBackground
 from .safety import GuardedRadio, TransmitRules
 
@@ -36,14 +22,14 @@ SPS = 3
 TRANSMITTING = {"tx": "transmitter", "jammer": "jammer", "noise": "noise source"}
 
 
-def check_devices(settings: Settings) -> bool:
+def check_devices(config: RadioConfig) -> bool:
     """Return whether the testbed is on hardware.
 
     It must be so as a whole: a packet from a simulated transmitter never reaches a real
     receiver.
     """
-    devices = _devices(settings)
-    needed = ["tx", "rx", "jammer", *(["noise"] if settings.processes.noise_node else [])]
+    devices = _devices(config)
+    needed = ["tx", "rx", "jammer", *(["noise"] if config.processes.noise_node else [])]
     for role in devices:
         if role not in needed:
             raise InvalidInput(
@@ -57,7 +43,7 @@ def check_devices(settings: Settings) -> bool:
                 f"[hardware.devices] names a device for {', '.join(devices)}, but none for "
                 f"{role}. Name one,{without} or leave all of them out to simulate."
             )
-    # some radios can be shared by a receiver and a transmitter
+    # a receiver and a transmitter can share some radios
     sending = [role for role in devices if role in TRANSMITTING]
     for i, role in enumerate(sending):
         for other in sending[:i]:
@@ -69,13 +55,13 @@ def check_devices(settings: Settings) -> bool:
     return bool(devices)
 
 
-def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
+def open_radio(config: RadioConfig, role: str, acknowledged: str | None) -> Any:
     """Return the node's radio, a `GuardedRadio`.
 
     What is not allowed is refused before any device is touched, what the device cannot
     do before anything is sent.
     """
-    table = settings.hardware or {}
+    table = config.hardware or {}
     permit = (
         TransmitRules.from_table(table).permit(acknowledged, TRANSMITTING[role])
         if role in TRANSMITTING
@@ -84,16 +70,16 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
     digital = table.get("digital_gain", False)
     if not isinstance(digital, bool):
         raise InvalidInput(f"digital_gain in [hardware] must be true or false, got {digital!r}.")
-    # so much a digital gain is unless set
+    # a digital gain is 0 dB unless set
     wanted = table.get("gains_db", {}).get(role, 0.0 if permit and digital else None)
     gain = max(wanted) if isinstance(wanted, list | tuple) else wanted
     if permit and gain is not None:
         permit.check_gain(gain)
     translation = number("frequency_translation_hz", table.get("frequency_translation_hz", 0.0))
-    for centre in settings.centres_hz:
+    for centre in config.centres_hz:
         if permit:
             permit.check_frequency(centre, WIDTH_HZ, translation)
-    middle = settings.centres_hz[CHANNELS // 2]
+    middle = config.centres_hz[CHANNELS // 2]
     if translation:
         own = (middle + translation) / 1e6
         print(
@@ -106,7 +92,7 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
 
     with ExitStack() as unless_all_is_well:
         radio = SoapyRadio(
-            _devices(settings)[role],
+            _devices(config)[role],
             frequency_hz=middle,
             rate_hz=SPS * SYMBOL_RATE,
             gain_db=gain,
@@ -115,12 +101,12 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
             frequency_translation_hz=translation,
         )
         unless_all_is_well.callback(radio.close)
-        for centre in settings.centres_hz:  # the policy may come to a channel late in the run
+        for centre in config.centres_hz:  # don't fail late in the run
             radio.check_range(centre)
         unless_all_is_well.pop_all()
-    # noise lasts longer than it takes to say that it has begun
+    # jammer and noise source announce their noise before it is over
     return GuardedRadio(
-        InBackground(radio, seconds(settings, "jam_seconds") / 4)
+        InBackground(radio, seconds(config, "jam_seconds") / 4)
         if role in ("jammer", "noise")
         else radio,
         permit,
@@ -128,56 +114,55 @@ def open_radio(settings: Settings, role: str, acknowledged: str | None) -> Any:
     )
 
 
-def device_transmitter(settings: Settings, radio: Any, *, calibrating: bool = False) -> TxNode:
+def device_transmitter(config: RadioConfig, radio: Any, *, calibrating: bool = False) -> TxNode:
     """Return the transmitter with its radio.
 
     With a calibration its packets' levels wander as that found; while calibrating there
     is room for it.
     """
-    wander_db = settings.medium().wander_db if settings.calibration and not calibrating else 0.0
-    headroom_db = 3 * settings.channels.spread if settings.calibration or calibrating else 0.0
+    wander_db = config.medium().wander_db if config.calibration and not calibrating else 0.0
+    headroom_db = 3 * config.channels.spread if config.calibration or calibrating else 0.0
     return TxNode(
         radio,
         sps=SPS,
-        centres_hz=settings.centres_hz,
+        centres_hz=config.centres_hz,
         wander_db=wander_db,
         headroom_db=headroom_db,
-        seed=settings.seed,
+        seed=config.seed,
     )
 
 
-def jammer_gains(settings: Settings, radio: Any) -> list[float]:
-    """Return the jammer's gain in each channel: as configured, else what its device
-    is set to.
-    """
-    wanted = (settings.hardware or {}).get("gains_db", {}).get("jammer")
+def jammer_gains(config: RadioConfig, radio: Any) -> list[float]:
+    """Return the jammer's gain in each channel: as configured, else the device's."""
+    wanted = (config.hardware or {}).get("gains_db", {}).get("jammer")
     if isinstance(wanted, list | tuple):
         return [float(gain) for gain in wanted]
     return [float(wanted if wanted is not None else radio.info().gain_db or 0.0)] * CHANNELS
 
 
-def cover_symbols(settings: Settings) -> int:
-    """Return for how many symbols a packet is jammed or covered with noise; the next
-    packet may be in another channel, so that must be over by then.
+def cover_symbols(config: RadioConfig) -> int:
+    """Return for how many symbols a packet is jammed or covered with noise.
+
+    That must be over before the next packet, which may be in another channel.
     """
-    lasts = seconds(settings, "jam_seconds")
-    if settings.round_seconds <= lasts:
+    lasts = seconds(config, "jam_seconds")
+    if config.round_seconds <= lasts:
         raise InvalidInput(
             f"round_seconds must be more than jam_seconds in [hardware], {lasts:g}, or a packet's "
-            f"noise meets the next packet too; got {settings.round_seconds:g}."
+            f"noise meets the next packet too; got {config.round_seconds:g}."
         )
     return round(lasts * SYMBOL_RATE)
 
 
-def seconds(settings: Settings, name: str) -> float:
+def seconds(config: RadioConfig, name: str) -> float:
     """Return a time of `[hardware]`."""
     return float(
-        (settings.hardware or {}).get(name, {"listen_seconds": 1.0, "jam_seconds": 0.1}[name])
+        (config.hardware or {}).get(name, {"listen_seconds": 1.0, "jam_seconds": 0.1}[name])
     )
 
 
-def _devices(settings: Settings) -> dict[str, Any]:
-    devices = (settings.hardware or {}).get("devices", {})
+def _devices(config: RadioConfig) -> dict[str, Any]:
+    devices = (config.hardware or {}).get("devices", {})
     if not isinstance(devices, dict):
         raise InvalidInput(
             f"[hardware.devices] must be a table with a device for each node, got {devices!r}."

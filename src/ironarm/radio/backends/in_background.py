@@ -1,28 +1,28 @@
-"""A radio whose long bursts go out while the caller goes on.
+"""A radio that sends long bursts in the background.
 
-A device takes the samples of a burst about as fast as it sends them. A jammer that
-waited for the end of its burst would say that it has begun when all is over.
+A device takes samples about as fast as it sends them. A jammer that waited for the end
+of its burst would announce the burst when it is over.
 """
 
 from __future__ import annotations
 
 import threading
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
-from .protocol import Radio, RadioInfo
+from .protocol import Closing, Radio, RadioInfo
 
 
-class InBackground:
-    """A `Radio` whose `transmit` returns when all of a burst is handed over, at the
-    latest so many seconds after it began. What comes next waits for the burst's end.
+class InBackground(Closing):
+    """A `Radio` whose `transmit` doesn't wait for the end of a long burst.
+
+    `transmit` returns when the whole burst is handed over, at the latest `lead_seconds`
+    after it began. The next call waits for the burst's end.
 
     Parameters
     ----------
     radio : the radio behind it.
-    lead_seconds : how long a burst goes out before the caller goes on.
+    lead_seconds : how long `transmit` waits at most.
     """
 
     def __init__(self, radio: Radio, lead_seconds: float) -> None:
@@ -60,9 +60,7 @@ class InBackground:
             self.finish()
 
     def finish(self) -> None:
-        """Wait until the last burst is handed over, and raise what went wrong with
-        it.
-        """
+        """Wait until the last burst is handed over, and raise its error, if any."""
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -75,7 +73,7 @@ class InBackground:
         return self.radio.receive(count, at)
 
     def info(self) -> RadioInfo:
-        """Return what the device says."""
+        """Return what the device reports."""
         return self.radio.info()
 
     def close(self) -> None:
@@ -83,14 +81,3 @@ class InBackground:
         self.radio.close()
         if self._thread is not None and threading.current_thread() is not self._thread:
             self._thread.join(1.0)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

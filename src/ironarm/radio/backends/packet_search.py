@@ -1,8 +1,7 @@
-"""Wait for the packet of a round in the samples of a radio that runs on by itself.
+"""Find the packet of a round in the samples of a radio that runs all the time.
 
-On the simulated medium a window is a round's. A real radio has no rounds: the packet
-comes some time after it was asked for, soon or late. So windows that overlap are looked
-through, each two packets long, until one holds the packet.
+A real radio has no rounds: a packet comes some time after it was asked for. So windows
+of two packets' length, which overlap, are searched until one holds the packet.
 """
 
 from __future__ import annotations
@@ -23,14 +22,15 @@ class Stream(Protocol):
     """A radio whose samples are numbered."""
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return so many samples, from number `at` on."""
+        """Return `count` samples, from number `at` on."""
 
 
 def listen(
     radio: Stream, receiver: Receiver, round_number: int, at: int, samples: int
 ) -> PacketReport:
-    """Return the report on the packet of a round, or on a packet whose number cannot be
-    read; a missed packet if neither comes.
+    """Return the report on the packet of a round, or on one whose number is unreadable.
+
+    If neither comes, the report says that the packet was missed.
 
     A packet with another round's number, for example one that was sent twice, is passed
     over.
@@ -53,12 +53,13 @@ def listen(
 def listen_to_train(
     radio: Stream, receiver: Receiver, numbers: range, at: int, samples: int
 ) -> list[float]:
-    """Return the SINRs of packets that follow each other, numbered in order; the
-    receiver's floor for those that are not found or whose number cannot be read.
+    """Return the SINRs of packets that follow each other, numbered in order.
+
+    A packet that is not found, or whose number cannot be read, has the receiver's
+    floor.
     """
     found = dict.fromkeys(numbers, receiver.floor_db)
-    # in one of two windows the packet before is so far away that nothing is left of its
-    # preamble
+    # of two windows, one lies far enough from the packet before to miss its preamble
     for report in _packets(radio, receiver, at, samples, 2):
         if report.crc_ok and report.round in found:
             found[report.round] = max(found[report.round], report.sinr_db)
@@ -70,15 +71,16 @@ def listen_to_train(
 def _packets(
     radio: Stream, receiver: Receiver, at: int, samples: int, times: int
 ) -> Iterator[PacketReport]:
-    """Yield the packets in a radio's samples, each looked for in so many windows; it
-    may come more than once.
+    """Yield the packets in a radio's samples; a packet may come more than once.
+
+    Windows overlap so that each packet lies in `times` of them.
     """
     packet = (receiver.format.length + 2 * HALF_SPAN) * receiver.sps
     for begin in range(at, at + samples, packet // times):
         report = receiver.receive(radio.receive(2 * packet, at=begin))
         if report.detected:
-            # again with the packet in the middle: a window that cuts off its last
-            # samples reads too little
+            # again with the packet in the middle: a window that cuts the packet's end
+            # reads too little
             middle = begin + round((report.timing - HALF_SPAN - ROOM) * receiver.sps)
             again = receiver.receive(
                 radio.receive(packet + 2 * ROOM * receiver.sps, at=max(middle, 0))

@@ -1,14 +1,12 @@
-"""What a node asks of a radio, simulated or real: tune, set, send, receive, switch off.
+"""What a node asks of a radio: tune, set, send, receive, switch off.
 
-A radio reads back what it set; what the device ignored or rounded beyond use is an
-error, never a silent difference. Times are in samples of the receiver's own clock; None
-is "now".
+A radio reads back what it set. What the device ignored, or rounded too much, is an
+error. Times are in samples of the receiver's own clock; None means now.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Protocol, Self
 
 import numpy as np
@@ -16,9 +14,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class RadioInfo:
-    """What a radio says of itself after it was set: for logs, calibration files and
-    `ironarm radio probe`.
-    """
+    """What a radio reports after it was set."""
 
     driver: str
     serial: str
@@ -43,19 +39,28 @@ class Radio(Protocol):
         """Send a burst of complex samples; returns when all of it is under way."""
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return so many complex samples."""
+        """Return `count` complex samples."""
 
     def info(self) -> RadioInfo:
         """Return what is set, as read back from the device."""
 
     def close(self) -> None:
-        """Stop sending at once, and let go of the device; may be called twice."""
+        """Stop sending at once, and release the device; may be called twice."""
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
+
+
+class Closing:
+    """A context manager that calls its own `close` at the end of the block."""
+
+    def close(self) -> None:
+        """Close it; each subclass says what that means."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,11 +1,9 @@
-"""A radio on the simulated medium of another process: what it transmits and receives
-goes as messages through a `HubClient`.
+"""A radio on the simulated medium of another process.
+
+What it transmits and receives travels as messages through a `HubClient`.
 """
 
 from __future__ import annotations
-
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
@@ -13,24 +11,25 @@ from ...errors import InvalidInput
 from ..network.hub_client import HubClient
 from ..network.messages import samples_of
 from ..signal.medium import MIDDLE_HZ
-from .protocol import RadioInfo
-from .simulated import NARROW_RATE
+from ..signal.waveform import SYMBOL_RATE
+from .protocol import Closing, RadioInfo
 
 
 class NothingSent(Exception):
-    """The medium knows of no packet in this attempt at the round: the transmitter or
-    the medium was restarted in between.
+    """The medium has no packet of this attempt.
+
+    The transmitter or the medium was restarted in between.
     """
 
 
-class RemoteRadio:
+class RemoteRadio(Closing):
     """One radio.
 
     The node sets `round_number` and `attempt` before it transmits or receives, so that
     a burst of an earlier attempt is never taken for this one's.
     """
 
-    def __init__(self, client: HubClient, rate_hz: float = NARROW_RATE) -> None:
+    def __init__(self, client: HubClient, rate_hz: float = 2 * SYMBOL_RATE) -> None:
         self.client, self.rate_hz = client, rate_hz
         self.frequency_hz, self.gain_db = MIDDLE_HZ, 0.0
         self.round_number = self.attempt = 0
@@ -51,7 +50,8 @@ class RemoteRadio:
         self.client.request({"op": "transmit", **self._fields()}, samples)
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return what is heard in the present round from its beginning on;
+        """Return what is heard in the present round, from its beginning on.
+
         NothingSent if there is no packet of this attempt.
         """
         answer = self.client.request({"op": "receive", "count": count, **self._fields()})
@@ -73,18 +73,5 @@ class RemoteRadio:
         return RadioInfo("remote", self.client.role, self.frequency_hz, self.rate_hz, self.gain_db)
 
     def close(self) -> None:
-        """Transmit nothing any more; the medium takes a silent node's signal off the
-        air.
-        """
+        """Stop transmitting; the medium removes a silent node's signal."""
         self._closed = True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

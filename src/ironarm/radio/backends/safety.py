@@ -1,5 +1,4 @@
-"""Safety: what must be said before a real radio transmits, and how everything is
-switched off again.
+"""Safety: what a real radio needs before it transmits, and what switches it off.
 
 The testbed's own band, 1200 to 1202 MHz, is reserved world-wide for aeronautical
 radionavigation, and jamming is unlawful nearly everywhere. So the default is
@@ -23,27 +22,26 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
 from ...errors import InvalidInput
 from ...validation import choice, did_you_mean, number
-from .protocol import Radio, RadioInfo
+from .protocol import Closing, Radio, RadioInfo
 
 SETUPS = ("conducted", "shielded", "licensed")
 OPTION = "--acknowledge-transmitting"
 RESERVED_HZ = ((960e6, 1215e6, "aeronautical radionavigation"),)
-"""Bands in which nobody gets a licence for an experiment; the last is where the
-testbed's channels are.
+"""Bands in which nobody gets a licence for an experiment.
+
+The testbed's default channels lie in this one.
 """
 
 
 @dataclass(frozen=True)
 class TransmitRules:
-    """What a configuration allows its transmitting nodes; the table `[hardware]` of the
-    configuration file.
+    """What a configuration allows its transmitting nodes: its table `[hardware]`.
 
     Parameters
     ----------
@@ -58,10 +56,10 @@ class TransmitRules:
     ...     bands_hz=[(1199.5e6, 1202.5e6)], max_gain_db=30, setup="conducted"
     ... )
     >>> permit = rules.permit("conducted", node="jammer")
-    >>> permit.check_gain(45)
+    >>> permit.check_gain(45)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ironarm.errors.InvalidInput: the jammer's gain of 45 dB is above the configured cap, 30 dB. Lower the gain, or raise max_gain_db in [hardware] if the attenuators allow it.
+    ironarm.errors.InvalidInput: the jammer's gain of 45 dB is above the configured ...
     """
 
     bands_hz: Sequence[tuple[float, float]]
@@ -89,8 +87,10 @@ class TransmitRules:
             for begin, end, service in RESERVED_HZ:
                 if self.setup == "licensed" and low < end and high > begin:
                     raise InvalidInput(
-                        f"the band {low / 1e6:g} to {high / 1e6:g} MHz overlaps {begin / 1e6:g} to {end / 1e6:g} MHz, which is reserved world-wide for {service}: "
-                        'nothing of this may go on the air there. Use setup = "conducted" or "shielded", or other frequencies.'
+                        f"the band {low / 1e6:g} to {high / 1e6:g} MHz overlaps {begin / 1e6:g} to "
+                        f"{end / 1e6:g} MHz, which is reserved world-wide for {service}: nothing "
+                        'of this may go on the air there. Use setup = "conducted" or "shielded", '
+                        "or other frequencies."
                     )
         object.__setattr__(
             self, "bands_hz", tuple((float(low), float(high)) for low, high in self.bands_hz)
@@ -98,9 +98,7 @@ class TransmitRules:
 
     @classmethod
     def from_table(cls, table: dict[str, Any] | None) -> TransmitRules:
-        """Return the rules that a configuration's `[hardware]` states, or say what
-        is missing there.
-        """
+        """Return the rules of a table `[hardware]`; the error names a missing key."""
         examples = {
             "bands_mhz": "bands_mhz = [[1199.5, 1202.5]]",
             "max_gain_db": "max_gain_db = 30",
@@ -125,9 +123,7 @@ class TransmitRules:
         return cls(in_hz, table["max_gain_db"], table["setup"])
 
     def permit(self, acknowledged: str | None, node: str = "transmitter") -> Permit:
-        """Return the permit for a node, if the operator said on the command line how
-        the signal is kept from others.
-        """
+        """Return the permit for a node, if the command line acknowledges the set-up."""
         if acknowledged is None:
             raise InvalidInput(
                 f"the {node} transmits on hardware, which must be acknowledged on the command "
@@ -144,9 +140,7 @@ class TransmitRules:
 
 @dataclass(frozen=True)
 class Permit:
-    """Leave for one node to transmit within the rules; made by
-    `TransmitRules.permit`.
-    """
+    """Permission for one node to transmit within the rules."""
 
     rules: TransmitRules
     node: str
@@ -177,8 +171,10 @@ class Permit:
                 )
 
     def check_gain(self, gain_db: float | None) -> None:
-        """Refuse a gain above the cap, and that of a device which has none that can
-        be set (None): nobody knows how strong it is.
+        """Refuse a gain above the cap.
+
+        None, for a device without a gain that can be set, is refused too: its power is
+        unknown.
         """
         if gain_db is None:
             raise InvalidInput(
@@ -193,7 +189,7 @@ class Permit:
             )
 
 
-class GuardedRadio:
+class GuardedRadio(Closing):
     """A radio that transmits only within its permit; without a permit it only receives.
 
     It is a `Radio` itself.
@@ -223,9 +219,7 @@ class GuardedRadio:
         self.radio.set_gain(gain_db)
 
     def transmit(self, samples: np.ndarray, at: int | None = None) -> None:
-        """Transmit, if there is a permit, and what the device itself says it is set
-        to lies within it.
-        """
+        """Transmit, if there is a permit and the device's own report lies within it."""
         if self.permit is None:
             raise InvalidInput(
                 "this radio was opened without a permit to transmit; it only receives. Fill in "
@@ -246,7 +240,7 @@ class GuardedRadio:
         return self.radio.receive(count, at)
 
     def info(self) -> RadioInfo:
-        """Return what the device says."""
+        """Return what the device reports."""
         return self.radio.info()
 
     def close(self) -> None:
@@ -254,21 +248,9 @@ class GuardedRadio:
         self._silent = True
         self.radio.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
 
 class Watchdog:
-    """Calls `off` once: when it is not fed for `seconds`, and in any case when its
-    `with` block ends, by an exception or not.
+    """Calls `off` once, when it is not fed for `seconds` or when its block ends.
 
     Parameters
     ----------
@@ -329,12 +311,7 @@ class Watchdog:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._switch_off()
         self._thread.join()

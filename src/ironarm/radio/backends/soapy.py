@@ -1,15 +1,15 @@
 """A real radio through SoapySDR, in this process.
 
-What is set is read back, and what the device ignored is an error: a driver may take
-1200 MHz without a word and stay where it was. Rates are also compared with the list of
-what the device can do, because drivers have been seen to repeat any rate they were
-told.
+What is set is read back, and a setting that the device ignored is an error: a driver
+may accept 1200 MHz and stay where it was. Rates are also compared with the device's
+list, because some drivers repeat any rate they are given.
 
-Transmitting needs a permit (`radio/safety.py`). The transmitter is switched on by the
-first burst, and off by `close`, by the end of a `with` block, and when Python ends.
+Transmitting needs a permit (`safety.py`). The first burst switches the transmitter on.
+`close`, the end of a `with` block, and the end of Python switch it off.
 
-Not tested without hardware: gains, rates other than 1.25 MS/s, devices that can only
-send or only receive. Not there: bursts at a given time, antenna selection, LO offsets.
+Untested, because it needs hardware: gains, rates other than 1.25 MS/s, devices that
+only send or only receive. Missing: bursts at a given time, antenna selection, LO
+offsets.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from time import monotonic, sleep
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any
 
 import numpy as np
 
 from ...errors import InvalidInput, RadioFault
 from ...validation import number
 from ..signal.medium import WIDTH_HZ
-from .protocol import RadioInfo
-from .soapy_binding import soapy
+from .protocol import Closing, RadioInfo
+from .safety import Permit
+from .soapy_binding import bounds, bounds_text, soapy
 from .soapy_reader import OVERFLOW, TIMEOUT, Reader
 
 AMPLITUDE = 0.5
-"""A device's sample for a sample of 1: packets have peaks of 1.04, and devices are
-best driven to 0.5 to 0.7 of their full scale, 1. Received samples are divided by it.
+"""What the device gets for a sample of 1; received samples are divided by it.
+
+Packets have peaks of 1.04, and devices work best at 0.5 to 0.7 of their full scale, 1.
 """
 
 FREQUENCY_TOLERANCE_HZ = 500.0
@@ -45,26 +46,10 @@ SETTLE_SECONDS = 0.02
 KEEP_SECONDS = 2.0
 WRITE_SECONDS = 5.0
 CLIPPED_SHARE = 0.01
-UNDERFLOW, NOT_SUPPORTED = -7, -5
+UNDERFLOW = -7
 
 
-class TransmitPermit(Protocol):
-    """What `radio/safety.py` gives to a node that may transmit; both raise an error
-    if not.
-    """
-
-    def check_frequency(
-        self, frequency_hz: float, width_hz: float, translation_hz: float = 0.0
-    ) -> None:
-        """Refuse a frequency outside of the allowed bands, or one at which the
-        device itself would be outside.
-        """
-
-    def check_gain(self, gain_db: float | None) -> None:
-        """Refuse a gain above the cap, and one that nobody knows: None."""
-
-
-class SoapyRadio:
+class SoapyRadio(Closing):
     """One device of SoapySDR; a `Radio`.
 
     Parameters
@@ -75,15 +60,14 @@ class SoapyRadio:
     rate_hz : samples a second; 3 a symbol.
     gain_db : of the transmitter if there is a permit, else of the receiver, in dB. None
         leaves the receiver's as it is, and sets the transmitter's to its least.
-    permit : leave to transmit; without it the radio only receives.
-    frequency_translation_hz : what the device is tuned to, less what that is on the
-        air, as behind a transverter; -1180e6 makes 20 MHz of 1200 MHz.
-    settle_seconds : how much of what is received is thrown away after tuning, in
-        seconds of samples.
-    digital_gain : scale what is sent, instead of setting the device's gain: `gain_db`
-        is then the power relative to 1, at most 0 dB. For devices that have no gain;
-        one that has is set to its least gain, which must be within the permit too. A
-        device without a gain transmits only so, or the permit's cap could not be kept.
+    permit : permission to transmit; without it the radio only receives.
+    frequency_translation_hz : the device's frequency minus the one on the air, where a
+        transverter follows; -1180e6 makes 20 MHz of 1200 MHz.
+    settle_seconds : seconds of samples that are thrown away after tuning.
+    digital_gain : scale the samples instead of setting the device's gain. `gain_db` is
+        then the power relative to 1, at most 0 dB. Devices without a gain transmit only
+        this way, because the permit's cap must hold. A device with a gain is set to its
+        least, which must be within the permit too.
     channel : of a device that has several.
 
     Examples
@@ -102,7 +86,7 @@ class SoapyRadio:
         frequency_hz: float,
         rate_hz: float = 1.25e6,
         gain_db: float | None = None,
-        permit: TransmitPermit | None = None,
+        permit: Permit | None = None,
         frequency_translation_hz: float = 0.0,
         settle_seconds: float = SETTLE_SECONDS,
         digital_gain: bool = False,
@@ -162,7 +146,7 @@ class SoapyRadio:
                 )
             self._set_rate(number("rate_hz", rate_hz, above=0))
             if digital_gain and self._has_gain():
-                # it may have been left at any gain, which scaling would come on top of
+                # scaling comes on top of whatever gain the device was left at
                 self._set_device_gain(self._least_gain())
             if gain_db is not None:
                 self.set_gain(gain_db)
@@ -176,9 +160,7 @@ class SoapyRadio:
             raise
 
     def tune(self, frequency_hz: float) -> None:
-        """Go to a frequency on the air, and wait until what is received is of that
-        frequency.
-        """
+        """Tune to a frequency on the air, and wait until samples come from there."""
         frequency_hz = number("frequency_hz", frequency_hz, above=0)
         if self.permit is not None:
             self.permit.check_frequency(frequency_hz, WIDTH_HZ, self.translation_hz)
@@ -197,16 +179,11 @@ class SoapyRadio:
             self._reader.wait_until(self._reader.count + self._settling())
 
     def check_range(self, frequency_hz: float) -> None:
-        """Refuse a frequency on the air for which the device would be tuned to one
-        that it does not have, as it says itself.
-        """
+        """Refuse a frequency on the air that the device says it cannot tune to."""
         wanted = frequency_hz + self.translation_hz
         for way in self._directions:
             ranges = self._device.getFrequencyRange(way, self.channel)
             if len(ranges) and not any(one.minimum() <= wanted <= one.maximum() for one in ranges):
-                can = ", ".join(
-                    f"{one.minimum() / 1e6:g} to {one.maximum() / 1e6:g}" for one in ranges
-                )
                 translated = (
                     f" ({frequency_hz / 1e6:g} MHz on the air, frequency_translation_hz = "
                     f"{self.translation_hz:g})"
@@ -215,14 +192,13 @@ class SoapyRadio:
                 )
                 raise InvalidInput(
                     f"the device {self.name!r} cannot {self._word(way)} at {wanted / 1e6:g} "
-                    f"MHz{translated}; it can do {can} MHz. Choose channels that it reaches "
-                    "(base_mhz), or set frequency_translation_hz if a transverter is behind it."
+                    f"MHz{translated}; it can do {bounds_text(bounds(ranges), 1e6)} MHz. Choose "
+                    "channels that it reaches (base_mhz), or set frequency_translation_hz if a "
+                    "transverter is behind it."
                 )
 
     def set_gain(self, gain_db: float) -> None:
-        """Set the gain: of the transmitter if there is a permit, else of the
-        receiver.
-        """
+        """Set the gain, the transmitter's if there is a permit, else the receiver's."""
         gain_db = number("gain_db", gain_db)
         if self.permit is not None:
             self.permit.check_gain(gain_db)
@@ -237,14 +213,16 @@ class SoapyRadio:
         self._set_device_gain(gain_db)
 
     def now(self) -> int:
-        """Return the number of the next sample that will be received; a mark for
-        `receive`, taken before the other side is asked to send.
+        """Return the number of the next sample.
+
+        Take it before you ask the other side to send, and pass it to `receive`.
         """
         return self._running().count
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return so many samples from number `at` on, up to two seconds back; None
-        for those that come next.
+        """Return `count` samples from number `at` on, or the next ones.
+
+        The last two seconds are kept.
         """
         return self._running().take(count, at) / np.float32(AMPLITUDE)
 
@@ -285,7 +263,7 @@ class SoapyRadio:
         )
 
     def info(self) -> RadioInfo:
-        """Return what the device says it is set to."""
+        """Return what the device reports."""
         device, way = self._open_device(), self._main
         return RadioInfo(
             driver=f"soapy:{device.getDriverKey()}",
@@ -302,35 +280,25 @@ class SoapyRadio:
         )
 
     def close(self) -> None:
-        """Switch the transmitter off, then the receiver, and let go of the device;
-        may be called again, and from several threads.
+        """Switch the transmitter off, then the receiver, and release the device.
+
+        It may be called again, and from several threads.
         """
         self._closed = True  # a burst ends at its next piece
         with self._closing:
             if self._let_go:
                 return
-            # done from the last to the first, whatever became of those before: a second
-            # Ctrl-C must not leave the transmitter on
+            # Runs from the last step to the first, even if one of them fails: a second
+            # Ctrl-C must not leave the transmitter on.
             with ExitStack() as steps:
                 steps.callback(self._let_device_go)
                 steps.callback(self._end, self._rx)
                 if self._reader is not None:
                     steps.callback(self._reader.close)
                 steps.callback(self._end, self._tx)
-                # a burst that hangs in the driver is cut off all the same
+                # don't wait longer for a burst that hangs in the driver
                 if self._sending.acquire(timeout=1.0):
                     self._sending.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _write(self, samples: np.ndarray) -> None:
         position, deadline = 0, monotonic() + WRITE_SECONDS
@@ -338,8 +306,8 @@ class SoapyRadio:
             with self._sending:
                 device = self._open_device()
                 stream = self._stream(self._tx)
-                # all that is left: the driver takes as much as it can, and a burst that
-                # comes in one piece has no gap
+                # offer all that is left: the driver takes what it can, and the burst
+                # has no gaps
                 piece = samples[position:]
                 wrote = device.writeStream(
                     stream, [piece], len(piece), self._end_burst, timeoutUs=100_000
@@ -417,15 +385,9 @@ class SoapyRadio:
                 self._device.setSampleRate(way, self.channel, rate_hz)
             got = self._device.getSampleRate(way, self.channel)
             if not within or abs(got / rate_hz - 1) > RATE_TOLERANCE:
-                can = ", ".join(
-                    f"{one.minimum():g}"
-                    if one.minimum() == one.maximum()
-                    else f"{one.minimum():g} to {one.maximum():g}"
-                    for one in ranges
-                )
                 raise InvalidInput(
                     f"the device {self.name!r} cannot {self._word(way)} {rate_hz:g} samples a "
-                    f"second; it can do {can}, and is at {got:g}."
+                    f"second; it can do {bounds_text(bounds(ranges))}, and is at {got:g}."
                 )
 
     def _has_gain(self) -> bool:

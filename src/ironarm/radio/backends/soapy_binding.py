@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from ...errors import MissingExtra
 
@@ -72,6 +73,23 @@ def soapy(folders: Sequence[str] | None = None) -> ModuleType:
         "your radio, for example soapysdr-module-uhd. If it is installed elsewhere, name the "
         f"folder of SoapySDR.py and _SoapySDR*.so, built for Python {version}, in the variable "
         f"{FOLDER_VARIABLE}."
+    )
+
+
+def bounds(ranges: Any) -> list[list[float]]:
+    """Return the lowest and the highest value of each range of SoapySDR."""
+    return [[one.minimum(), one.maximum()] for one in ranges]
+
+
+def bounds_text(bounds: list[list[float]], unit: float = 1.0) -> str:
+    """Return bounds in words.
+
+    >>> bounds_text([[20e3, 20e3], [100e3, 1250e3]], 1e3)
+    '20, 100 to 1250'
+    """
+    return ", ".join(
+        f"{low / unit:g}" if low == high else f"{low / unit:g} to {high / unit:g}"
+        for low, high in bounds
     )
 
 

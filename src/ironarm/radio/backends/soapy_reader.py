@@ -1,7 +1,7 @@
 """A thread that reads a receiver without pause, and keeps the last seconds.
 
 A radio does not wait: what is not read in time is lost, and with some drivers the
-connection then never recovers. So samples are read whether or not somebody wants them.
+connection then never recovers. So this thread reads all the time.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ import numpy as np
 from ...errors import InvalidInput, RadioFault
 
 READ = 1024
-"""Samples asked for at a time: few, because some drivers wait until all of them have
-come.
-"""
+"""Samples asked for at a time; few, because some drivers wait until all have come."""
 
 TIMEOUT_US = 2000
 """Some drivers sleep this long, whole, whenever too little has come."""
@@ -33,8 +31,8 @@ class Reader:
     ----------
     read : called as read(buffer, timeout in microseconds); returns how many samples it
         put there, or a negative code as SoapySDR's readStream does.
-    keep : so many samples are kept at least.
-    silent_seconds : a radio that gives nothing for so long has failed.
+    keep : how many samples are kept at least.
+    silent_seconds : a radio that gives nothing for this long has failed.
 
     Examples
     --------
@@ -63,9 +61,7 @@ class Reader:
         self._thread.start()
 
     def take(self, count: int, at: int | None = None) -> np.ndarray:
-        """Return so many samples from number `at` on (None: from the next one),
-        waiting until they have come.
-        """
+        """Wait for `count` samples from number `at` on (None: the next ones)."""
         with self._changed:
             begin = self.count if at is None else at
             self._wait_until(begin + count)
@@ -75,7 +71,7 @@ class Reader:
                     "or keep more seconds."
                 )
             position, parts = self.count, []
-            # mostly the last ones are wanted, and there are thousands
+            # start at the end: mostly the last of thousands of parts are wanted
             for part in reversed(self._parts):
                 position -= len(part)
                 low, high = max(begin - position, 0), min(begin + count - position, len(part))
@@ -86,13 +82,14 @@ class Reader:
         return np.concatenate(parts[::-1]) if parts else np.empty(0, np.complex64)
 
     def wait_until(self, count: int) -> None:
-        """Wait until so many samples were read."""
+        """Wait until `count` samples have been read."""
         with self._changed:
             self._wait_until(count)
 
     def close(self) -> None:
-        """Stop reading, and wait until the thread has ended, a second at most: a
-        driver may hang.
+        """Stop reading, and wait for the thread to end.
+
+        It waits at most a second, because a driver may hang.
         """
         with self._changed:
             self._ended = True

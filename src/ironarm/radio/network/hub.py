@@ -1,23 +1,26 @@
-"""The medium as a process of its own: all nodes talk to it, it renders what the
-receiver hears, it notices who is missing, and it keeps the record.
+"""The medium as a process of its own, which all nodes talk to.
 
-A round:
+It renders what the receiver hears, notices which nodes are missing, and keeps the
+records of the rounds. The way of one packet:
 
-    rx  --ACK--> tx          round, attempt, channel (the nodes' own link, see `ack`)
-    tx  -> medium            "announce": a packet is about to come
-    medium -> jammer         "packet": the jammer hears of it, ...
-    jammer -> medium         "transmit" samples or not, then "heard" with the truth
-    medium -> tx             "go"
-    tx  -> medium            "transmit" samples; then the ACK is answered
-    tx  -> medium            "over", on hardware: was it covered until now? If not, the ACK says so, and the round is repeated
-    rx  -> medium            "receive": answered with samples, as the medium renders them
-    rx  -> medium            "record": what was measured; the medium adds the jammer's truth, and tells observers, never the receiver
+    rx -> tx         the ACK link: round, attempt, channel (see `ack`)
+    tx -> medium     "announce": a packet is about to come
+    medium -> jammer "packet": the jammer decides; it may "transmit" samples
+    jammer -> medium "heard", with whether it jams
+    medium -> tx     "go"
+    tx -> medium     "transmit" samples (`TxNode`); then it answers the ACK
+    tx -> medium     "over", on hardware: did the noise last? If not, repeat the round
+    rx -> medium     "receive": answered with samples that `Medium.narrowband` renders
+    rx -> medium     "record": what `Receiver` measured and the agent learnt
+
+The medium adds to a record whether the packet was jammed, and tells observers, but
+never the receiver.
 
 Time is virtual: each step waits for the one before. A node that is silent for
-`lost_seconds` is lost; the run stands still until it returns, and ends after
-`return_seconds`. A receiver that returns asks for the history and learns it again. The
-noise source takes no part in a simulated round: its level holds until it is found to be
-lost. On hardware it hears of a packet as the jammer does.
+`lost_seconds` is lost. The run stops until it returns, and ends after `return_seconds`.
+A receiver that returns asks for the history and learns it again. The noise source takes
+no part in a simulated round: its levels hold until it is lost. On hardware it hears of
+each packet, as the jammer does.
 """
 
 from __future__ import annotations
@@ -33,15 +36,13 @@ import numpy as np
 from ...errors import InvalidInput, NodeLost
 from ...validation import number, whole
 from ..backends.hardware import seconds
-from ..backends.simulated import Air, channel_at, samples_per_symbol
 from ..signal.medium import (
     CENTRES_HZ,
-    WIDE_SPS,
     Emission,
     Samples,
 )
+from ..testbed.config import RadioConfig
 from ..testbed.records import MOST_ROUNDS, Round
-from ..testbed.settings import Settings
 from .messages import (
     BY_HAND,
     Message,
@@ -51,6 +52,7 @@ from .messages import (
     run_name,
     samples_of,
 )
+from .round_medium import RoundMedium, channel_centred_at, samples_per_symbol
 
 NAMES = {
     "tx": "transmitter",
@@ -65,9 +67,7 @@ MOST_GAIN_DB = 200.0
 
 
 def kind(role: str) -> str:
-    """Return the role without the word after a dot that tells observers apart, of
-    which there may be several.
-    """
+    """Return a role without the word after the dot that tells observers apart."""
     return "observer" if role.startswith("observer.") else role
 
 
@@ -76,18 +76,18 @@ class Hub:
 
     Parameters
     ----------
-    settings : of the run.
+    config : of the run.
     run : the run's name; nodes of another run are refused.
     """
 
-    def __init__(self, settings: Settings, run: str = BY_HAND) -> None:
-        self.settings, self.times, self.run = settings, settings.processes, run_name(run)
-        medium = settings.medium()
-        self.air = Air(medium)
+    def __init__(self, config: RadioConfig, run: str = BY_HAND) -> None:
+        self.config, self.times, self.run = config, config.processes, run_name(run)
+        medium = config.medium()
+        self.round_medium = RoundMedium(medium)
         self.needed = ["tx", "jammer", "rx", *(["noise"] if self.times.noise_node else [])]
         if self.times.noise_node:
-            # the noise source sets it when it is there
-            self.air.set_noise((0.0,) * len(CENTRES_HZ))
+            # until the noise source sets it
+            self.round_medium.set_noise((0.0,) * len(CENTRES_HZ))
         self.name = uuid4().hex
         self.seen: dict[str, float] = {}
         self.lost: dict[str, float] = {}
@@ -98,12 +98,14 @@ class Hub:
             "jammer",
             *(
                 ["noise"]
-                if self.times.noise_node and (settings.hardware or {}).get("devices")
+                if self.times.noise_node and (config.hardware or {}).get("devices")
                 else []
             ),
         ]
-        """Who hears of a packet before it is sent, and says when its noise is on the
-        air; the medium adds simulated noise by itself.
+        """Nodes that hear of a packet before it is sent.
+
+        Each says when its noise is on the air. In simulation the medium adds the noise
+        source's noise, so only the jammer is asked.
         """
         self.heard: set[str] = set()
         self.sent: tuple[int, int] | None = None
@@ -115,9 +117,7 @@ class Hub:
         self._socket = router(f"tcp://{self.times.host}:{self.times.port}")
 
     def serve(self) -> None:
-        """Serve until the receiver says that all rounds are played, or a node does
-        not return: then NodeLost.
-        """
+        """Serve until all rounds are played; NodeLost if a node does not return."""
         try:
             while self._over is None:
                 if self._socket.poll(50):
@@ -146,7 +146,7 @@ class Hub:
                             f"passed over a message from the {NAMES[kind(role)]} that makes no "
                             f"sense: {reason}"
                         )
-                        if "id" in message.fields:  # somebody waits for the answer
+                        if "id" in message.fields:  # the sender waits for an answer
                             self._tell(
                                 role,
                                 {"op": "senseless", "id": message.fields["id"], "reason": reason},
@@ -175,7 +175,7 @@ class Hub:
 
     @property
     def complete(self) -> bool:
-        """Whether all nodes are there."""
+        """Whether all nodes have joined and none is lost."""
         return all(role in self.seen and role not in self.lost for role in self.needed)
 
     def _arrived(self, role: str) -> None:
@@ -200,7 +200,7 @@ class Hub:
         self._look()
 
     def _look(self) -> None:
-        """Look who is missing."""
+        """Check which nodes are missing."""
         now = monotonic()
         for role in self.needed:
             if (
@@ -210,7 +210,7 @@ class Hub:
             ):
                 self.lost[role] = now
                 if role in EMITTERS:
-                    self.air.silence(EMITTERS[role])
+                    self.round_medium.silence(EMITTERS[role])
                 self.sent = None
                 self._report(
                     role,
@@ -266,13 +266,13 @@ class Hub:
         elif op == "receive" and role == "rx":
             self._receive(message, answer)
         elif op == "noise" and role == "noise":
-            self.air.set_noise(tuple(float(level) for level in fields["levels"]))
+            self.round_medium.set_noise(tuple(float(level) for level in fields["levels"]))
             self._tell(role, {"op": "set", **answer})
         elif op == "record" and role == "rx":
             self._keep(fields["rounds"])
             self._tell(role, {"op": "kept", **answer})
         elif op == "history" and role == "rx":
-            if self.complete:  # until all are there the receiver waits
+            if self.complete:  # the receiver waits until all nodes have joined
                 self._tell(role, {"op": "history", "history": self._history(), **answer})
         elif op == "watch" and kind(role) == "observer":
             self._tell(role, {"op": "rounds", "rounds": list(self.records.values())})
@@ -288,19 +288,20 @@ class Hub:
             monotonic(),
         )
         self.heard.clear()
-        self.air.begin(round_number)
+        self.round_medium.begin(round_number)
         for role in self.asked:
             if role not in self.lost:
                 self._ask(role)
 
     def _covered(self, packet: tuple[int, int]) -> bool:
-        """Say whether noise that belongs to a packet just sent is certain to have
-        lasted: it began after the packet was announced, and lasts `jam_seconds`.
+        """Return whether the noise over a packet just sent has certainly lasted.
+
+        The noise began after the packet was announced, and lasts `jam_seconds`.
         """
         if self.packet is None or self.packet[:2] != packet:
             return False
         noisy = "noise" in self.asked or self.truth.get(packet[0], False)
-        return not noisy or monotonic() - self._announced < seconds(self.settings, "jam_seconds")
+        return not noisy or monotonic() - self._announced < seconds(self.config, "jam_seconds")
 
     def _ask(self, role: str) -> None:
         if self.packet:
@@ -319,19 +320,19 @@ class Hub:
         ):
             return
         sps = samples_per_symbol(float(fields["rate_hz"]))
-        if sps == WIDE_SPS or not len(message.payload):
+        if not len(message.payload):
             raise InvalidInput("a burst needs samples of one channel.")
         gain = number("gain_db", fields["gain_db"], at_least=-MOST_GAIN_DB, at_most=MOST_GAIN_DB)
         burst = Emission(
             Samples(samples_of(message), sps),
-            channel_at(float(fields["frequency_hz"])),
+            channel_centred_at(float(fields["frequency_hz"])),
             EMITTERS[role],
             gain,
             0.0,
             role == "tx",
         )
-        self.air.silence(EMITTERS[role])  # the same burst twice is one: the first answer was lost
-        self.air.emit(burst)
+        self.round_medium.silence(EMITTERS[role])  # a burst sent again replaces the first
+        self.round_medium.emit(burst)
         if role == "tx":
             self.sent = self.packet[:2]
 
@@ -348,11 +349,11 @@ class Hub:
         self._tell(
             "rx",
             {"op": "samples", **answer},
-            self.air.hear(float(fields["frequency_hz"]), float(fields["rate_hz"]), count),
+            self.round_medium.hear(float(fields["frequency_hz"]), float(fields["rate_hz"]), count),
         )
 
     def _keep(self, rounds: list[Any]) -> None:
-        for record in [Round.of(fields, jammed=None) for fields in rounds]:  # all of them, or none
+        for record in [Round.of(fields, jammed=None) for fields in rounds]:  # all or none
             if record.round not in self.records:
                 self.records[record.round] = record._replace(
                     jammed=self.truth.get(record.round)
@@ -360,8 +361,9 @@ class Hub:
                 self._tell_observers({"op": "rounds", "rounds": [self.records[record.round]]})
 
     def _history(self) -> list[dict[str, Any]]:
-        """Return the records from the first round on, without the jammer's truth,
-        which no receiver sees.
+        """Return the records from the first round on, for a restarted receiver.
+
+        They don't say which packets were jammed, which no receiver knows.
         """
         history: list[dict[str, Any]] = []
         while (record := self.records.get(len(history))) is not None:

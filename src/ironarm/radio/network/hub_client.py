@@ -1,5 +1,6 @@
-"""A node's connection to the medium's process: heartbeats in both directions,
-requests with answers, and the end of the run.
+"""A node's connection to the medium's process.
+
+It has heartbeats in both directions, requests with answers, and the end of the run.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput, NodeLost
-from ..testbed.settings import ProcessSettings
+from ..testbed.config import ProcessConfig
 from .messages import (
     BY_HAND,
     Message,
@@ -40,17 +41,15 @@ class RunEnded(Exception):
 class HubClient:
     """Talks to the hub.
 
-    It notices when the hub falls silent, says so, and goes on when it returns; after
-    `return_seconds` it gives up with NodeLost.
-
-    A hub of another run is an InvalidInput, and so is a request that the hub finds
-    senseless.
+    It reports when the hub falls silent, and continues when the hub returns. After
+    `return_seconds` it raises NodeLost. It raises InvalidInput if the hub belongs to
+    another run, or finds a request invalid.
 
     Parameters
     ----------
-    settings : where the hub is, and the times.
-    role : the node's name: "tx", "jammer", "rx", "noise" or "observer"; of the last
-        there may be several, told apart by a word after a dot.
+    config : the hub's address, and the times.
+    role : "tx", "jammer", "rx", "noise" or "observer". There may be several observers,
+        with different words after a dot.
     on_heard : called with every sign of life of the hub, to feed a watchdog.
     say : called with a line of text when the hub is lost or back; None prints it on
         standard error.
@@ -59,52 +58,47 @@ class HubClient:
 
     def __init__(
         self,
-        settings: ProcessSettings,
+        config: ProcessConfig,
         role: str,
         on_heard: Callable[[], None] = lambda: None,
         say: Callable[[str], None] | None = None,
         run: str = BY_HAND,
     ) -> None:
-        self.settings, self.role, self.on_heard, self.run = settings, role, on_heard, run_name(run)
+        self.config, self.role, self.on_heard, self.run = config, role, on_heard, run_name(run)
         self.say = self._print if say is None else say
         self.hub = ""
-        """The hub's own name for this life of its; it changes when the hub was
-        restarted.
-        """
+        """The hub's own name, which changes when the hub is restarted."""
         self._socket = dealer(f"{run}/{role}")
-        self._socket.connect(f"tcp://{settings.host}:{settings.port}")
+        self._socket.connect(f"tcp://{config.host}:{config.port}")
         self._inbox: deque[Message] = deque()
         self._beaten = -math.inf
         self._heard, self._lost, self._number = monotonic(), False, 0
 
     def beat(self) -> None:
-        """Send a heartbeat if it is time, take in what has come, and look whether
-        the hub is still there.
-        """
+        """Send a heartbeat if due, read messages, and check that the hub lives."""
         now = monotonic()
-        if now - self._beaten >= self.settings.heartbeat_seconds:
+        if now - self._beaten >= self.config.heartbeat_seconds:
             self._beaten = now
             self.tell({"op": "alive"})
         while self._socket.poll(0):
             self._take()
         silent = monotonic() - self._heard
         if not self.hub:
-            if silent > self.settings.start_seconds:
+            if silent > self.config.start_seconds:
                 raise NodeLost(
-                    f"the medium did not start within {self.settings.start_seconds:g} s at "
-                    f"{self.settings.host}:{self.settings.port}; start it with `ironarm radio "
+                    f"the medium did not start within {self.config.start_seconds:g} s at "
+                    f"{self.config.host}:{self.config.port}; start it with `ironarm radio "
                     "node medium`."
                 )
-        elif silent > self.settings.lost_seconds:
+        elif silent > self.config.lost_seconds:
             if not self._lost:
                 self._lost = True
                 self.say(
-                    f"the medium is silent; waiting {self.settings.return_seconds:g} s for its "
-                    "return"
+                    f"the medium is silent; waiting {self.config.return_seconds:g} s for its return"
                 )
-            if silent > self.settings.lost_seconds + self.settings.return_seconds:
+            if silent > self.config.lost_seconds + self.config.return_seconds:
                 raise NodeLost(
-                    f"the medium did not return within {self.settings.return_seconds:g} s; the "
+                    f"the medium did not return within {self.config.return_seconds:g} s; the "
                     "run is over."
                 )
         elif self._lost:
@@ -116,7 +110,7 @@ class HubClient:
         self._socket.send_multipart(encoded(fields, samples))
 
     def next(self, milliseconds: int) -> Message | None:
-        """Return the next message that is no answer, or None after so long."""
+        """Return the next message that is no answer, or None if none comes in time."""
         self.beat()
         if not self._inbox and self._socket.poll(milliseconds):
             self._take()
@@ -125,16 +119,17 @@ class HubClient:
     def request(
         self, fields: dict[str, Any], samples: np.ndarray | None = None, seconds: float = math.inf
     ) -> Message | None:
-        """Send a message and return its answer; asked again each `lost_seconds`,
-        because either side may have been restarted. None if there was no answer in
-        time.
+        """Send a message and return its answer, or None if none came in time.
+
+        The message is sent again every `lost_seconds`, because either side may have
+        been restarted.
         """
         self._number += 1
         number = self._number
         until = monotonic() + seconds
         while monotonic() < until:
             self.tell({**fields, "id": number}, samples)
-            again = min(until, monotonic() + self.settings.lost_seconds)
+            again = min(until, monotonic() + self.config.lost_seconds)
             while (left := again - monotonic()) > 0:
                 self.beat()
                 for message in self._inbox:
@@ -158,7 +153,7 @@ class HubClient:
             return
         if message.op == "refused":
             raise another_run(
-                f"the medium at {self.settings.host}:{self.settings.port}",
+                f"the medium at {self.config.host}:{self.config.port}",
                 message.fields.get("run"),
                 self.run,
             )
@@ -170,9 +165,9 @@ class HubClient:
             raise RunEnded(str(message.fields.get("reason", "")), list(self._inbox))
         else:
             self._inbox.append(message)
-            while len(self._inbox) > 100_000:  # nobody reads them
+            while len(self._inbox) > 100_000:  # drop the oldest: there is no reader
                 self._inbox.popleft()
 
     def close(self) -> None:
-        """Let go of the socket; what was told last is still sent."""
+        """Close the socket; the last messages are still sent."""
         self._socket.close()

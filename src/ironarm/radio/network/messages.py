@@ -1,12 +1,10 @@
-"""Messages between processes: JSON, and samples as bytes beside it; never anything that
-could be run.
+"""Messages between processes: JSON, with samples as bytes; never code.
 
-A message is a JSON object with an "op" that says what it is for, and possibly a
-payload: complex samples, 32-bit parts, little-endian. What cannot be read is passed
-over.
+A message is a JSON object whose "op" says what it is for, and possibly a payload:
+complex samples, 32-bit parts, little-endian. Messages that cannot be read are ignored.
 
-Who sends it is named by its run and its role, such as "bench/tx": two runs that were
-given the same ports do not mix. It keeps out nobody who wants to take part.
+A sender is named by its run and its role, such as "bench/tx", so that two runs on the
+same ports don't mix. The name is no protection against somebody who wants to take part.
 """
 
 from __future__ import annotations

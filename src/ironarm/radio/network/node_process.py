@@ -2,10 +2,10 @@
 
 It joins the medium's process, does its work, and ends with the run.
 
-A real radio is switched off when the process ends, by an exception or a signal too, and
-when the medium falls silent for `lost_seconds`; then the node ends, and must be started
-again to transmit. Until the medium's first word nothing is transmitted, and the node
-waits for it.
+A real radio is switched off when the process ends, also by an exception or a signal. It
+is switched off too when the medium falls silent for `lost_seconds`; the node then ends,
+and must be started again to transmit. Before the medium's first message the node waits,
+and transmits nothing.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import os
 import signal
 import sys
 import threading
-from contextlib import ExitStack
-from time import monotonic
+from contextlib import ExitStack, suppress
 from typing import Any, NoReturn
 
 from ...errors import InvalidInput, NodeLost
@@ -35,10 +34,11 @@ from ..backends.safety import Watchdog
 from ..signal.medium import CENTRES_HZ, window_symbols
 from ..signal.receiver import Receiver, judged
 from ..signal.waveform import STANDARD, SYMBOL_RATE
-from ..testbed.ack import AckClient, AckServer
+from ..testbed.ack import Ack, AckClient, AckServer
+from ..testbed.config import RadioConfig
 from ..testbed.jamming import strategy_of
 from ..testbed.nodes import JammerNode, NoiseNode, TxNode
-from ..testbed.settings import Settings
+from ..testbed.round_loop import play
 from .hub import Hub
 from .hub_client import HubClient, RunEnded
 from .messages import BY_HAND
@@ -54,7 +54,7 @@ ENDING = [
 
 def run_node(
     role: str,
-    settings: Settings,
+    config: RadioConfig,
     *,
     acknowledged: str | None = None,
     with_parent: bool = False,
@@ -65,7 +65,7 @@ def run_node(
     Parameters
     ----------
     role : "medium", "tx", "jammer", "rx" or "noise".
-    settings : the same for all nodes of a run.
+    config : the same for all nodes of a run.
     acknowledged : the set-up's word from the command line; a node that transmits on
         hardware needs it.
     with_parent : end when standard input does, that is with the process that started
@@ -73,41 +73,41 @@ def run_node(
     run : the name of the run, the same for all its nodes; they refuse those of another.
     """
     choice("role", role, ROLES)
-    settings.check_for_processes()
+    config.check_for_processes()
     end_on_signals()
     if with_parent:
         threading.Thread(target=_end_with_parent, daemon=True).start()
     if role == "medium":
-        Hub(settings, run).serve()
+        Hub(config, run).serve()
         return
     with ExitStack() as stack:
-        hardware = check_devices(settings)
+        hardware = check_devices(config)
         radio: Any = (
-            stack.enter_context(open_radio(settings, role, acknowledged)) if hardware else None
+            stack.enter_context(open_radio(config, role, acknowledged)) if hardware else None
         )
-        client = HubClient(settings.processes, role, run=run)
+        client = HubClient(config.processes, role, run=run)
         stack.callback(client.close)
         if radio is None:
             radio = RemoteRadio(client)
         elif role != "rx":
             watchdog = Watchdog(
-                settings.processes.lost_seconds,
+                config.processes.lost_seconds,
                 radio.close,
-                on_starved=lambda: _starved(role, settings.processes.lost_seconds),
+                on_starved=lambda: _starved(role, config.processes.lost_seconds),
                 from_first_feed=True,
             )
             client.on_heard = stack.enter_context(watchdog).feed
         try:
             {"tx": _transmitter, "jammer": _jammer, "rx": _receiver, "noise": _noise}[role](
-                settings, client, radio, hardware
+                config, client, radio, hardware
             )
         except RunEnded as end:
             if end.reason:
                 raise NodeLost(end.reason) from None
 
 
-def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
-    node = device_transmitter(settings, radio) if hardware else TxNode(radio)
+def _transmitter(config: RadioConfig, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
+    node = device_transmitter(config, radio) if hardware else TxNode(radio)
     uncovered: tuple[int, int] | None = None
 
     def send(round_number: int, attempt: int, channel: int) -> bool | None:
@@ -119,8 +119,8 @@ def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bo
         client.tell(
             {"op": "announce", "round": round_number, "attempt": attempt, "channel": channel}
         )
-        # the receiver gives up after so long, and asks anew
-        for _ in range(round(settings.ack.timeout_seconds * (settings.ack.retries + 1) / 0.05)):
+        # after this time the receiver gives up, and asks anew
+        for _ in range(round(config.ack.timeout_seconds * (config.ack.retries + 1) / 0.05)):
             message = client.next(50)
             if (
                 message
@@ -136,7 +136,7 @@ def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bo
         return None
 
     server = AckServer(
-        f"tcp://{settings.processes.host}:{settings.processes.ack_port}", send, client.run
+        f"tcp://{config.processes.host}:{config.processes.ack_port}", send, client.run
     )
     try:
         while True:
@@ -147,32 +147,33 @@ def _transmitter(settings: Settings, client: HubClient, radio: Any, hardware: bo
 
 
 def _covered(client: HubClient, round_number: int, attempt: int) -> bool:
-    """Return whether the noise that belongs to the packet just sent was still there:
-    where a computer is busy, a message may come too late.
+    """Return whether the packet just sent had its noise until its end.
+
+    On a busy computer a message may come too late.
     """
     answer = client.request(
         {"op": "over", "round": round_number, "attempt": attempt},
-        seconds=client.settings.lost_seconds,
+        seconds=client.config.lost_seconds,
     )
     return answer is not None and answer.fields.get("covered") is True
 
 
-def _jammer(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
+def _jammer(config: RadioConfig, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
     if hardware:
         node = JammerNode(
-            strategy_of(settings),
-            settings.seed,
-            jammer_gains(settings, radio),
+            strategy_of(config),
+            config.seed,
+            jammer_gains(config, radio),
             radio,
             SPS,
-            cover_symbols(settings),
-            settings.centres_hz,
+            cover_symbols(config),
+            config.centres_hz,
         )
     else:
         node = JammerNode(
-            strategy_of(settings),
-            settings.seed,
-            [settings.jam_power_db(channel) for channel in range(len(CENTRES_HZ))],
+            strategy_of(config),
+            config.seed,
+            [config.jam_power_db(channel) for channel in range(len(CENTRES_HZ))],
             radio,
         )
     while True:
@@ -183,16 +184,16 @@ def _jammer(settings: Settings, client: HubClient, radio: Any, hardware: bool) -
             client.tell({"op": "heard", "hit": hit, **packet})
 
 
-def _noise(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
-    node, hub = NoiseNode(settings.medium().noise, settings.seed), ""
+def _noise(config: RadioConfig, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
+    node, hub = NoiseNode(config.medium().noise, config.seed), ""
     if hardware:
-        if settings.calibration is None:
+        if config.calibration is None:
             raise InvalidInput(
                 "the noise source does not know its levels: make them with `ironarm radio "
                 "calibrate`, and name the file as calibration in the configuration."
             )
         node = NoiseNode(
-            node.levels, settings.seed, radio, SPS, cover_symbols(settings), settings.centres_hz
+            node.levels, config.seed, radio, SPS, cover_symbols(config), config.centres_hz
         )
     while True:
         message = client.next(50)
@@ -200,116 +201,100 @@ def _noise(settings: Settings, client: HubClient, radio: Any, hardware: bool) ->
             packet = {name: int(message.fields[name]) for name in ("round", "attempt", "channel")}
             node.act(packet["round"], packet["channel"])
             client.tell({"op": "heard", **packet})
-        if client.hub != hub:  # it has just been started, and knows no levels
+        if client.hub != hub:  # a new hub knows no levels
             hub = client.hub
             client.request({"op": "noise", "levels": node.levels})
 
 
-def _receiver(settings: Settings, client: HubClient, radio: Any, hardware: bool) -> None:
+def _receiver(config: RadioConfig, client: HubClient, radio: Any, hardware: bool) -> None:
     from ..testbed.rx_agent import RxAgent
 
-    agent = RxAgent(settings.policy, settings.channels.means, settings.seed)
-    _compile(settings)
-    receiver = Receiver(sps=SPS if hardware else 2, floor_db=settings.channels.missed)
-    address = f"tcp://{settings.processes.host}:{settings.processes.ack_port}"
+    agent = RxAgent(config.policy, config.channels.means, config.seed)
+    _compile(config)
+    receiver = Receiver(sps=SPS if hardware else 2, floor_db=config.channels.missed)
+    address = f"tcp://{config.processes.host}:{config.processes.ack_port}"
     link = AckClient(
         address,
-        timeout_seconds=settings.ack.timeout_seconds,
-        retries=settings.ack.retries,
+        timeout_seconds=config.ack.timeout_seconds,
+        retries=config.ack.retries,
         meanwhile=client.beat,
         run=client.run,
     )
     history = client.request({"op": "history"})
     records: list[dict[str, Any]] = history.fields["history"] if history else []
     agent.replay((record["channel"], record["reward"]) for record in records)
-    hub, attempt = client.hub, 0
-    while agent.round < settings.rounds:
-        until = monotonic() + settings.round_seconds
-        number, channel = agent.decide()
+    hub = client.hub
+
+    def try_once(number: int, attempt: int, channel: int) -> tuple[Ack, tuple[float, bool] | None]:
         radio.round_number, radio.attempt = number, attempt
-        radio.tune((settings.centres_hz if hardware else CENTRES_HZ)[channel])
+        radio.tune((config.centres_hz if hardware else CENTRES_HZ)[channel])
         at = radio.radio.now() if hardware else 0
         ack = link.request(number, attempt, channel)
-        try:
-            if ack.arrived and hardware:
-                sinr, missed = _waited_for(settings, radio, receiver, number, at)
-            elif ack.arrived:
-                sinr, missed = judged(
-                    receiver, radio.receive(window_symbols(STANDARD) * receiver.sps), number
-                )
-        except NothingSent:
-            ack = ack._replace(arrived=False)
+        measured = None
+        if ack.arrived and hardware:
+            measured = _waited_for(config, radio, receiver, number, at)
+        elif ack.arrived:
+            with suppress(NothingSent):
+                samples = radio.receive(window_symbols(STANDARD) * receiver.sps)
+                measured = judged(receiver, samples, number)
         if hardware:
-            # noise that is still on the air, and a packet that is still on its way,
-            # must have passed before the next one is asked for. By the device's own
-            # time: where a computer is busy, a device lags behind, and so does what it
-            # sends
-            radio.receive(cover_symbols(settings) * SPS)
-        if not ack.arrived:  # no reward: the round is repeated
-            attempt += 1
-            continue
-        agent.learn(sinr)
-        records.append(
-            {
-                "round": number,
-                "channel": channel,
-                "sinr_db": sinr,
-                "missed": missed,
-                "reward": sinr,
-                "regret": agent.regret,
-                "repeats": attempt,
-                "ack_ms": 1000 * ack.seconds,
-            }
-        )
+            # Before the next packet, let this one and its noise pass. Count in the
+            # device's own time: on a busy computer a device lags behind.
+            radio.receive(cover_symbols(config) * SPS)
+        return ack, measured
+
+    def wait(seconds: float) -> None:
+        client.next(min(50, math.ceil(1000 * seconds)))
+
+    for record in play(config, agent, try_once, wait=wait):
+        records.append(record._asdict())
         client.request({"op": "record", "rounds": records[-1:]})
-        if client.hub != hub:  # it was restarted, and has forgotten the others
+        if client.hub != hub:  # the hub was restarted, and has lost the other records
             client.request({"op": "record", "rounds": records})
-        hub, attempt = client.hub, 0
-        while (left := until - monotonic()) > 0:
-            client.next(min(50, math.ceil(1000 * left)))
+        hub = client.hub
     while True:  # until the medium says that the run is over
         client.tell({"op": "finish"})
         client.next(500)
 
 
-def _compile(settings: Settings) -> None:
-    """Compile the policy before the node joins, on an agent that is thrown away: a
-    node that compiles sends no heartbeats.
+def _compile(config: RadioConfig) -> None:
+    """Compile the policy before the node joins, on an agent that is thrown away.
+
+    A node that compiles sends no heartbeats.
     """
     from ..testbed.rx_agent import RxAgent
 
-    spare = RxAgent(settings.policy, settings.channels.means, settings.seed)
+    spare = RxAgent(config.policy, config.channels.means, config.seed)
     spare.decide()
     spare.learn(0.0)
 
 
 def _waited_for(
-    settings: Settings, radio: Any, receiver: Receiver, number: int, at: int
+    config: RadioConfig, radio: Any, receiver: Receiver, number: int, at: int
 ) -> tuple[float, bool]:
-    """Return the SINR of a packet that comes some time after sample `at`, and
-    whether it was missed.
-    """
+    """Wait for a packet after sample `at`; return its SINR and if it was missed."""
     from ..backends.packet_search import listen  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     report = listen(
-        radio, receiver, number, at, round(seconds(settings, "listen_seconds") * SYMBOL_RATE) * SPS
+        radio, receiver, number, at, round(seconds(config, "listen_seconds") * SYMBOL_RATE) * SPS
     )
     return report.sinr_db, not report.detected
 
 
 def end_on_signals() -> None:
-    """Let the signals that end a process end it by an exception, which switches the
-    device off: SIGHUP comes when a terminal or a connection is closed.
+    """Turn signals that end a process into exceptions, which switch the device off.
+
+    SIGHUP comes when a terminal or a connection is closed.
     """
     for known in ENDING:
-        # ignored by nohup or a shell, on purpose
+        # nohup or a shell ignores it on purpose
         if not (known.name in ("SIGHUP", "SIGINT") and signal.getsignal(known) == signal.SIG_IGN):
             signal.signal(known, _stopped)
 
 
 def _stopped(number: int, _: Any) -> NoReturn:
-    for other in ENDING:  # the second must not stop what the first began to switch off
-        # not SIG_IGN: Python complains of a signal that came before it was ignored
+    for other in ENDING:  # a second signal must not stop the switching off
+        # not SIG_IGN: Python complains about signals that came before that
         signal.signal(other, _held_off)
     if number == signal.SIGINT:
         raise KeyboardInterrupt
@@ -321,8 +306,9 @@ def _held_off(number: int, _: Any) -> None:
 
 
 def _starved(role: str, silent_seconds: float) -> None:
-    """Say why the device was switched off, and end the node; called by the
-    watchdog's thread.
+    """Say why the device was switched off, and end the node.
+
+    The watchdog's thread calls it.
     """
     print(
         f"{role}: the medium was silent for {silent_seconds:g} s, so the device was switched off "

@@ -1,5 +1,7 @@
-"""Watching a run in several processes: the observer hears of every round, and of
-every node that is lost or back. It takes no part, and it may come late.
+"""Watch a run in several processes.
+
+An observer gets every round, and hears of every node that is lost or back. It takes no
+part in the run, and may join late.
 """
 
 from __future__ import annotations
@@ -10,33 +12,34 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import InvalidInput, NodeLost
+from ..testbed.config import ProcessConfig
 from ..testbed.records import Round
-from ..testbed.settings import ProcessSettings
 from .hub_client import HubClient, RunEnded
 from .messages import BY_HAND, Message
 
 
 def observe(
-    settings: ProcessSettings,
+    config: ProcessConfig,
     run: str = BY_HAND,
     on_round: Callable[[Round], None] = lambda _: None,
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True),
     look: Callable[[bool], None] = lambda _: None,
 ) -> list[Round]:
-    """Return the rounds of a run when it is over, those from before the observer came
-    among them; NodeLost if the run ended early.
+    """Return all rounds of a run when it is over; NodeLost if it ended early.
+
+    Rounds from before the observer joined are included.
 
     Parameters
     ----------
-    settings : where the medium is, and the times.
+    config : where the medium is, and the times.
     run : the name of the run.
     on_round : called with each round, once.
     say : called with a line of text when a node is lost or returns.
     look : called again and again with whether all nodes have been there; what it raises
         ends the watching.
     """
-    # a name of its own: two observers would otherwise take each other's place
-    client = HubClient(settings, f"observer.{secrets.token_hex(4)}", say=say, run=run)
+    # a random name: two observers of one name would replace each other
+    client = HubClient(config, f"observer.{secrets.token_hex(4)}", say=say, run=run)
     records: dict[int, Round] = {}
     hub, started = "", False
 
@@ -46,7 +49,7 @@ def observe(
             started = started or message.fields.get("what") == "started"
             say(str(message.fields.get("text")))
         elif message.op == "rounds":
-            for record in told(message, say):
+            for record in rounds_in(message, say):
                 started = True
                 if record.round not in records:
                     records[record.round] = record
@@ -71,10 +74,8 @@ def observe(
     return [records[number] for number in sorted(records)]
 
 
-def told(message: Message, say: Callable[[str], None]) -> list[Round]:
-    """Return the rounds that a message tells of; those that make no sense are named,
-    and passed over.
-    """
+def rounds_in(message: Message, say: Callable[[str], None]) -> list[Round]:
+    """Return the rounds in a message; invalid ones are reported and skipped."""
     rounds: list[Round] = []
     listed: Any = message.fields.get("rounds")
     for fields in listed if isinstance(listed, list) else [listed]:

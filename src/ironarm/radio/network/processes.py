@@ -1,8 +1,8 @@
-"""All nodes as processes, started and watched by this one: `ironarm radio run
---processes`.
+"""`ironarm radio run --processes`: all nodes as processes, started from this one.
 
-This process observes the run, and sees when one that it started dies. It never restarts
-one by itself; it says what to type. When it ends, however it ends, the others end too.
+This process watches the run, and notices when a node dies. It doesn't restart nodes; it
+prints the command that does. When this process ends, for whatever reason, the nodes end
+too.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from time import monotonic, perf_counter
 
 from ...errors import NodeLost
 from ..backends.hardware import check_devices
-from ..testbed.records import Round, Run
-from ..testbed.settings import Settings
+from ..testbed.config import RadioConfig
+from ..testbed.records import Round, RunRecord
 from .hub import NAMES
 from .observer import observe
 
@@ -36,7 +36,7 @@ class Crew:
 
     Parameters
     ----------
-    settings : where `port` or `ack_port` is 0, a free one is found.
+    config : where `port` or `ack_port` is 0, a free one is found.
     say : called with a line of text when something happens.
     acknowledged : the set-up's word from the command line, handed on to nodes that
         transmit on hardware.
@@ -44,35 +44,33 @@ class Crew:
 
     def __init__(
         self,
-        settings: Settings,
+        config: RadioConfig,
         say: Callable[[str], None] = lambda _: None,
         acknowledged: str | None = None,
     ) -> None:
-        times = settings.processes
-        self.settings = replace(
-            settings,
+        times = config.processes
+        self.config = replace(
+            config,
             processes=replace(
                 times, port=times.port or free_port(), ack_port=times.ack_port or free_port()
             ),
         )
         self.run = secrets.token_hex(4)
-        """The run's name, which no other run has: one that was given the same ports
-        is refused.
-        """
+        """The run's random name; nodes of another run on the same ports are refused."""
         self._say, self._acknowledged = say, acknowledged
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="ironarm-radio-")
-        self.config = Path(self._folder.name) / "config.json"
+        self.config_file = Path(self._folder.name) / "config.json"
 
     def __enter__(self) -> Crew:
-        self.config.write_text(json.dumps(self.settings.to_dict()), encoding="utf-8")
+        self.config_file.write_text(json.dumps(self.config.to_dict()), encoding="utf-8")
         try:
             for role in (
                 "medium",
                 "tx",
                 "jammer",
                 "rx",
-                *(["noise"] if self.settings.processes.noise_node else []),
+                *(["noise"] if self.config.processes.noise_node else []),
             ):
                 self.start(role)
         except BaseException:
@@ -87,8 +85,8 @@ class Crew:
             self.running[role].wait()
             self._forget(role)
         command = [sys.executable, "-m", "ironarm", *self._arguments(role), "--with-parent"]
-        # a session of its own: Ctrl-C reaches this process alone, which then stops
-        # them; standard input tells them when it is gone
+        # In a new session, Ctrl-C reaches only this process, which then stops the
+        # nodes. They end when their standard input closes, that is with this process.
         with self._log(role).open("ab") as log:
             self.running[role] = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
@@ -103,16 +101,14 @@ class Crew:
             "node",
             role,
             "--config",
-            str(self.config),
+            str(self.config_file),
             "--run",
             self.run,
             *acknowledged,
         ]
 
     def look(self) -> list[str]:
-        """Return which processes have died since the last look, and say so, with
-        their last words.
-        """
+        """Return which processes have died since the last call, and say so."""
         died = []
         for role, process in list(self.running.items()):
             code = process.poll()
@@ -133,18 +129,12 @@ class Crew:
         return died
 
     def last_words(self, role: str) -> str:
-        """Return the last line that a node wrote on standard error, empty if there
-        is none.
-        """
+        """Return the last line that a node wrote on standard error, if any."""
         lines = self._log(role).read_text(encoding="utf-8", errors="replace").strip().splitlines()
         return lines[-1] if lines else ""
 
     def _log(self, role: str) -> Path:
         return Path(self._folder.name) / f"{role}.log"
-
-    def kill(self, role: str) -> None:
-        """Kill a node, for tests of what happens then."""
-        self.running[role].kill()
 
     def _forget(self, role: str) -> None:
         process = self.running.pop(role)
@@ -179,29 +169,28 @@ class Crew:
 
 
 def run_processes(
-    settings: Settings,
+    config: RadioConfig,
     on_round: Callable[[Round], None] = lambda _: None,
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True),
     *,
     acknowledged: str | None = None,
     on_start: Callable[[Crew], None] = lambda _: None,
-) -> Run:
-    """Run the testbed in several processes; NodeLost if a node dies and does not return
-    in time.
+) -> RunRecord:
+    """Run the testbed in several processes; NodeLost if a node dies for good.
 
     Parameters
     ----------
-    settings : see `Crew`.
+    config : see `Crew`.
     on_round : called with each round.
     say : called with a line of text when a node dies, is lost or returns.
     acknowledged : see `Crew`.
     on_start : called with the crew when its processes have been started.
     """
-    settings.check_for_processes()
-    check_devices(settings)  # each node would say the same
-    settings.medium()  # a calibration that cannot be read likewise
+    config.check_for_processes()
+    check_devices(config)  # fail here rather than in each node
+    config.medium()  # reads the calibration: the same
     began = perf_counter()
-    with Crew(settings, say, acknowledged) as crew:
+    with Crew(config, say, acknowledged) as crew:
         on_start(crew)
 
         def look(started: bool) -> None:
@@ -212,13 +201,13 @@ def run_processes(
                         f"{crew.last_words(role) or 'it said nothing.'}"
                     )
 
-        rounds = observe(crew.settings.processes, crew.run, on_round, say, look)
+        rounds = observe(crew.config.processes, crew.run, on_round, say, look)
         crew.wait()
-    return Run(crew.settings, rounds, perf_counter() - began)
+    return RunRecord(crew.config, rounds, perf_counter() - began)
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody listens at just now."""
+    """Return a free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

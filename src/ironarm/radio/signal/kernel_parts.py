@@ -1,27 +1,31 @@
-"""The inner loops of `kernels.py`: keyed random numbers, carriers, filters.
+"""What the compiled kernels share: tables, memory, and the inner loops.
 
-Complex numbers are two arrays, in single precision.
+Complex numbers are two arrays in single precision.
 
-The random numbers are those of `randomness.py`: the words are the same bit for bit, the
-normal numbers to about 2e-5.
+The words come from `randomness.py`. The inverse normal is AS 241's single-precision
+version (PPND7), which has shorter polynomials than the one in `ironarm.normal`, and
+vectorises twice as wide. The two agree to 2e-5; a test compares them.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from ...marks import cold, hot
+from ...marks import cold
+from .randomness import mix
 
-STEP = np.uint64(0x9E3779B97F4A7C15)
-_FOLD = np.uint64(0xD1342543DE82EF95)
-_A = np.uint64(0xBF58476D1CE4E5B9)
-_B = np.uint64(0x94D049BB133111EB)
-_30, _27, _31, _32, _12 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32), np.uint64(12)
+PAD = 16
+BANK_ROWS = 16
+"""Rows of the table of pulses for each sample of delay."""
+EACH = 48
+"""Taps of each phase of the pulse: 2 * HALF_SPAN + 1, then zeros, a multiple of 8."""
+
+_32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 _TOP = np.uint64(0x80000000)
-_2_TO_MINUS_52 = 2.0**-52
 _2_TO_MINUS_32 = np.float32(2.0**-32)
 _2_TO_MINUS_33 = np.float32(2.0**-33)
 _HALF = np.float32(0.5)
@@ -29,7 +33,7 @@ _CENTRE = np.float32(0.425)
 _CENTRE_SQUARE = np.float32(0.180625)
 _ONE = np.float32(1.0)
 _SHIFT = np.float32(1.6)
-# Wichura's AS 241, single precision (PPND7)
+# PPND7 of Wichura's AS 241
 _A0, _A1, _A2, _A3 = (
     np.float32(3.3871327179e0),
     np.float32(5.0434271938e1),
@@ -46,30 +50,54 @@ _C0, _C1, _C2, _C3 = (
 _D1, _D2 = np.float32(7.3700164250e-1), np.float32(1.2021132975e-1)
 
 
-@hot
-def mix(z):
-    """Return SplitMix64's hash."""
-    z = (z ^ (z >> _30)) * _A
-    z = (z ^ (z >> _27)) * _B
-    return z ^ (z >> _31)
+class Tables(NamedTuple):
+    """What all packets of a format share.
+
+    Complex arrays are their real parts followed by their imaginary parts.
+    """
+
+    sps: int
+    width: int  # symbols in a window
+    length: int  # symbols in a packet
+    repeats: int  # of the header
+    places: int  # symbols at which a packet may begin
+    known: float  # how many symbols are known
+    middle: float  # the mean place of the known symbols
+    detect_db: float
+    floor_db: float
+    reference: np.ndarray
+    slope: np.ndarray
+    inverse: np.ndarray  # 4 x 4, of the least squares; then the product of slope and reference
+    template: np.ndarray  # one segment of the preamble
+    bank: np.ndarray  # pulses, 1/BANK_ROWS of a sample apart
 
 
-@hot
-def fold(key, number):
-    """Return the key of a number under a key."""
-    return mix(key + number * _FOLD)
+class Workspace(NamedTuple):
+    """Where one thread works."""
 
-
-@hot
-def uniform(key):
-    """Return one uniform number in (0, 1)."""
-    return ((mix(key + STEP) >> _12) + 0.5) * _2_TO_MINUS_52
+    re: np.ndarray  # the window
+    im: np.ndarray
+    symbols_re: np.ndarray  # of the packet sent, between zeros
+    symbols_im: np.ndarray
+    a: np.ndarray  # scratch
+    b: np.ndarray
+    w_re: np.ndarray  # a carrier
+    w_im: np.ndarray
+    z_re: np.ndarray  # symbols received
+    z_im: np.ndarray
+    taps: np.ndarray  # a pulse, phase by phase
+    backwards: np.ndarray
+    tails: np.ndarray
+    places: np.ndarray
+    # begin, carrier; changes of carrier and timing; the sum of squares that is left
+    found: np.ndarray
 
 
 @cold
 def draw_normals(key, step, first, second, places, tails):
-    """Fill two arrays with independent standard normal numbers: number i from the
-    word key + i * step, upper and lower half.
+    """Fill two arrays with independent standard normal numbers.
+
+    Numbers i come from the upper and the lower half of the word key + i * step.
     """
     count = len(first)
     for i in range(count):
@@ -82,8 +110,9 @@ def draw_normals(key, step, first, second, places, tails):
 
 @cold
 def normals_of(out, places, tails):
-    """Turn numbers uniform on (-1/2, 1/2) into standard normal ones: all as if
-    central, then again the 15 % in the tails.
+    """Turn numbers uniform on (-1/2, 1/2) into standard normal ones.
+
+    First all of them as if they were central, then the 15 % in the tails again.
     """
     count = len(out)
     found = 0
@@ -99,8 +128,7 @@ def normals_of(out, places, tails):
             q * (((_A3 * r + _A2) * r + _A1) * r + _A0) / (((_B3 * r + _B2) * r + _B1) * r + _ONE)
         )
     for k in range(found):
-        # the clamp keeps the logarithm finite where single precision has rounded to the
-        # very end
+        # the clamp keeps the logarithm finite where rounding has reached the end
         r = math.sqrt(-math.log(max(_HALF - abs(tails[k]), _2_TO_MINUS_33))) - _SHIFT
         z = (((_C3 * r + _C2) * r + _C1) * r + _C0) / ((_D2 * r + _D1) * r + _ONE)
         out[places[k]] = z if tails[k] > 0 else -z
@@ -108,9 +136,7 @@ def normals_of(out, places, tails):
 
 @cold
 def carrier(angle, re, im):
-    """Fill arrays with cos and sin of 0, angle, 2 angle, ..., each half from the one
-    before.
-    """
+    """Fill arrays with cos and sin of 0, angle, 2 angle, ..., by doubling."""
     re[0] = 1.0
     im[0] = 0.0
     count = len(re)
@@ -159,8 +185,9 @@ def add_scaled(out, numbers, factor):
 
 @cold
 def add_filtered(out, source, taps):
-    """Add sum over k of taps[k] * source[n + k] to each out[n]; the number of taps
-    is a multiple of 8.
+    """Add the sum over k of taps[k] * source[n + k] to each out[n].
+
+    The number of taps is a multiple of 8.
     """
     count = len(out)
     for k in range(0, len(taps), 8):
@@ -197,3 +224,26 @@ def add_filtered(out, source, taps):
                 + h6 * s6[n]
                 + h7 * s7[n]
             )
+
+
+@cold
+def take_taps(c, x, delay):
+    """Take the pulse `delay` samples (0 to 1) late: EACH taps for each phase.
+
+    It is a cubic through four rows of the table.
+    """
+    place = delay * BANK_ROWS
+    row = min(int(place), BANK_ROWS - 1)
+    u = place - row
+    c0 = np.float32(-u * (u - 1.0) * (u - 2.0) / 6.0)
+    c1 = np.float32((u + 1.0) * (u - 1.0) * (u - 2.0) / 2.0)
+    c2 = np.float32(-(u + 1.0) * u * (u - 2.0) / 2.0)
+    c3 = np.float32((u + 1.0) * u * (u - 1.0) / 6.0)
+    size = c.sps * EACH
+    rows = c.bank[row * size : (row + 4) * size]
+    r0, r1, r2, r3 = rows[:size], rows[size : 2 * size], rows[2 * size : 3 * size], rows[3 * size :]
+    taps = x.taps
+    for i in range(size):
+        taps[i] = c0 * r0[i] + c1 * r1[i] + c2 * r2[i] + c3 * r3[i]
+    if delay > 0.0:
+        taps[0] = 0.0  # it has moved out of the pulse's span

@@ -1,4 +1,8 @@
-"""What is on the air: emitters in five channels, the paths to the receiver, and noise.
+"""What is on the air: emitters in five channels, paths to the receiver, and noise.
+
+This is the reference in NumPy. Nodes that are processes, virtual radios, recordings and
+figures use it. `ironarm radio run` and `RadioBandit` render the same packets in
+compiled code, `kernels.py`; see `testbed/closed_loop.py` for a packet's way there.
 
 Five contiguous channels of 500 kHz are centred at 1200.0, 1200.5, ... 1202.0 MHz. There
 are two views of them:
@@ -6,7 +10,7 @@ are two views of them:
 * *narrowband*: one channel at 2 or 3 samples a symbol, as a receiver tuned to it sees
   it through an ideal channel filter. What other channels carry is not in it.
 * *wideband*: all five at 5 MS/s, 12 samples a symbol, centred at 1201 MHz; `channelise`
-  brings one channel of it to 3 samples a symbol.
+  takes one channel out of it, at 3 samples a symbol.
 
 An `Emission` is something that an emitter sends in a channel: a packet, noise, or any
 samples. The medium gives it the emitter's path gain; a packet also gets its own delay,
@@ -18,8 +22,8 @@ Powers are relative to a packet's: with all gains at 0 dB, a channel with noise 
 the SINR 1/N0. Noise comes from the receiver's own floor, everywhere, and from a noise
 source with a level for each channel.
 
-All randomness is keyed by (seed, trial, round, purpose): a round sounds the same alone
-or in a batch, and whatever else was rendered before.
+All randomness is keyed by (seed, trial, round, purpose): a round doesn't depend on what
+else is rendered.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ from ...validation import number
 from .randomness import (
     CARRIER,
     DELAY,
+    EMITTER,
     JAM,
     NOISE,
     PHASE,
@@ -61,17 +66,28 @@ WIDE_RATE = WIDE_SPS * SYMBOL_RATE
 """5 MS/s."""
 
 DELAY_SYMBOLS = 16
-"""A packet begins up to so many symbols late."""
+"""The largest delay of a packet; delays are uniform."""
 
 CARRIER_HZ = 4800.0
-"""Carrier offsets are uniform within plus or minus this: 2 ppm at each end, at 1.2
-GHz.
-"""
+"""The largest carrier offset: 2 ppm at each end, at 1.2 GHz. Offsets are uniform."""
+
+
+ON_CENTRE_HZ = 1000.0
+"""A device is in a channel if it is tuned to its centre within this."""
+
+
+def channel_at(frequency_hz: float, within_hz: float = ON_CENTRE_HZ) -> int | None:
+    """Return the channel whose centre that is, None between the channels."""
+    for channel, centre in enumerate(CENTRES_HZ):
+        if abs(frequency_hz - centre) <= within_hz:
+            return channel
+    return None
 
 
 def window_symbols(format: PacketFormat) -> int:
-    """Return how many symbols the receiver listens for one packet; a multiple of 10,
-    so that channels lie on whole FFT bins.
+    """Return how many symbols the receiver listens for one packet.
+
+    It is a multiple of 10, so that channels lie on whole FFT bins.
     """
     return -(-(format.length + 2 * HALF_SPAN + DELAY_SYMBOLS) // 10) * 10
 
@@ -89,8 +105,9 @@ class Packet:
 
 @dataclass(frozen=True)
 class Noise:
-    """A burst of white Gaussian noise, as a jammer or a noise source sends it:
-    `symbols` long, of unit variance for each sample of the channel.
+    """A burst of white Gaussian noise, as a jammer or a noise source sends it.
+
+    It is `symbols` long, with unit variance for each sample of the channel.
     """
 
     symbols: int
@@ -102,15 +119,13 @@ class Noise:
 
 @dataclass(frozen=True)
 class Samples:
-    """Any baseband samples at `sps` a symbol, for example what a radio was given to
-    transmit.
-    """
+    """Any baseband samples at `sps` a symbol, for example those a radio transmits."""
 
     samples: np.ndarray
     sps: int
 
     def __post_init__(self) -> None:
-        # one of them would make all that is heard not a number, through the spectrum
+        # one bad sample would spoil all samples, through the spectrum
         if not np.isfinite(self.samples).all():
             raise InvalidInput(
                 "a burst must have finite samples, got "
@@ -155,8 +170,9 @@ class Emission:
 
 @dataclass(frozen=True)
 class Path:
-    """How one packet arrives: delay in symbols, carrier offset in Hz, phase in
-    turns, and the level's wander in dB.
+    """How one packet arrives.
+
+    Delay in symbols, carrier offset in Hz, phase in turns, level wander in dB.
     """
 
     delay: float = 0.0
@@ -166,8 +182,9 @@ class Path:
 
 
 def path_of(packet: np.uint64, wander_db: float) -> Path:
-    """Return the path of the packet with that key, its level wandering with that
-    standard deviation.
+    """Return the path of the packet with that key.
+
+    `wander_db` is the standard deviation of its level.
     """
     return Path(
         delay=DELAY_SYMBOLS * uniform(fold(packet, DELAY)),
@@ -259,11 +276,12 @@ class Medium:
         trial: int = 0,
         round_number: int = 0,
     ) -> np.ndarray:
-        """Return what a receiver hears that is tuned to a channel: `symbols` long
-        (None: a packet's window), `sps` samples each.
+        """Return what a receiver hears in a channel, at `sps` samples a symbol.
 
-        The first emission gets the round's own path (`path`), so let it be the packet;
-        each of the others has its own, by its place in the list.
+        `symbols` is how long it listens; None for a packet's window.
+
+        The first emission gets the round's own path (`path`), so it should be the
+        packet. Each of the others has its own, by its place in the list.
         """
         count = (window_symbols(self.format) if symbols is None else symbols) * sps
         packet = key(self.seed, trial, round_number)
@@ -281,8 +299,9 @@ class Medium:
         trial: int = 0,
         round_number: int = 0,
     ) -> np.ndarray:
-        """Return what a receiver hears of all channels at 5 MS/s; `symbols` must be
-        a multiple of 10.
+        """Return what a receiver hears of all channels at 5 MS/s.
+
+        `symbols` must be a multiple of 10.
         """
         symbols = window_symbols(self.format) if symbols is None else symbols
         if symbols < 10 or symbols % 10:
@@ -311,12 +330,9 @@ class Medium:
     def _arriving(
         self, emission: Emission, place: int, packet: np.uint64, sps: int
     ) -> tuple[np.ndarray, int]:
-        """Return an emission's samples at the receiver, and at which sample they
-        begin.
-        """
-        # the first packet of a round has the round's own path, which `path` tells;
-        # others have theirs
-        own = packet if place == 0 else fold(packet, 1000 + place)
+        """Return an emission's samples at the receiver, and their first place."""
+        # the first emission has the round's own path, which `path` returns
+        own = packet if place == 0 else fold(packet, EMITTER + place)
         path = path_of(own, self.wander_db) if emission.moving else Path()
         late = emission.start * sps + path.delay * sps
         samples = emission.signal.render(sps, late - math.floor(late), fold(own, JAM))
@@ -327,8 +343,9 @@ class Medium:
         return amplitude * samples * np.exp(2j * np.pi * turns), math.floor(late)
 
     def noise_in_bins(self, symbols: int) -> np.ndarray:
-        """Return the noise's variance in each FFT bin of a wideband window: that of
-        the bin's channel, outside of all channels the receiver's own.
+        """Return the noise's variance in each FFT bin of a wideband window.
+
+        Bins outside all channels have the receiver's own noise.
         """
         variance = np.full(symbols * WIDE_SPS, self.floor)
         inside = np.flatnonzero(in_channel(symbols, WIDE_SPS))
@@ -338,8 +355,9 @@ class Medium:
 
 
 def channelise(samples: np.ndarray, channel: int) -> np.ndarray:
-    """Return one channel of a wideband recording at 3 samples a symbol, its centre
-    at 0 Hz; the length must be a multiple of 120 samples.
+    """Return one channel of a wideband recording, centred at 0 Hz, 3 samples a symbol.
+
+    The recording's length must be a multiple of 120 samples.
     """
     if len(samples) % 120:
         raise InvalidInput(
@@ -352,15 +370,14 @@ def channelise(samples: np.ndarray, channel: int) -> np.ndarray:
 
 
 def channel_bin(channel: int, symbols: int) -> int:
-    """Return the FFT bin of a channel's centre in a wideband window of that many
-    symbols.
-    """
+    """Return the FFT bin of a channel's centre in a wideband window."""
     return round((CENTRES_HZ[channel] - MIDDLE_HZ) / SYMBOL_RATE * symbols)
 
 
 def carrier(channel: int, start: int, count: int) -> np.ndarray:
-    """Return the carrier that puts a channel's samples, from sample `start` on, at
-    its place in the wideband view.
+    """Return the carrier that moves a channel to its place in the wideband view.
+
+    Its first number belongs to sample `start`.
     """
     # channels are a tenth of the rate apart
     cycle = np.exp(2j * np.pi * (CENTRES_HZ[channel] - MIDDLE_HZ) / WIDE_RATE * np.arange(10))
@@ -368,9 +385,7 @@ def carrier(channel: int, start: int, count: int) -> np.ndarray:
 
 
 def resampled(spectrum: np.ndarray, count: int) -> np.ndarray:
-    """Return the `count` samples of the signal with that spectrum, which is cut or
-    padded in the middle.
-    """
+    """Return `count` samples of a spectrum, which is cut or padded in the middle."""
     kept = min(len(spectrum), count)
     changed = np.zeros(count, dtype=complex)
     half = (kept + 1) // 2
@@ -386,9 +401,7 @@ def in_channel(symbols: int, sps: int) -> np.ndarray:
 
 
 def _add(heard: np.ndarray, samples: np.ndarray, start: int) -> None:
-    """Add samples to what is heard from `start` on; what lies beyond the end is not
-    heard.
-    """
+    """Add samples to what is heard, from `start` on; drop those beyond the end."""
     begin, end = max(start, 0), min(start + len(samples), len(heard))
     if begin < end:
         heard[begin:end] += samples[begin - start : end - start]

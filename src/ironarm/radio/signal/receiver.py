@@ -1,12 +1,14 @@
-"""From samples to a report: find the packet, recover timing, carrier and gain, and
-measure the SINR on the known symbols.
+"""From samples to a report: find a packet, synchronise, measure its SINR.
+
+This is the reference in NumPy. It receives what nodes, radios and recordings give it.
+`ironarm radio run` and `RadioBandit` use the same steps compiled, `receive_kernels.py`.
 
 1. *Find.* Samples are correlated with one segment of the preamble; neighbouring
    segments are multiplied (one conjugated), so that a carrier offset only turns the
    product. Its largest magnitude is where the packet begins, its angle the carrier
    offset, up to +-13 kHz.
 2. *Filter.* The samples are turned back by the carrier offset, and filtered with the
-   pulse at the packet's own timing, between the samples if need be.
+   pulse at the packet's own timing, between the samples if necessary.
 3. *Refine.* With s the known symbols and s' the slope of the noiseless signal at the
    symbols, the filter's output is g (s + j dw n s + dt s') + noise, if the carrier is
    dw too low and the timing dt too late. All three come from least squares. Filter and
@@ -18,10 +20,10 @@ measure the SINR on the known symbols.
    False`, and its SINR is the configured floor. Noise alone passes with a probability
    far below 1e-12.
 
-The measurement is *data-aided*: it compares with symbols that are known. Reading it off
-the nearest constellation points instead (`decision_directed_db`) flatters bad packets:
-wrong decisions look close. At 5 dB it reads 0.6 dB too much, and never less than about
-3 dB.
+The measurement is *data-aided*: it compares with symbols that are known. A measurement
+against the nearest constellation points instead flatters bad packets, because wrong
+decisions look close. At 5 dB it reads 0.6 dB too much, and never less than about 3 dB
+(`tests/radio/signal/test_receiver.py` has the formula).
 """
 
 from __future__ import annotations
@@ -47,8 +49,9 @@ from .waveform import (
 )
 
 BLOCK = 32
-"""Symbols whose phases are averaged before the carrier is refined: short enough for
-what the preamble leaves of the offset.
+"""Symbols whose phases are averaged before the carrier is refined.
+
+Few enough for the offset that the preamble leaves.
 """
 
 TAIL = 2
@@ -59,12 +62,12 @@ PASSES = 2
 
 @dataclass(frozen=True)
 class PacketReport:
-    """What the receiver says of one packet.
+    """The receiver's report on one packet.
 
     Attributes
     ----------
-    detected : False if no packet was found; then `sinr_db` is the floor and the rest
-        says nothing.
+    detected : False if no packet was found; then `sinr_db` is the floor, and the rest
+        has no meaning.
     sinr_db : the reward, data-aided, in dB.
     evm : root-mean-square error vector over the gain, 10^(-sinr_db / 20).
     cfo_hz : carrier offset, in Hz.
@@ -133,9 +136,7 @@ class Receiver:
             )
 
     def receive(self, samples: np.ndarray, keep_symbols: bool = False) -> PacketReport:
-        """Return the report on the strongest packet that lies in the samples with
-        all its pulses.
-        """
+        """Return the report on the strongest packet that lies fully in the samples."""
         missed = PacketReport(False, self.floor_db, 10 ** (-self.floor_db / 20))
         samples = np.asarray(samples)
         if self.places(len(samples)) < 1 or not np.isfinite(samples).all() or not samples.any():
@@ -177,14 +178,13 @@ class Receiver:
         )
 
     def places(self, samples: int) -> int:
-        """Return at how many samples a packet may begin, so that all its pulses are
-        there.
-        """
+        """Return at how many samples a packet may begin and still lie fully in them."""
         return samples - (self.format.length - 1 + 2 * HALF_SPAN) * self.sps
 
     def find(self, samples: np.ndarray) -> tuple[float, float]:
-        """Return where the first symbol is, in samples, and the carrier offset in
-        radians a sample.
+        """Return the first symbol's place, in samples, and the carrier offset.
+
+        The offset is in radians a sample.
         """
         sps, step = self.sps, SEGMENT * self.sps
         first, places = HALF_SPAN * sps, self.places(len(samples))
@@ -214,8 +214,9 @@ class Receiver:
         return first + best + offset, float(np.angle(products[best])) / step
 
     def filtered(self, samples: np.ndarray, begin: float, turn: float) -> np.ndarray:
-        """Return the pulse filter's output at the packet's symbols, the first at
-        `begin`, after the carrier offset is undone.
+        """Undo the carrier offset, and return the pulse filter's output at the symbols.
+
+        The first symbol is at `begin`.
         """
         sps = self.sps
         at = min(int(begin), HALF_SPAN * sps + self.places(len(samples)) - 1)
@@ -225,8 +226,9 @@ class Receiver:
 
 
 def judged(receiver: Receiver, samples: np.ndarray, round_number: int) -> tuple[float, bool]:
-    """Return the SINR of the packet of a round in some samples, and whether it was
-    missed. A header that names another round is another packet.
+    """Return the SINR of a round's packet in some samples, and whether it was missed.
+
+    A packet whose header names another round counts as missed.
     """
     report = receiver.receive(samples)
     if not report.detected or (report.round is not None and report.round != round_number % 2**32):
@@ -236,17 +238,16 @@ def judged(receiver: Receiver, samples: np.ndarray, round_number: int) -> tuple[
 
 @lru_cache(maxsize=4)
 def segment_template(sps: int) -> np.ndarray:
-    """Return one segment of the preamble as samples, cut TAIL symbols before its
-    first and after its last symbol.
-    """
+    """Return one segment of the preamble as samples, with TAIL symbols on each side."""
     whole = modulate(preamble_segment(), sps)
     return whole[(HALF_SPAN - TAIL) * sps : (HALF_SPAN + SEGMENT - 1 + TAIL) * sps + 1]
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """What least squares needs, the same for every packet of a format; in the header,
-    where nothing is known, all of it is 0.
+    """What least squares needs, the same for every packet of a format.
+
+    In the header, where no symbol is known, everything is 0.
 
     The four real unknowns are the real and imaginary parts of the gain's change, the
     carrier (radians a symbol) and the timing (symbols). Their columns are s, j s, j n
@@ -275,8 +276,9 @@ def design(format: PacketFormat) -> Design:
 
 
 def raised_cosine_slope(k: np.ndarray) -> np.ndarray:
-    """Return the slope of the raised-cosine pulse (a pulse through its filter) at
-    whole numbers of symbols.
+    """Return the slope of the raised-cosine pulse at whole numbers of symbols.
+
+    The raised-cosine pulse is the packet's pulse through its own filter.
     """
     k = np.asarray(k, dtype=float)
     safe = np.where(k == 0, 1.0, k)
@@ -288,8 +290,9 @@ def raised_cosine_slope(k: np.ndarray) -> np.ndarray:
 
 
 def _carrier_of_blocks(turned: np.ndarray) -> float:
-    """Return how fast the phase of (received * conj(known)) moves, radians a symbol,
-    from the phases of blocks.
+    """Return how fast the phase of (received * conj(known)) moves, in radians a symbol.
+
+    It compares the phases of neighbouring blocks.
     """
     whole = len(turned) // BLOCK
     blocks = turned[: whole * BLOCK].reshape(whole, BLOCK).sum(axis=1)
@@ -297,8 +300,9 @@ def _carrier_of_blocks(turned: np.ndarray) -> float:
 
 
 def _least_squares(symbols: np.ndarray, fit: Design) -> tuple[complex, tuple[float, float], float]:
-    """Return the gain, the changes of carrier and timing, and the sum of squares
-    that is left, over the gain's square.
+    """Return gain, changes of carrier and timing, and the sum of squares that is left.
+
+    The sum is divided by the gain's square.
     """
     s = fit.reference
     known = float(np.vdot(s, s).real)
@@ -312,37 +316,3 @@ def _least_squares(symbols: np.ndarray, fit: Design) -> tuple[complex, tuple[flo
     total = 1 + complex(change[0], change[1])
     left = float(np.vdot(error, error).real - right @ change)
     return rough * total, (float(change[2]), float(change[3])), left / abs(total) ** 2
-
-
-def decision_directed_db(symbols: np.ndarray) -> float:
-    """Return the SINR that a receiver reads which does not know the symbols: the
-    nearest constellation point stands for the symbol that was sent.
-
-    `symbols` are the received symbols over the gain, as in `PacketReport.symbols`. The
-    gain is fitted again to the decisions, as such receivers do.
-    """
-    nearest = (np.sign(symbols.real) + 1j * np.sign(symbols.imag)) / math.sqrt(2)
-    gain = np.vdot(nearest, symbols) / len(symbols)
-    left = float(np.sum(np.abs(symbols / gain - nearest) ** 2)) / len(symbols)
-    return -10 * math.log10(left)
-
-
-def decision_directed_theory_db(sinr_db: float) -> float:
-    """Return what `decision_directed_db` reads, on average power, at a true SINR.
-
-    Each axis is a folded normal variable |r| with r ~ N(a, sigma^2), a^2 = 1/2 and
-    sigma^2 = 1/(2 SINR). Decisions see its mean m as signal and its variance as noise:
-    m^2 / (a^2 + sigma^2 - m^2).
-
-    >>> (
-    ...     round(decision_directed_theory_db(5), 2),
-    ...     round(decision_directed_theory_db(0), 2),
-    ...     round(decision_directed_theory_db(20), 2),
-    ... )
-    (5.64, 3.28, 20.0)
-    """
-    a, sigma = math.sqrt(0.5), math.sqrt(0.5 * 10 ** (-sinr_db / 10))
-    m = sigma * math.sqrt(2 / math.pi) * math.exp(-((a / sigma) ** 2) / 2) + a * math.erf(
-        a / sigma / math.sqrt(2)
-    )
-    return 10 * math.log10(m * m / (a * a + sigma * sigma - m * m))

@@ -46,8 +46,9 @@ def estimator_spread(known: int, sinr_db: float = math.inf) -> float:
 
 @dataclass(frozen=True)
 class SinrLaw:
-    """The law of the SINR that is measured on `known` symbols when its mean is
-    `average`, in dB, and the packet's level wanders by `wander_db`.
+    """The law of a measured SINR with mean `average`, in dB.
+
+    It is measured on `known` symbols of a packet whose level wanders by `wander_db`.
 
     It has what `ia.certify` asks of a law: `cdf`, `ppf`, `pdf` and `mean`.
 
@@ -70,8 +71,9 @@ class SinrLaw:
 
     @cached_property
     def _normal_part(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values and weights of the normal part of the law: the trapezoidal rule,
-        with steps that are short for both parts.
+        """Values and weights of the law's normal part, by the trapezoidal rule.
+
+        The steps are short for both parts of the law.
         """
         shape = self.known - 2
         share = 10 ** (-self.average / 10) / self.known
@@ -87,8 +89,9 @@ class SinrLaw:
 
     @cached_property
     def _table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Quantiles x of the law, those z of the standard normal law at the same
-        levels, and dz/dx. All but lines, so 401 points give them to about 1e-6.
+        """Quantiles x, standard normal quantiles z of the same levels, and dz/dx.
+
+        They are nearly linear, so 401 points suffice (error 1e-6).
         """
         k = self.known - 2
         x = self.average + self.std() * np.linspace(-9.5, 9.5, 401)

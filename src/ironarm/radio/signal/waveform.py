@@ -1,5 +1,6 @@
-"""The packet on the air: QPSK symbols in root-raised-cosine pulses, a preamble, a
-header with the round's number, and a known payload.
+"""The packet: QPSK symbols in root-raised-cosine pulses.
+
+It has a preamble, a header with the round's number, and a known payload.
 
 At 5e6/12 symbols a second and a roll-off of 0.2 a packet occupies (1 + 0.2) * 5e6/12 =
 500 kHz, one channel. There are 12 samples to a symbol in the 5 MS/s view of all five
@@ -54,8 +55,8 @@ def rrc(t: np.ndarray) -> np.ndarray:
     """
     t = np.asarray(t, dtype=float)
     a = ROLL_OFF
-    # both the middle and the two points where the bottom vanishes are limits; a hair
-    # beside them the formula itself is accurate to 1e-7
+    # The middle, and the two points where the denominator vanishes, are limits. Beside
+    # them the formula is accurate to 1e-7.
     t = np.where(np.abs(t) < 1e-8, 1e-8, t)
     t = np.where(np.abs(np.abs(t) - 1 / (4 * a)) < 1e-8, np.abs(t) + 2e-8, t)
     return (np.sin(np.pi * t * (1 - a)) + 4 * a * t * np.cos(np.pi * t * (1 + a))) / (
@@ -64,16 +65,19 @@ def rrc(t: np.ndarray) -> np.ndarray:
 
 
 def pulse_taps(sps: int, delay: float = 0.0) -> np.ndarray:
-    """Return the pulse sampled `sps` times a symbol, 2 * HALF_SPAN * sps + 1 taps
-    with its middle `delay` samples (0 to 1) after the tap HALF_SPAN * sps.
+    """Return the pulse sampled `sps` times a symbol.
+
+    There are 2 * HALF_SPAN * sps + 1 taps. The pulse's middle is `delay` samples (0 to
+    1) after tap HALF_SPAN * sps.
     """
     t = (np.arange(2 * HALF_SPAN * sps + 1) - HALF_SPAN * sps - delay) / sps
     return np.where(np.abs(t) <= HALF_SPAN, rrc(t), 0.0) / np.sqrt(sps)
 
 
 def modulate(symbols: np.ndarray, sps: int, delay: float = 0.0) -> np.ndarray:
-    """Return samples in which the first symbol is HALF_SPAN * sps + delay samples after
-    the beginning.
+    """Return the samples of symbols in pulses.
+
+    The first symbol is HALF_SPAN * sps + delay samples after the beginning.
 
     Parameters
     ----------
@@ -105,8 +109,10 @@ def modulate(symbols: np.ndarray, sps: int, delay: float = 0.0) -> np.ndarray:
 
 
 def qpsk(bits: np.ndarray) -> np.ndarray:
-    """Return one symbol for each two bits: the first decides the sign of the real
-    part, the second that of the imaginary part (Gray).
+    """Return one symbol for each two bits (Gray).
+
+    The first bit decides the sign of the real part, the second that of the imaginary
+    part.
     """
     pairs = 1.0 - 2.0 * np.asarray(bits, dtype=float).reshape(-1, 2)
     return (pairs[:, 0] + 1j * pairs[:, 1]) / np.sqrt(2)
@@ -159,11 +165,6 @@ class PacketFormat:
         """Symbols that the receiver knows, N: preamble and payload."""
         return 4 * SEGMENT + self.payload
 
-    @property
-    def seconds(self) -> float:
-        """How long a packet takes."""
-        return self.length / SYMBOL_RATE
-
     @cached_property
     def reference(self) -> np.ndarray:
         """The known symbols, and 0 for the symbols of the header."""
@@ -189,8 +190,9 @@ class PacketFormat:
         return symbols
 
     def read_header(self, symbols: np.ndarray) -> tuple[int | None, bool]:
-        """Return the round's number, None if it cannot be read, and whether the
-        checksum is right.
+        """Return the round's number and whether the checksum is right.
+
+        The number is None if the checksum is wrong.
         """
         sent = (
             symbols[4 * SEGMENT : 4 * SEGMENT + self.header_symbols]
@@ -212,8 +214,9 @@ def preamble() -> np.ndarray:
 
 
 def preamble_segment() -> np.ndarray:
-    """Return the 16 symbols that the preamble repeats: the Frank sequence exp(2 pi i
-    p q / 4), turned onto the QPSK points.
+    """Return the 16 symbols that the preamble repeats.
+
+    They are the Frank sequence exp(2 pi i p q / 4), turned onto the QPSK points.
     """
     p, q = np.divmod(np.arange(SEGMENT), 4)
     points: np.ndarray = np.exp(2j * np.pi * (p * q / 4 + 1 / 8))

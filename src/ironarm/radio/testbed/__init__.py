@@ -1,1 +1,1 @@
-"""The closed loop: settings, nodes, jammer, rounds and their records."""
+"""The closed loop: config, nodes, jammer, rounds and their records."""

@@ -1,14 +1,12 @@
-"""The ACK link: the receiver tells the transmitter which channel to use in a round, and
-hears that the packet is on its way.
+"""The ACK link: the receiver asks the transmitter for a packet in a channel.
 
-A request has the round's number and the number of the attempt at it. It is sent again
-when no answer comes in time; the transmitter answers the same request twice but sends
-one packet. When all tries fail the ACK is lost: the round is repeated as the next
-attempt, and no reward is fed. The same if the transmitter answers that the packet was
-not sent as it should be.
+A request has the round's number and the number of the attempt. The answer says that the
+packet is on its way. A request is repeated when no answer comes in time; the
+transmitter answers a repeated request but sends one packet. When all tries fail, the
+ACK is lost: the receiver repeats the round as the next attempt, and learns no reward.
+The same happens if the transmitter answers that the packet was not sent properly.
 
-`InProcessAck` calls the transmitter directly, `AckClient` and `AckServer` talk over
-ZeroMQ.
+`InProcessAck` calls the transmitter directly. `AckClient` and `AckServer` use ZeroMQ.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import math
 import sys
 from collections.abc import Callable
 from time import monotonic
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ...validation import number, whole
 from ..network.messages import (
@@ -31,27 +29,20 @@ from ..network.messages import (
 from ..signal.randomness import key, uniform
 
 ACK_STREAM = 2**40 + 2
-"""In a packet's place of a trial's number: which ACKs are lost."""
+"""Stands where a key has its trial number: which ACKs are lost."""
 
 
 class Ack(NamedTuple):
     """What became of a request."""
 
     arrived: bool
-    """False if the ACK was lost: nobody knows whether the transmitter heard of it.
+    """False if the ACK was lost, or if the packet was not sent properly.
 
-    Or it answers that no packet was sent as it should be.
+    The transmitter may have heard a request whose ACK was lost.
     """
     seconds: float
-    """From the first try to the answer, or until it was given up."""
+    """From the first try to the answer, or to giving up."""
     tries: int
-
-
-class AckLink(Protocol):
-    """How a receiver reaches the transmitter."""
-
-    def request(self, round_number: int, attempt: int, channel: int) -> Ack:
-        """Ask for the packet of a round, and wait for the answer."""
 
 
 class InProcessAck:
@@ -59,8 +50,7 @@ class InProcessAck:
 
     Parameters
     ----------
-    send : called with round, attempt and channel; sending the same twice must be
-        harmless.
+    send : called with round, attempt and channel; a repeated call must be harmless.
     loss : probability that a try fails, its request or its answer with the same chance.
     retries : how often a request is sent again.
     seed : of the losses.
@@ -111,9 +101,9 @@ class AckClient:
     ----------
     address : of the transmitter's `AckServer`.
     timeout_seconds : until a request is sent again.
-    retries : how often.
+    retries : how often a request is sent again.
     meanwhile : called at least every 50 ms while waiting, for heartbeats; what it
-        raises ends the waiting.
+        raises ends the wait.
     run : the name of the run; a transmitter of another one is an InvalidInput.
     """
 
@@ -136,7 +126,7 @@ class AckClient:
         self._socket.connect(address)
 
     def request(self, round_number: int, attempt: int, channel: int) -> Ack:
-        """Ask, again if need be; answers to older requests are passed over."""
+        """Ask until an answer comes; answers to older requests are ignored."""
         began = monotonic()
         for retry in range(self._retries + 1):
             self._socket.send_multipart(
@@ -167,7 +157,7 @@ class AckClient:
         return Ack(False, monotonic() - began, self._retries + 1)
 
     def close(self) -> None:
-        """Let go of the socket."""
+        """Close the socket."""
         self._socket.close(0)
 
 
@@ -178,8 +168,8 @@ class AckServer:
     ----------
     address : where to listen.
     send : called with round, attempt and channel; returns whether the packet was sent
-        as it should be, or None if it was not sent: then nothing is answered. Sending
-        the same twice must be harmless.
+        properly, or None if it was not sent, which is not answered. A repeated call
+        must be harmless.
     run : the name of the run; requests of another one are refused.
     """
 
@@ -190,9 +180,9 @@ class AckServer:
         self._socket = router(address)
 
     def serve(self, milliseconds: int) -> bool:
-        """Wait so long for a request, and serve it; returns whether there was one.
+        """Wait for a request, and serve it; return whether there was one.
 
-        What is no request is passed over.
+        Messages that are no requests are ignored.
         """
         if not self._socket.poll(milliseconds):
             return False

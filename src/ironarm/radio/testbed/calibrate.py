@@ -1,17 +1,17 @@
-"""Calibration: which noise puts each channel at its target SINR, when nobody knows the
-path gains.
+"""Calibration: which noise puts each channel at its target SINR.
 
-A bench can do one thing: send packets in a channel with the noise source at a level,
-and say what SINRs were measured. Everything is linear in power, so for each channel
+The path gains are unknown, so calibration measures. A bench can do one thing: send
+packets in a channel with the noise source at a level, and return the measured SINRs.
+Everything is linear in power, so for each channel
 
     1 / SINR = floor + slope * level,
 
 where the floor is the receiver's own noise over the packet's power and the slope the
 path gain of the noise source over that of the transmitter. Two measurements give both:
-one with the noise source off and one with it on, at a level that is raised until it
-counts. Then level = (1 / target - floor) / slope. A target above the floor's SINR
-cannot be reached by adding noise; the error says what the floor is. The packets' wander
-is chosen so that the SINR has the wanted spread. Last, all channels are measured again.
+one with the noise source off, and one with it on, at a level that is raised until it
+shows. Then level = (1 / target - floor) / slope. A target above the floor's SINR cannot
+be reached by adding noise; the error names the floor. The packets' wander is chosen so
+that the SINR has the wanted spread. Finally all channels are measured again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import numpy as np
 from ...errors import BadFile, InvalidInput
 from ...files import write_whole
 from ...validation import number, whole
-from ..signal.link import Link
+from ..signal.compiled_chain import CompiledChain
 from ..signal.medium import CENTRES_HZ, Medium
 from ..signal.randomness import key
 from ..signal.receiver import Receiver
@@ -43,8 +43,9 @@ MOST_PACKETS = 100_000
 
 
 class UnreachableTarget(InvalidInput):
-    """A channel cannot reach its target, because the floor lies below it or the
-    noise source is too weak.
+    """A channel cannot reach its target.
+
+    Its floor lies below the target, or the noise source is too weak.
     """
 
 
@@ -52,16 +53,19 @@ class Bench(Protocol):
     """What calibration asks of a testbed, simulated or real."""
 
     def measure(self, channel: int, level: float, wander_db: float, packets: int) -> np.ndarray:
-        """Send packets in a channel, their levels wandering by `wander_db`, with the
-        noise source at a linear power level (0: off, 1: full), and return the SINRs
-        in dB.
+        """Send packets in a channel, and return their SINRs in dB.
+
+        Their levels wander by `wander_db`. The noise source is at a linear power level
+        (0: off, 1: full).
         """
 
 
 @dataclass
 class SimulatedBench:
-    """A bench on the simulated medium; its noise levels are ignored, its floor and
-    path gains are what calibration has to find out.
+    """A bench on the simulated medium.
+
+    It ignores the medium's noise levels. Calibration finds out its floor and path
+    gains.
     """
 
     medium: Medium
@@ -77,20 +81,21 @@ class SimulatedBench:
         """Send packets; each has a new key."""
         noise = [0.0] * len(CENTRES_HZ)
         noise[channel] = level
-        # the link's packets have unit power: a path gain is so much less noise
+        # packets have unit power, so a path gain divides the noise instead
         n0 = (
             replace(self.medium, noise=noise).n0(channel)
             / self.medium.gain("transmitter", channel) ** 2
         )
         keys = np.array([key(self.medium.seed, 0, self.sent + i) for i in range(packets)])
         self.sent += packets
-        return Link(self.receiver).sinr(keys, n0, 0.0, wander_db)
+        return CompiledChain(self.receiver).sinr(keys, n0, 0.0, wander_db)
 
 
 @dataclass(frozen=True)
-class ChannelSetting:
-    """What calibration found for one channel: powers are linear, relative to the
-    noise source's full level; SINRs in dB.
+class CalibratedChannel:
+    """What calibration found for one channel.
+
+    Powers are linear, relative to the noise source's full level; SINRs are in dB.
     """
 
     centre_hz: float
@@ -116,11 +121,9 @@ class ChannelSetting:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Noise levels and wander that put the channels at their targets, with what was
-    measured afterwards.
-    """
+    """Noise levels and wander that put the channels at their targets, with a check."""
 
-    channels: tuple[ChannelSetting, ...]
+    channels: tuple[CalibratedChannel, ...]
     wander_db: float
     spread_db: float
     made: str
@@ -162,7 +165,7 @@ class Calibration:
             return cls(
                 **{
                     **data,
-                    "channels": tuple(ChannelSetting(**channel) for channel in data["channels"]),
+                    "channels": tuple(CalibratedChannel(**channel) for channel in data["channels"]),
                 }
             )
         except (TypeError, KeyError, InvalidInput) as error:
@@ -182,8 +185,7 @@ def calibrate(
     note: str = "",
     centres_hz: Sequence[float] = CENTRES_HZ,
 ) -> Calibration:
-    """Find the noise levels that put clean channels at the targets with that spread,
-    and verify them.
+    """Find and verify the noise levels that put clean channels at their targets.
 
     Parameters
     ----------
@@ -192,7 +194,7 @@ def calibrate(
     spread_db : the standard deviation wanted, in dB.
     packets : sent for each measurement; the mean of 400 is known to 0.05 dB.
     tolerance_db : how far a verified mean may be from its target.
-    note : what to remember in the file, for example devices and cables.
+    note : kept in the file, for example devices and cables.
     centres_hz : of the channels, for the file.
 
     Examples
@@ -248,7 +250,7 @@ def calibrate(
             "be reached. Choose a larger one."
         )
     wander = math.sqrt(max(spread_db**2 - own**2, 0.0))
-    settings = []
+    calibrated = []
     for channel, (target, (floor, slope, level)) in enumerate(zip(targets, found, strict=True)):
         sinr = bench.measure(channel, level, wander, max(packets, math.ceil(to_verify)))
         if abs(float(sinr.mean()) - target) > tolerance_db:
@@ -257,8 +259,8 @@ def calibrate(
                 f"dB, further off than {tolerance_db:g} dB: the bench is not steady, or not "
                 "linear."
             )
-        settings.append(
-            ChannelSetting(
+        calibrated.append(
+            CalibratedChannel(
                 centres_hz[channel],
                 target,
                 _db(floor),
@@ -269,7 +271,7 @@ def calibrate(
             )
         )
     return Calibration(
-        tuple(settings),
+        tuple(calibrated),
         wander,
         float(spread_db),
         datetime.now(UTC).isoformat(timespec="seconds"),
@@ -278,9 +280,7 @@ def calibrate(
 
 
 def _slope(bench: Bench, channel: int, floor: float, wanted: float, packets: int) -> float:
-    """Return how much 1/SINR grows with the noise level, measured near the target,
-    where it matters.
-    """
+    """Return how much 1/SINR grows with the noise level, measured near the target."""
     level = 1e-6
     for _ in range(20):
         heard = _inverse(bench.measure(channel, level, 0.0, packets))
@@ -294,8 +294,7 @@ def _slope(bench: Bench, channel: int, floor: float, wanted: float, packets: int
                 f"channel {channel} does not react to the noise source at full level; check its "
                 "cable, its frequency and its gain."
             )
-        # while the noise does not show, a hundred times more; then straight to where it
-        # should be
+        # raise the level a hundredfold until the noise shows, then go to the target
         level = min(
             1.0, 100 * level if heard < 2 * floor and heard < wanted else (wanted - floor) / slope
         )
@@ -306,8 +305,9 @@ def _slope(bench: Bench, channel: int, floor: float, wanted: float, packets: int
 
 
 def _inverse(sinr_db: np.ndarray) -> float:
-    """Return 1 / SINR from the mean of measurements in dB; their small bias is that
-    of the usual packet.
+    """Return 1 / SINR from the mean of measurements in dB.
+
+    Their small bias, that of the standard packet, is removed.
     """
     return float(10 ** (-(float(np.mean(sinr_db)) - estimator_bias(STANDARD.known_count)) / 10))
 

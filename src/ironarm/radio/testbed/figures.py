@@ -1,5 +1,6 @@
-"""Pictures of the testbed, drawn from its configuration and its signals: the setup,
-the spectrogram of all channels, constellations. For studies and notebooks.
+"""Figures of the testbed: the setup, the spectrogram, constellations.
+
+They are drawn from its configuration and its signals, for studies and notebooks.
 """
 
 from __future__ import annotations
@@ -19,12 +20,6 @@ from ...figures import (
 )
 from ...policies import EpsilonGreedy
 from ..bandit import RadioBandit
-from ..signal.bursts import (
-    Burst,
-    bursts,
-    jam_of,
-    medium_of,
-)
 from ..signal.medium import (
     CENTRES_HZ,
     MIDDLE_HZ,
@@ -36,14 +31,13 @@ from ..signal.medium import (
 )
 from ..signal.receiver import PacketReport, Receiver
 from ..signal.waveform import STANDARD
+from .wideband_rounds import WidebandRound, jam_of, medium_of, wideband_rounds
 
 BINS = 160
 """Frequencies of the spectrogram, 31 kHz each."""
 
 AVERAGED = 3
-"""Spectra that are averaged into one column, so that noise looks like its level: 0.1
-ms.
-"""
+"""Spectra averaged into one column (0.1 ms), so that noise looks like its level."""
 
 INSET = 0.29
 """Side of the magnified part of a constellation, as a share of the panel's."""
@@ -52,8 +46,9 @@ GREY = "#7F7F7F"
 
 
 def setup(bandit: RadioBandit, *attacks: Attack) -> Any:
-    """Draw the nodes, what passes between them, and the channels with their
-    frequencies and SINRs, clean and jammed by any of the attacks.
+    """Draw the nodes, what passes between them, and the channels.
+
+    Channels have their frequencies and SINRs, clean and jammed by any of the attacks.
     """
     figure, axes = pyplot().subplots(figsize=(9, 5), layout="constrained")
     axes.set(xlim=(0, 18), ylim=(0, 10))
@@ -122,10 +117,11 @@ def setup(bandit: RadioBandit, *attacks: Attack) -> Any:
 
 
 def spectrogram(bandit: RadioBandit, attack: Attack, rounds: int = 20, seed: int = 1) -> Any:
-    """Draw the power over time and frequency in the first rounds of ε-greedy, which
-    then still tries all channels; time between packets is left out.
+    """Draw the power over time and frequency in the first rounds of ε-greedy.
+
+    It still tries all channels then. Time between packets is left out.
     """
-    heard = list(bursts(bandit, attack, EpsilonGreedy(c=10), rounds=rounds, seed=seed))
+    heard = list(wideband_rounds(bandit, attack, EpsilonGreedy(c=10), rounds=rounds, seed=seed))
     columns, edges = power_db(heard)
     figure, axes = pyplot().subplots(figsize=(9, 4.8), layout="constrained")
     low = 10 * np.log10(bandit.n0.min()) - 12
@@ -142,10 +138,10 @@ def spectrogram(bandit: RadioBandit, attack: Attack, rounds: int = 20, seed: int
     )
     for edge in np.append(np.array(CENTRES_HZ) - WIDTH_HZ / 2, CENTRES_HZ[-1] + WIDTH_HZ / 2) / 1e6:
         axes.axhline(edge, color="white", linewidth=0.4, alpha=0.6)
-    for burst in heard:
-        if burst.jammed:
+    for one in heard:
+        if one.jammed:
             axes.plot(
-                burst.round,
+                one.round,
                 1.02,
                 "v",
                 color=RED,
@@ -164,16 +160,17 @@ def spectrogram(bandit: RadioBandit, attack: Attack, rounds: int = 20, seed: int
     return figure
 
 
-def power_db(heard: Iterable[Burst]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the power in dB, an array (frequency, time), of bursts one after
-    another, and the edges of the frequencies in Hz; white noise of N0 reads 10 log10
-    N0.
+def power_db(heard: Iterable[WidebandRound]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the power in dB of rounds one after another, and the frequencies' edges.
+
+    The power is an array (frequency, time), the edges are in Hz. White noise of N0
+    reads 10 log10 N0.
     """
     window = np.hanning(BINS)
     window /= np.sqrt((window**2).sum())
     columns = []
-    for burst in heard:
-        frames = burst.samples[: len(burst.samples) // (BINS * AVERAGED) * BINS * AVERAGED].reshape(
+    for one in heard:
+        frames = one.samples[: len(one.samples) // (BINS * AVERAGED) * BINS * AVERAGED].reshape(
             -1, AVERAGED, BINS
         )
         power = (np.abs(np.fft.fft(frames * window, axis=-1)) ** 2).mean(axis=1)
@@ -233,8 +230,9 @@ def constellation(bandit: RadioBandit, seed: int = 1) -> Any:
 
 
 def received(bandit: RadioBandit, channel: int, jammed: bool, seed: int) -> PacketReport:
-    """Return what the receiver says of one packet, with its symbols; clean and
-    jammed it is the same packet.
+    """Return the receiver's report on one packet, with its symbols.
+
+    With and without jamming it is the same packet.
     """
     medium = medium_of(bandit, seed)
     sent = [Emission(Packet(medium.format.symbols(1)), channel)]

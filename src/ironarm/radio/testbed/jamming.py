@@ -1,58 +1,83 @@
 """Which packets a jammer hits.
 
-A strategy decides from the round, the channel in use and one uniform number of the
-jammer's own. A new one is one class, and one line in `strategy_of`.
+To add a strategy:
+
+1. Write a subclass of `Strategy` here: `hits`, and `of` if it needs more than `rho`.
+2. Add it to `STRATEGIES` under the name that `--jammer` and `[jammer]` use.
+3. Add a case to `tests/radio/testbed/test_jamming.py`, and a line to the list in
+   `docs/radio.md`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Self
 
 from ...errors import BadFile, InvalidInput
 from ...validation import did_you_mean, number, whole
-from .settings import CHANNELS, Settings
+from .config import CHANNELS, JammerConfig, RadioConfig
 
 
-class Strategy(Protocol):
-    """What a jammer does."""
+class Strategy(ABC):
+    """Decides from the round, the channel and one uniform number what is jammed."""
 
+    uses_rho: ClassVar[bool] = False
+    """Whether rho has an effect on it."""
+
+    argument: ClassVar[str] = ""
+    """What follows the name and a colon, such as FILE in trace:FILE."""
+
+    @classmethod
+    def of(cls, argument: str, config: RadioConfig) -> Self:
+        """Return the strategy that `[jammer]` names, with what follows the colon."""
+        return cls(config.jammer.rho) if cls.uses_rho else cls()  # type: ignore[call-arg]
+
+    @abstractmethod
     def hits(self, round_number: int, channel: int, u: float) -> bool:
-        """Return whether it jams the packet of this round in this channel; `u` is
-        uniform in (0, 1).
+        """Return whether it jams this round's packet; `u` is uniform in (0, 1).
+
+        `u` is the jammer's own random number of that round. Keep no state: a jammer
+        that is restarted in the middle of a run must make the same choices again.
         """
 
 
 @dataclass(frozen=True)
-class AnyPacket:
-    """Any packet with probability rho, as the paper's text says."""
+class AnyPacket(Strategy):
+    """Jams any packet with probability rho, as the paper says."""
 
     rho: float
+    uses_rho = True
 
     def hits(self, round_number: int, channel: int, u: float) -> bool:
-        """Hit without looking."""
+        """Ignore the channel."""
         return u < self.rho
 
 
 @dataclass(frozen=True)
-class OnlyBest:
-    """Packets in the best channel with probability rho; all other channels are left
-    alone.
-    """
+class OnlyBest(Strategy):
+    """Jams packets in the best channel with probability rho, and no others."""
 
     rho: float
     best: int
+    uses_rho = True
+
+    @classmethod
+    def of(cls, argument: str, config: RadioConfig) -> Self:
+        """Find the best channel in the configuration."""
+        means = config.channels.means
+        return cls(config.jammer.rho, means.index(max(means)))
 
     def hits(self, round_number: int, channel: int, u: float) -> bool:
-        """Hit the best channel."""
+        """Hit only the best channel."""
         return channel == self.best and u < self.rho
 
 
 @dataclass(frozen=True)
-class PerChannel:
-    """Each channel with a probability of its own."""
+class PerChannel(Strategy):
+    """Jams each channel with a probability of its own."""
 
     rhos: Sequence[float]
 
@@ -61,24 +86,31 @@ class PerChannel:
             number("a channel's probability", rho, at_least=0, at_most=1)
 
     def hits(self, round_number: int, channel: int, u: float) -> bool:
-        """Hit as often as the channel says."""
+        """Use the channel's probability."""
         return u < self.rhos[channel]
 
 
 @dataclass(frozen=True)
-class FromTrace:
-    """What a trace says for each round: "none", "any", or the channels that are jammed,
-    such as "0" or "0 3". After its end it starts again.
+class FromTrace(Strategy):
+    """Follows a trace, which has a line for each round and starts again at its end.
 
-    >>> trace = FromTrace.of("none", "any", "0 3")
+    A line is "none", "any", or the numbers of the jammed channels, such as "0 3".
+
+    >>> trace = FromTrace.from_lines("none", "any", "0 3")
     >>> [trace.hits(round, 3, 0.5) for round in range(4)], trace.hits(2, 1, 0.5)
     ([False, True, True, False], False)
     """
 
     rounds: tuple[frozenset[int], ...]
+    argument = "FILE"
 
     @classmethod
-    def of(cls, *lines: str) -> FromTrace:
+    def of(cls, argument: str, config: RadioConfig) -> Self:
+        """Read the trace from a text file."""
+        return cls.read(argument)
+
+    @classmethod
+    def from_lines(cls, *lines: str) -> Self:
         """Return the trace with these lines."""
         if not lines:
             raise InvalidInput(
@@ -88,10 +120,8 @@ class FromTrace:
         return cls(tuple(_channels(line, place) for place, line in enumerate(lines)))
 
     @classmethod
-    def read(cls, path: str | Path) -> FromTrace:
-        """Return the trace in a text file, a line for each round; a byte-order mark,
-        which some editors write, is passed over.
-        """
+    def read(cls, path: str | Path) -> Self:
+        """Return the trace in a text file; a byte-order mark is skipped."""
         try:
             lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
         except OSError as error:
@@ -99,32 +129,44 @@ class FromTrace:
         except UnicodeDecodeError:
             raise BadFile(f"the trace {path} is not text.") from None
         try:
-            return cls.of(*lines)
+            return cls.from_lines(*lines)
         except InvalidInput as error:
             raise BadFile(f"{path}: {error}") from None
 
     def hits(self, round_number: int, channel: int, u: float) -> bool:
-        """Look it up."""
+        """Look the round up."""
         return channel in self.rounds[round_number % len(self.rounds)]
 
 
-def strategy_of(settings: Settings) -> Strategy:
-    """Return the strategy that the settings name."""
-    name, rho = settings.jammer.strategy, settings.jammer.rho
-    if not isinstance(name, str):
-        return PerChannel(name)
-    if name == "any":
-        return AnyPacket(rho)
-    if name == "best":
-        means = settings.channels.means
-        return OnlyBest(rho, max(range(len(means)), key=means.__getitem__))
-    if name.startswith("trace:"):
-        return FromTrace.read(name.removeprefix("trace:"))
-    raise InvalidInput(
-        "the jammer's strategy must be 'any', 'best', 'trace:FILE' or a list with a probability "
-        "for each channel (not channel numbers), got "
-        f"{name!r}.{did_you_mean(name, ['any', 'best', 'trace'])}"
-    )
+STRATEGIES: dict[str, type[Strategy]] = {"any": AnyPacket, "best": OnlyBest, "trace": FromTrace}
+"""The strategies that have a name. A list of probabilities is a `PerChannel`."""
+
+
+def strategy_of(config: RadioConfig) -> Strategy:
+    """Return the strategy that a configuration names."""
+    if not isinstance(config.jammer.strategy, str):
+        return PerChannel(config.jammer.strategy)
+    found, argument = _named(config.jammer.strategy)
+    return found.of(argument, config)
+
+
+def uses_rho(jammer: JammerConfig) -> bool:
+    """Return whether rho has an effect on a jammer."""
+    return isinstance(jammer.strategy, str) and _named(jammer.strategy)[0].uses_rho
+
+
+def _named(text: str) -> tuple[type[Strategy], str]:
+    """Return the strategy that a text names, and what follows its colon."""
+    name, _, argument = text.partition(":")
+    found = STRATEGIES.get(name)
+    if found is None or bool(argument) != bool(found.argument):
+        known = [f"{key}:{one.argument}".rstrip(":") for key, one in STRATEGIES.items()]
+        raise InvalidInput(
+            f"the jammer's strategy must be {', '.join(map(repr, known))} or a list with a "
+            "probability for each channel (not channel numbers), got "
+            f"{text!r}.{did_you_mean(name, list(STRATEGIES))}"
+        )
+    return found, argument
 
 
 def _channels(line: str, place: int) -> frozenset[int]:

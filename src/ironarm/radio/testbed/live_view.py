@@ -1,18 +1,15 @@
-"""What a run looks like while it runs: a small table that renews itself in a
-terminal, lines where the output is piped.
-"""
+"""The live view of a run: a table in a terminal, lines where output is piped."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import suppress
 from time import monotonic
-from types import TracebackType
 from typing import Any, Self
 
 from ..signal.medium import CENTRES_HZ
+from .config import RadioConfig
 from .records import Round
-from .settings import Settings
 
 RENEW_SECONDS = 0.1
 
@@ -22,25 +19,25 @@ class LiveView:
 
     Parameters
     ----------
-    settings : of the run.
+    config : of the run.
     terminal : None to find out whether standard error is one.
 
     Examples
     --------
     >>> with LiveView(
-    ...     Settings.of({"rounds": 1}), terminal=False, stream=sys.stdout
+    ...     RadioConfig.of({"rounds": 1}), terminal=False, stream=sys.stdout
     ... ) as view:
     ...     view.show(Round(0, 2, 7.4, True, False, 7.4, 6.0))
     round     1  1201.0 MHz    7.4 dB  jammed  regret        6  pulls 0 0 1 0 0
     """
 
     def __init__(
-        self, settings: Settings, terminal: bool | None = None, stream: Any = None
+        self, config: RadioConfig, terminal: bool | None = None, stream: Any = None
     ) -> None:
-        self.settings = settings
+        self.config = config
         self._stream = sys.stderr if stream is None else stream
         self._terminal = self._stream.isatty() if terminal is None else terminal
-        self._every = 1 if settings.round_seconds >= 0.5 else max(1, settings.rounds // 10)
+        self._every = 1 if config.round_seconds >= 0.5 else max(1, config.rounds // 10)
         self.pulls = [0] * len(CENTRES_HZ)
         self._last = [float("nan")] * len(CENTRES_HZ)
         self._shown = 0.0
@@ -55,8 +52,8 @@ class LiveView:
         if self._terminal:
             if monotonic() - self._shown >= RENEW_SECONDS:
                 self._renew()
-        elif (record.round + 1) % self._every == 0 or record.round + 1 == self.settings.rounds:
-            print(line(record, self.pulls, self.settings), file=self._stream, flush=True)
+        elif (record.round + 1) % self._every == 0 or record.round + 1 == self.config.rounds:
+            print(line(record, self.pulls, self.config), file=self._stream, flush=True)
 
     def say(self, text: str) -> None:
         """Show a line of text that stays."""
@@ -69,7 +66,7 @@ class LiveView:
         self._shown = monotonic()
         if self._live is not None and self._record is not None:
             self._live.update(
-                table(self._record, self.pulls, self._last, self.settings), refresh=True
+                table(self._record, self.pulls, self._last, self.config), refresh=True
             )
 
     def __enter__(self) -> Self:
@@ -81,12 +78,7 @@ class LiveView:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             # the terminal may be gone, which must not hide why the run ended
             with suppress(OSError):
@@ -99,16 +91,16 @@ def outcome(record: Round) -> str:
     return "missed" if record.missed else "jammed" if record.jammed else ""
 
 
-def line(record: Round, pulls: list[int], settings: Settings) -> str:
+def line(record: Round, pulls: list[int], config: RadioConfig) -> str:
     """Return a round as a line of text."""
-    where = f"{settings.centres_hz[record.channel] / 1e6:.1f} MHz"
+    where = f"{config.centres_hz[record.channel] / 1e6:.1f} MHz"
     return (
         f"round {record.round + 1:5d}  {where}  {record.sinr_db:5.1f} dB  {outcome(record):6}  "
         f"regret {record.regret:8.0f}  pulls {' '.join(map(str, pulls))}"
     )
 
 
-def table(record: Round, pulls: list[int], last: list[float], settings: Settings) -> Any:
+def table(record: Round, pulls: list[int], last: list[float], config: RadioConfig) -> Any:
     """Return what the terminal shows: a row for each channel."""
     from rich import box
     from rich.table import Table
@@ -116,22 +108,22 @@ def table(record: Round, pulls: list[int], last: list[float], settings: Settings
     shown = Table(
         box=box.SIMPLE,
         title=(
-            f"round {record.round + 1} of {settings.rounds}   regret {record.regret:.0f} dB   "
-            f"{settings.agent.policy}"
+            f"round {record.round + 1} of {config.rounds}   regret {record.regret:.0f} dB   "
+            f"{config.agent.policy}"
         ),
         title_justify="left",
     )
     for name in ("channel", "MHz", "clean dB", "last dB", "pulls"):
         shown.add_column(name, justify="right")
     shown.add_column("", min_width=29)
-    for channel, centre in enumerate(settings.centres_hz):
+    for channel, centre in enumerate(config.centres_hz):
         here = channel == record.channel
         note = f"<- {outcome(record) or 'now'}" if here else ""
         bar = "█" * round(22 * pulls[channel] / max(1, sum(pulls)))
         shown.add_row(
             str(channel),
             f"{centre / 1e6:.1f}",
-            f"{settings.channels.means[channel]:g}",
+            f"{config.channels.means[channel]:g}",
             f"{last[channel]:.1f}" if pulls[channel] else "",
             str(pulls[channel]),
             f"{bar} {note}".strip(),

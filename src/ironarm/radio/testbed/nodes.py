@@ -1,9 +1,12 @@
-"""The testbed's nodes that transmit: a transmitter that obeys, a jammer, a noise
-source. Each knows nothing of the others; the receiver that decides is in `rx_agent`.
+"""The nodes that transmit: the transmitter, the jammer and the noise source.
 
-A node is the same on the simulated medium, in one process or in several, and on
-hardware; only its radio differs. What a node transmits on hardware goes through a
-`GuardedRadio`.
+A node knows nothing of the others, and is the same on the simulated medium and on
+hardware; only its radio differs. On hardware its radio is a `GuardedRadio`. The
+receiving node is in `rx_agent.py`.
+
+A packet's way through these nodes is in `network/hub.py`. In one process
+(`testbed/closed_loop.py`) only `JammerNode.decide` is used: compiled code renders the
+packet and the noise.
 """
 
 from __future__ import annotations
@@ -26,20 +29,19 @@ from ..signal.waveform import STANDARD, PacketFormat, modulate
 from .jamming import Strategy
 
 JAMMER_STREAM = 2**40
-"""In a packet's place of a trial's number: the jammer's random numbers are its own,
-and a jammer that comes back makes the same choices.
+"""Stands where a key has its trial number: the jammer has its own random numbers.
+
+A jammer that is restarted makes the same choices again.
 """
 
 NOISE_STREAM, WANDER_STREAM = JAMMER_STREAM + 1, JAMMER_STREAM + 3
-"""In the same place: the noise source's random numbers, and the levels of a
-transmitter that wanders by itself.
-"""
+"""Likewise for the noise source, and for a transmitter whose level wanders."""
 
 
 class TxNode:
     """The transmitter: sends the packet of a round in the channel that the ACK names.
 
-    The same ACK twice is one packet.
+    A repeated ACK gives no second packet.
 
     Parameters
     ----------
@@ -47,10 +49,10 @@ class TxNode:
     format : the packets' layout.
     sps : samples to a symbol of the radio.
     centres_hz : of the channels, as the radio knows them.
-    wander_db : standard deviation of the packets' level, in dB, where the path has none
-        of its own.
-    headroom_db : all packets are sent so much weaker, and wander at most so far: none
-        is stronger than the gain allows.
+    wander_db : standard deviation of the packets' level, in dB; 0 where the path adds
+        the wander.
+    headroom_db : all packets are sent this much weaker, and wander at most this far, so
+        that none is stronger than the gain allows.
     seed : of the wander.
     """
 
@@ -67,23 +69,19 @@ class TxNode:
     ) -> None:
         self.radio, self.format, self.sps, self.centres_hz = radio, format, sps, centres_hz
         self.wander_db, self.headroom_db, self.seed = wander_db, headroom_db, seed
-        self.packets = 0
         self._last: tuple[int, int] | None = None
 
     def is_sent(self, round_number: int, attempt: int) -> bool:
-        """Return whether the last packet was that one."""
+        """Return whether that was the last packet sent."""
         return self._last == (round_number, attempt)
 
     def send(self, round_number: int, attempt: int, channel: int) -> None:
-        """Send the packet of an attempt at a round, unless that is what was sent
-        last.
-        """
+        """Send the packet of an attempt at a round, unless it was the last one sent."""
         if self.is_sent(round_number, attempt):
             return
         self.radio.tune(self.centres_hz[channel])
         self.radio.transmit(self.packet(round_number))
         self._last = (round_number, attempt)
-        self.packets += 1
 
     def packet(self, round_number: int) -> np.ndarray:
         """Return the samples of a round's packet."""
@@ -97,24 +95,24 @@ class TxNode:
 
 
 class JammerNode:
-    """The jammer: hears that a packet is on its way in a channel, and covers it with
-    noise or not, by its strategy and its own random numbers.
+    """The jammer: covers a packet with noise or not, as its strategy says.
+
+    It hears that a packet is on its way in a channel, and has its own random numbers.
 
     Parameters
     ----------
     strategy : which packets it hits; see `jamming`.
-    seed : of its own stream. What it does in a round depends on the seed, the round and
-        the channel only.
+    seed : of its own random numbers. What it does in a round depends only on the seed,
+        the round and the channel.
     power_db : the power at which it transmits in each channel, in dB.
-    radio : None if somebody else renders the noise, who asks `decide`.
+    radio : None if compiled code renders the noise; it asks `decide`.
     sps : samples to a symbol of the radio.
     symbols : how long it jams; a packet's window by default.
     centres_hz : of the channels, as the radio knows them.
 
     Attributes
     ----------
-    truth : for each round, whether it was jammed. It is for records; no receiver sees
-        it.
+    truth : for each round, whether it was jammed. For records; no receiver sees it.
     """
 
     def __init__(
@@ -160,9 +158,10 @@ class JammerNode:
 
 
 class NoiseNode:
-    """The noise source: white noise over each packet, at the channel's level, as
-    calibration found it. The simulated medium adds such noise by itself and needs the
-    levels only.
+    """The noise source: white noise over each packet, at the channel's level.
+
+    The levels come from calibration. The simulated medium adds the noise by itself, and
+    needs only the levels.
 
     Parameters
     ----------
@@ -198,8 +197,9 @@ class NoiseNode:
 
 
 def channel_noise(noise: np.uint64, symbols: int, sps: int) -> np.ndarray:
-    """Return noise of unit variance in each sample of the channel, and nothing
-    outside of it, where a band list may end.
+    """Return noise of unit variance in each sample of the channel, none outside it.
+
+    A list of allowed bands may end at the channel's edge.
     """
     longer = next_fast_len(symbols)
     spectrum = np.fft.fft(complex_normals(noise, longer * sps))

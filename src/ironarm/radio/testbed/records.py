@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import BadFile, InvalidInput
 from ...files import write_whole
 from ...validation import number, whole
-from .settings import CHANNELS, Settings
+from .config import CHANNELS, RadioConfig
 
 FORMAT = 1
 MOST_ROUNDS = 2**32
@@ -28,9 +28,7 @@ class Round(NamedTuple):
     sinr_db: float
     """As measured; the floor if the packet was missed."""
     jammed: bool | None
-    """The jammer's own record, which the agent never sees; None if the jammer kept
-    it to itself.
-    """
+    """The jammer's own record, which the agent never sees; None if unknown."""
     missed: bool
     reward: float
     regret: float
@@ -42,8 +40,9 @@ class Round(NamedTuple):
 
     @classmethod
     def of(cls, fields: Any, **known: Any) -> Round:
-        """Return the round that a node tells of; `known` counts for more than what it
-        says, and fields of another version are passed over.
+        """Return the round that a node reports.
+
+        `known` replaces what the report says; fields of another version are ignored.
 
         >>> Round.of(
         ...     {
@@ -63,31 +62,31 @@ class Round(NamedTuple):
             raise InvalidInput(
                 f"the record of a round must have names and values, got {type(fields).__name__}."
             )
-        told = {
+        record = {
             name: value
             for name, value in {**cls._field_defaults, **fields, **known}.items()
             if name in cls._fields
         }
-        lacking = [name for name in cls._fields if name not in told]
+        lacking = [name for name in cls._fields if name not in record]
         if lacking:
             raise InvalidInput(f"the record of a round lacks {', '.join(lacking)}.")
         for name, most in (("round", MOST_ROUNDS), ("channel", CHANNELS), ("repeats", MOST_ROUNDS)):
-            told[name] = whole(name, told[name], below=most)
+            record[name] = whole(name, record[name], below=most)
         for name in ("sinr_db", "reward", "regret", "ack_ms"):
-            told[name] = number(name, told[name])
-        if not isinstance(told["missed"], bool) or not isinstance(told["jammed"], bool | None):
+            record[name] = number(name, record[name])
+        if not isinstance(record["missed"], bool) or not isinstance(record["jammed"], bool | None):
             raise InvalidInput(
-                f"missed and jammed must be true or false, got {told['missed']!r} and "
-                f"{told['jammed']!r}."
+                f"missed and jammed must be true or false, got {record['missed']!r} and "
+                f"{record['jammed']!r}."
             )
-        return cls(**told)
+        return cls(**record)
 
 
 @dataclass(frozen=True)
-class Run:
-    """All rounds of a run, with the settings they were made with."""
+class RunRecord:
+    """All rounds of a run, with the config they were made with."""
 
-    settings: Settings
+    config: RadioConfig
     rounds: Sequence[Round]
     seconds: float
 
@@ -98,7 +97,7 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """Return the run in a few numbers; shares are between 0 and 1."""
-        means = self.settings.channels.means
+        means = self.config.channels.means
         best = int(np.argmax(means))
         last = self.channels[-max(1, len(self.channels) // 10) :]
         clean = [
@@ -112,9 +111,9 @@ class Run:
             for channel in range(len(means))
         ]
         return {
-            "policy": repr(self.settings.policy),
+            "policy": repr(self.config.policy),
             "rounds": len(self.rounds),
-            "seed": self.settings.seed,
+            "seed": self.config.seed,
             "regret": self.rounds[-1].regret if self.rounds else 0.0,
             "optimal": float(np.mean(self.channels == best)) if self.rounds else 0.0,
             "optimal_last_tenth": float(np.mean(last == best)) if self.rounds else 0.0,
@@ -134,7 +133,7 @@ class Run:
         }
         return {
             "ironarm_radio_run": FORMAT,
-            "settings": self.settings.to_dict(),
+            "settings": self.config.to_dict(),
             "summary": self.summary(),
             "rounds": columns,
         }
@@ -144,7 +143,7 @@ class Run:
         write_whole(Path(path), (json.dumps(self.to_dict()) + "\n").encode())
 
     @classmethod
-    def load(cls, path: str | Path) -> Run:
+    def load(cls, path: str | Path) -> RunRecord:
         """Read a run that was saved."""
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -152,7 +151,7 @@ class Run:
                 raise KeyError
             columns = data["rounds"]
             return cls(
-                Settings.of(data["settings"]),
+                RadioConfig.of(data["settings"]),
                 [
                     Round(*values)
                     for values in zip(*(columns[name] for name in Round._fields), strict=True)

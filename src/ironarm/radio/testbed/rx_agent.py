@@ -1,5 +1,6 @@
-"""The receiver's mind: a policy that chooses channels and learns from what was
-measured. Apart from the other nodes because it brings the compiler along.
+"""The receiving node: chooses channels with an Agent.
+
+It has a module of its own because importing it loads Numba.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from ...policies import Policy
 
 
 class RxAgent:
-    """The receiver's mind: any policy chooses the channel of a round and learns the
-    SINR that was measured there.
+    """The receiving node: a policy chooses channels and learns the measured SINRs.
 
     It never learns whether a packet was jammed. A decision stands until its reward has
     come: a round that is repeated because an ACK was lost keeps its channel and feeds
@@ -43,16 +43,12 @@ class RxAgent:
         self.round = 0
         """The present round, from 0."""
         self.regret = 0.0
-        """Sum over all rounds that have their reward of best mean - mean of the
-        channel used, in dB.
-        """
+        """Sum of best mean - mean of the channel used, in dB, over rewarded rounds."""
         self._best = max(self.means)
         self._channel: int | None = None
 
     def decide(self) -> tuple[int, int]:
-        """Return the present round and its channel, the same until `learn` is
-        called.
-        """
+        """Return the present round and its channel; both hold until `learn`."""
         if self._channel is None:
             self._channel = int(self.agent.select())
         return self.round, self._channel
@@ -66,8 +62,9 @@ class RxAgent:
         self.round, self._channel = self.round + 1, None
 
     def replay(self, history: Iterable[tuple[int, float]]) -> None:
-        """Learn again what was learnt before, pairs (channel, reward) in order, so
-        that a receiver that was restarted goes on where it stopped.
+        """Learn earlier rounds again, so that a restarted receiver resumes.
+
+        `history` has pairs (channel, reward) in order.
         """
         for channel, reward in history:
             number, chosen = self.decide()

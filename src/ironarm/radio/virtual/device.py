@@ -1,6 +1,4 @@
-"""One device of the virtual radio: its connections, what they are set to, and how
-much room a receiver has.
-"""
+"""One device of the virtual radio: its connections, and what they are set to."""
 
 from __future__ import annotations
 
@@ -8,29 +6,53 @@ import socket
 import struct
 from dataclasses import dataclass, field
 
-from .air import RATE_HZ
+import numpy as np
 
-RX_SETTINGS, RX_SAMPLES, TX_SETTINGS, TX_SAMPLES = range(4)
+from .streaming_medium import RATE_HZ
+
+RATES_HZ = (20e3, 50e3, 100e3, 250e3, 500e3, 1250e3)
+"""Of the driver, by their codes."""
+
+RX_CONTROL, RX_SAMPLES, TX_CONTROL, TX_SAMPLES = range(4)
 UNIT_BYTES = 8 * 1024
-"""What SoapySDR reads at once, unless it is told otherwise."""
+"""What SoapySDR reads at once by default."""
 
 SEGMENT_BYTES = 1400
-"""On the loopback segments would have up to 64 kB, and a kernel opens a window only
-by a whole segment.
-"""
+"""Segments on the loopback have up to 64 kB, and kernels open windows by segments."""
 
 
 @dataclass
 class Direction:
     """One direction of a device: what it is set to, and its two connections."""
 
-    settings: socket.socket | None = None
+    control: socket.socket | None = None
     samples: socket.socket | None = None
     frequency_hz: float | None = None
     rate_hz: float | None = None
     words: bytes = b""
     unsent: bytes = b""
     half_sample: bytes = b""
+
+    def take_words(self, data: bytes) -> None:
+        """Read control words: a frequency in Hz, or 2^28 + the code of a rate."""
+        data = self.words + data
+        whole = len(data) // 4 * 4
+        self.words = data[whole:]
+        for (word,) in struct.iter_unpack("<I", data[:whole]):
+            if word >> 28 == 0:
+                self.frequency_hz = float(word)
+            elif word >> 28 == 1 and word & 0xFFFFFFF < len(RATES_HZ):
+                self.rate_hz = RATES_HZ[word & 0xFFFFFFF]
+
+    def whole_samples(self, data: bytes) -> np.ndarray:
+        """Return the samples in some bytes, and keep half a sample for the next call.
+
+        A long burst may come in pieces of any length.
+        """
+        data = self.half_sample + data
+        whole = len(data) // 8 * 8
+        self.half_sample = data[whole:]
+        return np.frombuffer(data[:whole], np.complex64)
 
     @property
     def ready(self) -> bool:
@@ -62,8 +84,9 @@ class Device:
 
 
 def prepare(listener: socket.socket) -> None:
-    """Set what all connections of a listener inherit: small segments, and a question
-    every second whether the window has opened.
+    """Set what all connections of a listener inherit.
+
+    Segments are small, and every second the kernel asks whether the window has opened.
     """
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (("TCP_MAXSEG", SEGMENT_BYTES), ("TCP_KEEPIDLE", 1), ("TCP_KEEPINTVL", 1)):
@@ -71,18 +94,19 @@ def prepare(listener: socket.socket) -> None:
             listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
 
 
-def window(link: socket.socket) -> int:
-    """Return how many bytes the receiver has room for, less those that are under
-    way; where the kernel does not tell, there is always room.
+def window(connection: socket.socket) -> int:
+    """Return how many bytes the receiver has room for, less those under way.
+
+    Where the kernel doesn't say, there is always room.
     """
     if not hasattr(socket, "TCP_INFO"):
         return UNIT_BYTES
-    import fcntl  # not everywhere
+    import fcntl  # not on Windows
     import termios
 
-    info = link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
+    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
     if len(info) < 232:  # before Linux 5.4
         return UNIT_BYTES
     room: int = struct.unpack_from("<I", info, 228)[0]
-    under_way: int = struct.unpack("i", fcntl.ioctl(link, termios.TIOCOUTQ, b"\0" * 4))[0]
+    under_way: int = struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, b"\0" * 4))[0]
     return room - under_way

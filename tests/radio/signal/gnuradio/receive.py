@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""GNU Radio's own blocks receive QPSK: /usr/bin/python3 receive.py SAMPLES SYMBOLS SPS
-ROLL_OFF
+"""GNU Radio's own blocks receive QPSK.
+
+Usage: /usr/bin/python3 receive.py SAMPLES SYMBOLS SPS ROLL_OFF
 
 SAMPLES is a file of complex 32-bit floats; the symbols that GNU Radio finds are written
 to the file SYMBOLS, and what it measures on their second half is printed as JSON.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""UHD sends and receives through SoapySDR: /usr/bin/python3 through_uhd.py TRANSMITTER
-RECEIVER FREQUENCY BURST HEARD COUNT
+"""UHD sends and receives through SoapySDR.
+
+Usage: /usr/bin/python3 through_uhd.py TRANSMITTER RECEIVER FREQUENCY BURST HEARD COUNT
 
 TRANSMITTER and RECEIVER are SoapySDR's arguments of two devices. The file BURST,
 complex 32-bit floats, is sent COUNT times; what is heard is written to the file HEARD.

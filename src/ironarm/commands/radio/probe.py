@@ -7,11 +7,13 @@ import json
 import sys
 from typing import Any
 
-from ..errors import MissingExtra
+from ...errors import MissingExtra
+from ...radio.backends.soapy_binding import bounds, bounds_text, soapy
 
-HELP = (
-    "list the radios that SoapySDR finds and what they can do, and say what is missing; nothing "
-    "is sent and nothing is set"
+HELP = "list the radios that SoapySDR finds, and what they can do"
+EXAMPLES = (
+    "probe                                           the radios of this machine",
+    "probe --device driver=redpitaya,addr=192.168.1.100    one that cannot be found by searching",
 )
 MODULES = "apt-cache search soapysdr-module"
 
@@ -31,8 +33,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what there is; 1 if there is no radio."""
-    from ..radio.backends.soapy_binding import soapy
-
     try:
         module = soapy()
     except MissingExtra as error:
@@ -54,34 +54,32 @@ def run(options: argparse.Namespace) -> int:
 
 
 def describe(module: Any, arguments: dict[str, str]) -> dict[str, Any]:
-    """Return what a device says of itself: identity, and for both directions
-    frequencies, rates and gains.
-    """
+    """Return what a device reports: identity, frequencies, rates and gains."""
     text = ",".join(f"{key}={value}" for key, value in arguments.items())
     try:
         device = module.Device(text)
     except RuntimeError as error:
         return {"arguments": text, "error": str(error)}
     try:
-        told: dict[str, Any] = {
+        found: dict[str, Any] = {
             "arguments": text,
             "driver": device.getDriverKey(),
             "hardware": device.getHardwareKey(),
             "info": dict(device.getHardwareInfo()),
         }
         for word, way in (("receive", module.SOAPY_SDR_RX), ("transmit", module.SOAPY_SDR_TX)):
-            told[word] = [
+            found[word] = [
                 {
-                    "frequency_hz": _ranges(device.getFrequencyRange(way, channel)),
-                    "rate_hz": _ranges(device.getSampleRateRange(way, channel)),
-                    "gain_db": _ranges([device.getGainRange(way, channel)])
+                    "frequency_hz": bounds(device.getFrequencyRange(way, channel)),
+                    "rate_hz": bounds(device.getSampleRateRange(way, channel)),
+                    "gain_db": bounds([device.getGainRange(way, channel)])
                     if device.listGains(way, channel)
                     else None,
                     "antennas": list(device.listAntennas(way, channel)),
                 }
                 for channel in range(device.getNumChannels(way))
             ]
-        return told
+        return found
     finally:
         device.close()
 
@@ -109,23 +107,12 @@ def page(version: str, modules: list[str], devices: list[dict[str, Any]]) -> str
                 gain = (
                     "no gain that can be set"
                     if one["gain_db"] is None
-                    else f"gain {_text(one['gain_db'], 1)} dB"
+                    else f"gain {bounds_text(one['gain_db'], 1)} dB"
                 )
                 lines.append(
-                    f"  {word} {number}: {_text(one['frequency_hz'], 1e6)} MHz; "
-                    f"{_text(one['rate_hz'], 1e6)} MS/s; {gain}"
+                    f"  {word} {number}: {bounds_text(one['frequency_hz'], 1e6)} MHz; "
+                    f"{bounds_text(one['rate_hz'], 1e6)} MS/s; {gain}"
                 )
             if not device[word]:
                 lines.append(f"  cannot {word}")
     return "\n".join(lines)
-
-
-def _ranges(ranges: Any) -> list[list[float]]:
-    return [[one.minimum(), one.maximum()] for one in ranges]
-
-
-def _text(ranges: list[list[float]], unit: float) -> str:
-    return ", ".join(
-        f"{low / unit:g}" if low == high else f"{low / unit:g} to {high / unit:g}"
-        for low, high in ranges
-    )

@@ -1,12 +1,10 @@
-"""A configuration is data; what is wrong in it is named, with its table and what was
-meant.
-"""
+"""A configuration is data; a mistake is named with its table and the likely meaning."""
 
 import json
 import math
 import sys
 import tomllib
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,32 +13,26 @@ import pytest
 from ironarm.errors import BadFile, InvalidInput
 from ironarm.radio.backends.safety import TransmitRules
 from ironarm.radio.signal.medium import CENTRES_HZ
-from ironarm.radio.testbed import settings as module
 from ironarm.radio.testbed.calibrate import SimulatedBench, calibrate
 from ironarm.radio.testbed.closed_loop import run
+from ironarm.radio.testbed.config import Channels, RadioConfig
 from ironarm.radio.testbed.live_view import LiveView
 from ironarm.radio.testbed.records import Round
-from ironarm.radio.testbed.settings import Channels, Settings
 
 
 def test_the_documented_files_are_the_default(tmp_path):
-    """Each line in docs/radio.md and in the module's docstring is what holds without
-    it; TOML and JSON say the same.
-    """
+    """docs/radio.md has every key, with its default; TOML and JSON read the same."""
     page = (Path(__file__).parents[3] / "docs" / "radio.md").read_text()
-    assert Settings.of(tomllib.loads(page.split("```toml\n")[1].split("```")[0])) == Settings()
-    text = module.__doc__.split("defaults:\n")[1]
     path = tmp_path / "bench.toml"
-    path.write_text("\n".join(line.strip() for line in text.splitlines()))
-    read = Settings.read(path)
-    assert read.hardware == {
-        "bands_mhz": [[1199.5, 1202.5]],
-        "max_gain_db": 30,
-        "setup": "conducted",
-    }
-    assert Settings.of({**read.to_dict(), "hardware": None}) == Settings()
+    path.write_text(page.split("```toml\n")[1].split("```")[0])
+    read = RadioConfig.read(path)
+    assert read == RadioConfig()
+    documented, defaults = tomllib.loads(path.read_text()), asdict(read)
+    for name, table in defaults.items():
+        if isinstance(table, dict):
+            assert documented[name].keys() == table.keys()
     (tmp_path / "bench.json").write_text(json.dumps(read.to_dict()))
-    assert Settings.read(tmp_path / "bench.json") == read
+    assert RadioConfig.read(tmp_path / "bench.json") == read
 
 
 @pytest.mark.parametrize(
@@ -114,7 +106,7 @@ def test_the_documented_files_are_the_default(tmp_path):
 def test_mistakes_are_named(data, message):
     """With what is expected."""
     with pytest.raises(InvalidInput, match=message):
-        Settings.of(data)
+        RadioConfig.of(data)
 
 
 def test_files_that_are_none(tmp_path):
@@ -128,14 +120,14 @@ def test_files_that_are_none(tmp_path):
     for name, (content, message) in files.items():
         (tmp_path / name).write_bytes(content)
         with pytest.raises(BadFile, match=message):
-            Settings.read(tmp_path / name)
+            RadioConfig.read(tmp_path / name)
     with pytest.raises(BadFile, match="cannot be read"):
-        Settings.read(tmp_path / "none.toml")
+        RadioConfig.read(tmp_path / "none.toml")
     (tmp_path / "e.toml").write_text("rounds = -1\n")
     with pytest.raises(InvalidInput, match=r"e\.toml: rounds must be"):
-        Settings.read(tmp_path / "e.toml")
+        RadioConfig.read(tmp_path / "e.toml")
     with pytest.raises(InvalidInput, match=r"^rounds must be"):  # no file, no name
-        Settings.read(None, {"rounds": -1})
+        RadioConfig.read(None, {"rounds": -1})
 
 
 def test_a_mean_above_the_floor_is_named():
@@ -144,49 +136,45 @@ def test_a_mean_above_the_floor_is_named():
         InvalidInput,
         match=r"channel 3 cannot reach 48 dB: without the noise source it has 47\.0 dB",
     ):
-        Settings.of({"channels": {"means": [41, 37, 35, 48, 28]}}).medium()
+        RadioConfig.of({"channels": {"means": [41, 37, 35, 48, 28]}}).medium()
 
 
 def test_a_calibration_takes_the_place_of_computed_levels(tmp_path):
     """Both agree to 0.2 dB; one for other means is refused."""
     path = tmp_path / "calibration.json"
-    calibrate(SimulatedBench.of(Settings().bench())).save(path)
-    measured, computed = Settings.of({"calibration": str(path)}).medium(), Settings().medium()
+    calibrate(SimulatedBench.of(RadioConfig().uncalibrated_medium())).save(path)
+    measured, computed = RadioConfig.of({"calibration": str(path)}).medium(), RadioConfig().medium()
     assert 10 * np.log10(np.array(measured.noise) / np.array(computed.noise)) == pytest.approx(
         0, abs=0.2
     )
     assert measured.wander_db == pytest.approx(computed.wander_db, abs=0.02)
     with pytest.raises(InvalidInput, match="was made for"):
-        Settings.of(
+        RadioConfig.of(
             {"calibration": str(path), "channels": {"means": [40, 37, 35, 31, 28]}}
         ).medium()
     with pytest.raises(
         InvalidInput,
         match=r"made for channels from 1200 MHz on, the configuration says base_mhz = 433",
     ):
-        Settings.of({"calibration": str(path), "channels": {"base_mhz": 433}}).medium()
+        RadioConfig.of({"calibration": str(path), "channels": {"base_mhz": 433}}).medium()
 
 
 def test_what_holds_otherwise_is_below_the_file(tmp_path):
-    """As the free ports of a run in several processes are: the file's hold where it
-    names them.
-    """
+    """The file's ports hold where it names them, else those given beside it."""
     path = tmp_path / "bench.toml"
     path.write_text("[processes]\nport = 6000\nlost_seconds = 3\n")
-    read = Settings.read(
+    read = RadioConfig.read(
         path, {"processes": {"lost_seconds": 4}}, {"processes": {"port": 0, "ack_port": 0}}
     ).processes
     assert (read.port, read.ack_port, read.lost_seconds) == (6000, 0, 4)
     path.write_text("processes = 5\n")
     with pytest.raises(InvalidInput, match=r"\[processes\] must be a table"):
-        Settings.read(path, None, {"processes": {"port": 0}})
+        RadioConfig.read(path, None, {"processes": {"port": 0}})
 
 
 def test_the_channels_may_lie_elsewhere(capsys):
-    """Where a licence is possible; the simulated packets are the same, and only the
-    display says the other frequency.
-    """
-    other = Settings.of(
+    """The simulated packets are the same; only the display shows other frequencies."""
+    other = RadioConfig.of(
         {"rounds": 120, "agent": {"policy": "MedEUCB(block=90)"}, "channels": {"base_mhz": 433.5}}
     )
     assert other.centres_hz == (433.5e6, 434e6, 434.5e6, 435e6, 435.5e6)

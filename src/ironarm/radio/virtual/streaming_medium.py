@@ -1,11 +1,12 @@
-"""The medium as a stream: bursts go in as they come, every receiver takes block after
-block out of it, and the count of samples is the clock.
+"""The medium as a stream: bursts go in, receivers take block after block out.
 
-`Medium` renders one window for one round. Radios know no rounds: they send when they
-are told to, and hear without end. `Air` puts both together. A burst begins with the
-next block that is rendered, or where the device's last burst ends. The transmitter's
-bursts each get a path of their own, as packets do in `Medium`; others arrive as they
-are.
+The count of samples is the clock.
+
+`Medium` renders one window for one round. Radios know no rounds: they send at any time,
+and hear without end. `StreamingMedium` puts both together. A burst begins with the next
+block that is rendered, or where the device's last burst ends. Each of the
+transmitter's bursts gets a path of its own, as packets do in `Medium`; others arrive
+unchanged.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ..signal.medium import (
     Emission,
     Medium,
     Samples,
+    channel_at,
 )
 from ..signal.waveform import SYMBOL_RATE
 
@@ -33,26 +35,23 @@ BLOCK = 1020
 """Samples that are rendered at a time: 0.8 ms."""
 
 FULL_SCALE = 2.0
-"""What a device's largest sample, 1, is on the air: the peaks of a packet of unit
-power are at 1.04, and a device is best not driven beyond 0.5 to 0.7.
-"""
+"""What a device's largest sample, 1, is on the air.
 
-ON_CENTRE_HZ = 1000.0
-"""A device is in a channel if it is tuned to its centre within this."""
+A packet of unit power has peaks of 1.04, and a device should not be driven beyond 0.5
+to 0.7.
+"""
 
 
 @dataclass(frozen=True)
-class Burst:
-    """Something that a device sent: which channel, from which sample on, and what
-    arrives of it.
-    """
+class Arrival:
+    """What arrives of a device's burst: its channel, first sample and samples."""
 
     channel: int
     start: int
     samples: np.ndarray
 
 
-class Air:
+class StreamingMedium:
     """What is between radios; not safe for several threads.
 
     Parameters
@@ -64,16 +63,18 @@ class Air:
     --------
     >>> from ironarm.radio.signal.receiver import Receiver
     >>> from ironarm.radio.signal.waveform import modulate
-    >>> air = Air(Medium(noise=[1e-3] * 5), devices=["transmitter", "receiver"])
-    >>> air.send(
+    >>> stream = StreamingMedium(
+    ...     Medium(noise=[1e-3] * 5), devices=["transmitter", "receiver"]
+    ... )
+    >>> stream.send(
     ...     "transmitter",
     ...     1200e6,
-    ...     modulate(air.medium.format.symbols(7), SPS) / FULL_SCALE,
+    ...     modulate(stream.medium.format.symbols(7), SPS) / FULL_SCALE,
     ... )
     >>> heard = []
     >>> for _ in range(3):
-    ...     heard.append(air.hear("receiver", 1200e6))
-    ...     air.advance()
+    ...     heard.append(stream.hear("receiver", 1200e6))
+    ...     stream.advance()
     >>> report = Receiver(sps=SPS).receive(np.concatenate(heard))
     >>> report.round, round(report.sinr_db)
     (7, 30)
@@ -86,16 +87,17 @@ class Air:
             )
         self.medium, self.devices = medium, tuple(devices)
         self.clock = 0
-        """Samples that were rendered so far."""
-        self.bursts: list[Burst] = []
+        """Samples rendered so far."""
+        self.arrivals: list[Arrival] = []
         self._silent = replace(medium, noise=(0.0,) * len(CENTRES_HZ), floor=0.0)
         self._floor_only = replace(medium, noise=(0.0,) * len(CENTRES_HZ))
         self._sent = dict.fromkeys(devices, 0)
         self._busy_until = dict.fromkeys(devices, 0)
 
     def send(self, device: str, frequency_hz: float, samples: np.ndarray) -> None:
-        """Put a burst of a device on the air, from the next block on; off the
-        channels' centres nobody hears it.
+        """Put a device's burst on the air, from the next block on.
+
+        Away from the channels' centres nobody hears it.
         """
         channel = channel_at(frequency_hz)
         start = max(self.clock, self._busy_until[device])
@@ -110,7 +112,7 @@ class Air:
             moving=device == "transmitter",
         )
         symbols = len(samples) // SPS + DELAY_SYMBOLS + 2
-        # as trial and round, the device and the number of its burst: the same run gives
+        # keyed by the device and the number of its burst, so that the same run gives
         # the same paths
         arriving = self._silent.narrowband(
             channel,
@@ -120,11 +122,12 @@ class Air:
             trial=self.devices.index(device),
             round_number=self._sent[device],
         )
-        self.bursts.append(Burst(channel, start, arriving))
+        self.arrivals.append(Arrival(channel, start, arriving))
 
     def hear(self, device: str, frequency_hz: float) -> np.ndarray:
-        """Return the block that a device hears now; off the channels' centres only
-        the receiver's own noise.
+        """Return the block that a device hears now.
+
+        Away from the channels' centres that is only the receiver's own noise.
         """
         channel = channel_at(frequency_hz)
         medium = self._floor_only if channel is None else self.medium
@@ -136,36 +139,26 @@ class Air:
             trial=self.devices.index(device),
             round_number=self.clock // BLOCK,
         )
-        for burst in self.bursts:
+        for arrival in self.arrivals:
             begin, end = (
-                max(burst.start, self.clock),
-                min(burst.start + len(burst.samples), self.clock + BLOCK),
+                max(arrival.start, self.clock),
+                min(arrival.start + len(arrival.samples), self.clock + BLOCK),
             )
-            if burst.channel == channel and begin < end:
-                heard[begin - self.clock : end - self.clock] += burst.samples[
-                    begin - burst.start : end - burst.start
+            if arrival.channel == channel and begin < end:
+                heard[begin - self.clock : end - self.clock] += arrival.samples[
+                    begin - arrival.start : end - arrival.start
                 ]
         return (heard / FULL_SCALE).astype(np.complex64)
 
     def advance(self) -> None:
         """Go on to the next block."""
         self.clock += BLOCK
-        self.bursts = [
-            burst for burst in self.bursts if burst.start + len(burst.samples) > self.clock
+        self.arrivals = [
+            arrival
+            for arrival in self.arrivals
+            if arrival.start + len(arrival.samples) > self.clock
         ]
 
     def waiting(self, device: str) -> int:
         """Return how many samples of a device are still to be sent."""
         return max(0, self._busy_until[device] - self.clock)
-
-
-def channel_at(frequency_hz: float) -> int | None:
-    """Return the channel whose centre that is, None between the channels."""
-    return next(
-        (
-            channel
-            for channel, centre in enumerate(CENTRES_HZ)
-            if abs(frequency_hz - centre) <= ON_CENTRE_HZ
-        ),
-        None,
-    )

@@ -1,26 +1,25 @@
-"""The virtual radio: a TCP server that Debian's SoapySDR driver for the Red Pitaya
-takes for radios, with the simulated medium between them.
+"""The virtual radio: a TCP server that SoapySDR's Red Pitaya driver takes for radios.
 
-So everything that a real radio goes through (SoapySDR, its driver, streams, threads,
-read-back) runs without a radio. Each device has a port. The driver opens two
-connections to send and two to receive, and says on each first what it is for, as a
-32-bit word:
+All that a real radio goes through (SoapySDR, its driver, streams, threads, read-back)
+runs without a radio, on the simulated medium. Each device has a port. The driver opens
+two connections to send and two to receive. The first 32-bit word on each says what the
+connection is for:
 
-    0  settings of the receiver       words: a frequency in Hz, or 2^28 + the code of a sample rate
+    0  control of the receiver        words: a frequency in Hz, or 2^28 + a rate code
     1  samples to the receiver        pairs of 32-bit floats
-    2  settings of the transmitter
+    2  control of the transmitter
     3  samples from the transmitter
 
-*Time is virtual.* The clock is the count of samples that were delivered. It never runs
-faster than a real radio's, but it waits for a receiver that is slow: on a busy machine
-everything slows down and nothing is lost. `realtime=True` keeps to the wall clock
-instead, as radios do, and drops (and counts) what a receiver does not take in time.
+*Time is virtual.* The clock is the count of delivered samples. It never runs faster
+than a real radio's, and waits for slow receivers: on a busy machine everything slows
+down and nothing is lost. `realtime=True` keeps to the wall clock instead, as radios do,
+and drops (and counts) what a receiver does not read in time.
 
-The driver reads only when all it was asked for has arrived. If the TCP window closes on
-a part of that, it may never open again: the kernel keeps the memory of what was read
-until all that came with it is read too. Therefore samples go out in units of 1024,
-SoapySDR's own default, and only when the window holds a whole one. A client must read
-1024 at once, or parts or multiples of it that the window holds.
+The driver reads only when everything it asked for has arrived. If the TCP window closes
+on a part of that, it may never open again: the kernel keeps the memory of what was read
+until the rest of the segment is read too. So samples go out in units of 1024,
+SoapySDR's default, and only when the window holds a whole unit. A client must read 1024
+samples at once, or parts or multiples of that which the window holds.
 
 The driver's limits: 0 to 60 MHz (hence `TRANSLATION_HZ`), no gain, no time stamps. The
 medium's limit: 1.25 MS/s, one channel.
@@ -36,14 +35,12 @@ import struct
 import threading
 from collections.abc import Mapping, Sequence
 from time import monotonic
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
 from ...errors import InvalidInput, RadioFault
+from ..backends.protocol import Closing
 from ..signal.medium import Medium
-from .air import BLOCK, RATE_HZ, Air
 from .device import (
     TX_SAMPLES,
     UNIT_BYTES,
@@ -52,18 +49,20 @@ from .device import (
     prepare,
     window,
 )
+from .streaming_medium import BLOCK, RATE_HZ, StreamingMedium
 
 TRANSLATION_HZ = -1180e6
-"""What a device is tuned to, less what that is on the air: 1200 MHz is 20 MHz for
-the device, as behind a transverter.
+"""What a device is tuned to, minus the frequency on the air.
+
+1200 MHz on the air is 20 MHz for the device, as behind a transverter.
 """
 
-RATES_HZ = (20e3, 50e3, 100e3, 250e3, 500e3, 1250e3)
 BLOCK_SECONDS = BLOCK / RATE_HZ
 
 QUIET_SECONDS = 0.002
-"""A burst is taken as complete when nothing more of it came for so long; the clock
-stands still meanwhile.
+"""A burst is complete when nothing more of it comes for this long.
+
+The clock stands still meanwhile.
 """
 
 AHEAD = 1 << 18
@@ -73,9 +72,10 @@ LATE_SECONDS = 0.05
 """How much the clock may lag behind before it gives up catching up."""
 
 
-class VirtualRadio:
-    """Virtual devices on one medium, served by a thread of their own; use it in a
-    `with` block.
+class VirtualRadio(Closing):
+    """Virtual devices on one medium, served by a thread of their own.
+
+    Use it in a `with` block.
 
     Parameters
     ----------
@@ -110,15 +110,16 @@ class VirtualRadio:
                 f"ports must have one number for each of the {len(devices)} devices, got "
                 f"{len(ports)}."
             )
-        self.air, self.realtime, self.translation_hz, self.host = (
-            Air(medium, devices),
+        self.stream, self.realtime, self.translation_hz, self.host = (
+            StreamingMedium(medium, devices),
             realtime,
             translation_hz,
             host,
         )
         self.complaints: list[str] = []
-        """What clients asked for and cannot get; the protocol has no word for it, so
-        they are cut off.
+        """Requests of clients that cannot be met.
+
+        The protocol has no message for them, so these clients are cut off.
         """
         self._failure: BaseException | None = None
         self._selector = selectors.DefaultSelector()
@@ -149,8 +150,9 @@ class VirtualRadio:
         return {"driver": "redpitaya", "addr": self.host, "port": str(self._devices[device].port)}
 
     def overflows(self, device: str) -> int:
-        """Return how many blocks were dropped because the device's receiver did not
-        take them in time; always 0 in virtual time.
+        """Return how many blocks were dropped because the device read too slowly.
+
+        In virtual time it is always 0.
         """
         return self._devices[device].overflows
 
@@ -172,18 +174,7 @@ class VirtualRadio:
         if failure is not None:
             raise failure
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    # all that follows runs in the server's thread
+    # everything below runs in the server's thread
 
     def _run(self) -> None:
         try:
@@ -207,7 +198,7 @@ class VirtualRadio:
         due = monotonic()
         while not self._closing:
             idle = not self._receivers() and not any(
-                self.air.waiting(name) for name in self._devices
+                self.stream.waiting(name) for name in self._devices
             )
             self._take_in(None if idle else max(0.0, due - monotonic()))
             now = monotonic()
@@ -218,18 +209,18 @@ class VirtualRadio:
             if now < due:
                 continue
             if self.realtime:
-                # the server itself was late: what it should have sent is lost
+                # the server was late, and drops what it should have sent
                 while now - due > LATE_SECONDS:
                     for device in self._receivers():
                         device.overflows += 1
-                    self.air.advance()
+                    self.stream.advance()
                     due += BLOCK_SECONDS
             elif not all(self._has_room(device.receive) for device in self._receivers()):
                 due = max(due, now) + 0.0005  # the clock waits for the slowest receiver
                 continue
             for device in self._receivers():
                 self._deliver(device)
-            self.air.advance()
+            self.stream.advance()
             due = max(due + BLOCK_SECONDS, now - LATE_SECONDS)
 
     def _receivers(self) -> list[Device]:
@@ -241,31 +232,31 @@ class VirtualRadio:
             device.overflows += 1
             return
         assert direction.frequency_hz is not None
-        direction.unsent += self.air.hear(
+        direction.unsent += self.stream.hear(
             device.name, direction.frequency_hz - self.translation_hz
         ).tobytes()
         self._has_room(direction)
 
     def _has_room(self, direction: Direction) -> bool:
-        """Send what can be sent, in whole units and into an open window; True if
-        less than a unit is left.
-        """
-        link = direction.samples
-        assert link is not None
+        """Send whole units into an open window; True if less than a unit is left."""
+        connection = direction.samples
+        assert connection is not None
         try:
-            while len(direction.unsent) >= UNIT_BYTES and window(link) >= UNIT_BYTES:
-                direction.unsent = direction.unsent[link.send(direction.unsent[:UNIT_BYTES]) :]
+            while len(direction.unsent) >= UNIT_BYTES and window(connection) >= UNIT_BYTES:
+                direction.unsent = direction.unsent[
+                    connection.send(direction.unsent[:UNIT_BYTES]) :
+                ]
         except BlockingIOError:
             return False
         except OSError:
-            self._drop(link)
+            self._drop(connection)
             return False
         return len(direction.unsent) < UNIT_BYTES
 
     def _take_in(self, seconds: float | None) -> None:
-        """Wait for whatever comes, at most so long.
+        """Wait for input, at most so many seconds, and handle it.
 
-        Samples are taken first and settings after them: a setting that was sent before
+        Samples are read first and controls after them: a control that was sent before
         the samples then counts for them.
         """
         readable = {key.fileobj for key, _ in self._selector.select(seconds)}
@@ -276,31 +267,31 @@ class VirtualRadio:
         ]
         for device in self._devices.values():
             for direction in device.directions:
-                self._settings(direction)
+                self._take_control(direction)
         for device, samples in bursts:
             self._send(device, samples)
         for device in self._devices.values():
-            if device.receive.samples in readable:  # nothing is expected there: it was closed
+            if device.receive.samples in readable:  # readable only when closed
                 self._read(device.receive.samples, 4096)
             if device.listener in readable:
                 try:
-                    link, _ = device.listener.accept()
-                except (BlockingIOError, ConnectionError):  # it has gone away again
+                    connection, _ = device.listener.accept()
+                except (BlockingIOError, ConnectionError):  # the client has gone
                     continue
-                link.setblocking(False)
-                link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                self._strangers[link] = device
-                self._selector.register(link, selectors.EVENT_READ)
+                connection.setblocking(False)
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self._strangers[connection] = device
+                self._selector.register(connection, selectors.EVENT_READ)
                 self._stand()
-        for link, device in list(self._strangers.items()):
-            if link in readable:
-                self._introduce(link, device)
+        for connection, device in list(self._strangers.items()):
+            if connection in readable:
+                self._introduce(connection, device)
         self._refuse_rates()
         self._hold_back()
 
-    def _introduce(self, link: socket.socket, device: Device) -> None:
-        """Read what a connection is for."""
-        word = self._read(link, 4)
+    def _introduce(self, connection: socket.socket, device: Device) -> None:
+        """Read what a new connection is for."""
+        word = self._read(connection, 4)
         if not word:
             return
         role = struct.unpack("<I", word)[0] if len(word) == 4 else -1
@@ -308,47 +299,41 @@ class VirtualRadio:
             self._complain(
                 f"a client of the device {device.name} began with {word!r} instead of its role, 0 "
                 "to 3; is it the Red Pitaya's driver?",
-                link,
+                connection,
             )
             return
-        del self._strangers[link]
+        del self._strangers[connection]
         direction = device.directions[role // 2]
         if role == TX_SAMPLES and direction.samples is not None:
-            # a driver that closes after each burst has already opened again
+            # the driver closed after its last burst, and has opened again
             self._send(device, self._burst(direction))
-        old = direction.samples if role % 2 else direction.settings
+        old = direction.samples if role % 2 else direction.control
         if old is not None:
             self._drop(old)
         if role % 2:
-            direction.samples, direction.unsent, direction.half_sample = link, b"", b""
+            direction.samples, direction.unsent, direction.half_sample = connection, b"", b""
             self._stand()
         else:
-            direction.settings, direction.words, direction.frequency_hz, direction.rate_hz = (
-                link,
+            direction.control, direction.words, direction.frequency_hz, direction.rate_hz = (
+                connection,
                 b"",
                 None,
                 None,
             )
 
     def _stand(self) -> None:
-        """Let the clock stand still for a moment: the first burst of a device that
-        is just connecting is not later than others that are sent at the same time.
+        """Stop the clock for a moment while a device connects.
+
+        Its first burst then is not later than others sent at the same time.
         """
         if not self.realtime:
             self._standing_until = monotonic() + QUIET_SECONDS
 
-    def _settings(self, direction: Direction) -> None:
-        """Read all settings that have come."""
-        if direction.settings is None:
+    def _take_control(self, direction: Direction) -> None:
+        """Read all control words that have come."""
+        if direction.control is None:
             return
-        direction.words += self._read(direction.settings, 4096) or b""
-        whole = len(direction.words) // 4 * 4
-        for (word,) in struct.iter_unpack("<I", direction.words[:whole]):
-            if word >> 28 == 0:
-                direction.frequency_hz = float(word)
-            elif word >> 28 == 1 and word & 0xFFFFFFF < len(RATES_HZ):
-                direction.rate_hz = RATES_HZ[word & 0xFFFFFFF]
-        direction.words = direction.words[whole:]
+        direction.take_words(self._read(direction.control, 4096) or b"")
 
     def _refuse_rates(self) -> None:
         for device in self._devices.values():
@@ -356,25 +341,25 @@ class VirtualRadio:
                 if (
                     direction.rate_hz not in (None, RATE_HZ)
                     and direction.samples is not None
-                    and direction.settings is not None
+                    and direction.control is not None
                 ):
                     self._complain(
                         f"the device {device.name} was set to {direction.rate_hz:g} samples a "
                         f"second; the virtual radio knows only {RATE_HZ:g}.",
-                        direction.settings,
+                        direction.control,
                     )
 
     def _burst(self, direction: Direction) -> bytes:
         """Return samples as bytes, all that comes until it is quiet for a moment."""
-        link = direction.samples
-        assert link is not None
+        connection = direction.samples
+        assert connection is not None
         parts, size = [], 0
         with selectors.DefaultSelector() as waiting:
-            waiting.register(link, selectors.EVENT_READ)
+            waiting.register(connection, selectors.EVENT_READ)
             while size < 8 * AHEAD and waiting.select(
                 0 if self.realtime and size % 8 == 0 and size else QUIET_SECONDS
             ):
-                part = self._read(link, 1 << 16)
+                part = self._read(connection, 1 << 16)
                 if not part:
                     break
                 parts.append(part)
@@ -383,12 +368,9 @@ class VirtualRadio:
 
     def _send(self, device: Device, data: bytes) -> None:
         direction = device.transmit
-        data = direction.half_sample + data
-        whole = len(data) // 8 * 8
-        direction.half_sample = data[whole:]  # a long burst may come in pieces of any length
-        if not whole or direction.frequency_hz is None or direction.rate_hz != RATE_HZ:
+        samples = direction.whole_samples(data)
+        if not len(samples) or direction.frequency_hz is None or direction.rate_hz != RATE_HZ:
             return
-        samples = np.frombuffer(data[:whole], np.complex64)
         if not np.isfinite(samples).all():
             self._complain(
                 f"the device {device.name} sent samples that are not finite; none of them was put "
@@ -396,77 +378,73 @@ class VirtualRadio:
                 direction.samples,
             )
             return
-        self.air.send(
+        self.stream.send(
             device.name, direction.frequency_hz - self.translation_hz, samples.astype(complex)
         )
 
     def _hold_back(self) -> None:
-        """Listen to a device's samples only while it is not too far ahead of the
-        clock.
-        """
+        """Read a device's samples only while it is not too far ahead of the clock."""
         listened = self._selector.get_map()
         for device in self._devices.values():
-            link = device.transmit.samples
-            if link is None:
+            connection = device.transmit.samples
+            if connection is None:
                 continue
-            full = self.air.waiting(device.name) >= AHEAD
-            if full and link in listened:
-                self._selector.unregister(link)
-            elif not full and link not in listened:
-                self._selector.register(link, selectors.EVENT_READ)
+            full = self.stream.waiting(device.name) >= AHEAD
+            if full and connection in listened:
+                self._selector.unregister(connection)
+            elif not full and connection not in listened:
+                self._selector.register(connection, selectors.EVENT_READ)
 
-    def _read(self, link: socket.socket, count: int) -> bytes | None:
-        """Return what has come, None if nothing; a connection that was closed is
-        forgotten.
-        """
+    def _read(self, connection: socket.socket, count: int) -> bytes | None:
+        """Return what has come, None if nothing; a closed connection is dropped."""
         try:
-            data = link.recv(count)
+            data = connection.recv(count)
         except BlockingIOError:
             return None
         except OSError:
             data = b""
         if not data:
-            self._drop(link)
+            self._drop(connection)
         return data
 
-    def _complain(self, text: str, link: socket.socket | None) -> None:
+    def _complain(self, text: str, connection: socket.socket | None) -> None:
         self.complaints.append(text)
-        if link is None:  # it was closed meanwhile
+        if connection is None:  # already closed
             return
         for device in self._devices.values():
             for direction in device.directions:
-                if link is direction.settings and direction.samples is not None:
+                if connection is direction.control and direction.samples is not None:
                     self._drop(direction.samples)
-        self._drop(link)
+        self._drop(connection)
 
-    def _drop(self, link: socket.socket) -> None:
-        if link in self._selector.get_map():
-            self._selector.unregister(link)
-        link.close()
-        self._strangers.pop(link, None)
+    def _drop(self, connection: socket.socket) -> None:
+        if connection in self._selector.get_map():
+            self._selector.unregister(connection)
+        connection.close()
+        self._strangers.pop(connection, None)
         for device in self._devices.values():
             for direction in device.directions:
-                if direction.samples is link:
+                if direction.samples is connection:
                     direction.samples, direction.unsent = None, b""
-                elif direction.settings is link:
-                    # what was set stays: a driver may open, send and close before
-                    # anything was read here
-                    direction.settings = None
+                elif direction.control is connection:
+                    # keep what was set: a driver may open, send and close before
+                    # anything is read here
+                    direction.control = None
 
     def _close_sockets(self) -> None:
-        links = [
-            link
+        connections = [
+            connection
             for device in self._devices.values()
             for direction in device.directions
-            for link in (direction.settings, direction.samples)
-            if link is not None
+            for connection in (direction.control, direction.samples)
+            if connection is not None
         ]
-        for link in (
-            *links,
+        for connection in (
+            *connections,
             *self._strangers,
             *(device.listener for device in self._devices.values()),
             self._wake,
             self._waker,
         ):
-            link.close()
+            connection.close()
         self._selector.close()

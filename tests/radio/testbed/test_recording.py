@@ -1,6 +1,4 @@
-"""Recordings are SigMF by the judgement of sigmf's own validator, and hold what was
-heard.
-"""
+"""Recordings pass sigmf's own validator, and hold what was heard."""
 
 import json
 import shutil
@@ -13,10 +11,10 @@ import pytest
 
 import ironarm as ia
 from ironarm.cli import main
-from ironarm.radio.signal.bursts import bursts
 from ironarm.radio.signal.medium import CENTRES_HZ, channelise
 from ironarm.radio.signal.receiver import Receiver
-from ironarm.radio.signal.recording import record
+from ironarm.radio.testbed.recording import record
+from ironarm.radio.testbed.wideband_rounds import wideband_rounds
 
 sigmf = pytest.importorskip("sigmf")
 
@@ -39,8 +37,9 @@ def validate(meta):
 
 @pytest.mark.parametrize("form", ["ci16_le", "cf32_le"])
 def test_a_recording_is_valid_and_reads_back(tmp_path, form, capsys):
-    """Every packet is where its annotation says: the receiver finds its round there,
-    in the annotated channel; jammed packets read as low as they are said to.
+    """The receiver finds every packet where its annotation says.
+
+    Jammed packets read as low as they should.
     """
     assert (
         command(
@@ -52,7 +51,7 @@ def test_a_recording_is_valid_and_reads_back(tmp_path, form, capsys):
     done = validate(meta)
     assert done.returncode == 0, done.stderr
     found = sigmf.fromfile(str(meta))
-    heard = list(bursts(BANDIT, JAMMER, POLICY, rounds=8, seed=3))
+    heard = list(wideband_rounds(BANDIT, JAMMER, POLICY, rounds=8, seed=3))
     samples = np.concatenate([burst.samples for burst in heard])
     scale = found.get_global_info()["ironarm:full_scale"]
     assert np.max(np.abs(found.read_samples() * scale - samples)) < (
@@ -87,7 +86,7 @@ def test_a_recording_is_valid_and_reads_back(tmp_path, form, capsys):
 
 def test_the_validator_notices_changed_samples(tmp_path):
     """So it did look at them."""
-    meta, _ = record(bursts(BANDIT, JAMMER, POLICY, rounds=1), BANDIT, tmp_path / "one")
+    meta, _ = record(wideband_rounds(BANDIT, JAMMER, POLICY, rounds=1), BANDIT, tmp_path / "one")
     data = tmp_path / "one.sigmf-data"
     data.write_bytes(data.read_bytes()[:-4] + b"abcd")
     assert validate(meta).returncode != 0
@@ -95,11 +94,11 @@ def test_the_validator_notices_changed_samples(tmp_path):
 
 def test_a_recording_is_there_whole_or_not_at_all(tmp_path):
     """An exception in the middle leaves what was there, and nothing half-written."""
-    record(bursts(BANDIT, JAMMER, POLICY, rounds=2), BANDIT, tmp_path / "r")
+    record(wideband_rounds(BANDIT, JAMMER, POLICY, rounds=2), BANDIT, tmp_path / "r")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
     def broken():
-        yield from bursts(BANDIT, JAMMER, POLICY, rounds=3, seed=9)
+        yield from wideband_rounds(BANDIT, JAMMER, POLICY, rounds=3, seed=9)
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -110,7 +109,9 @@ def test_a_recording_is_there_whole_or_not_at_all(tmp_path):
 def test_loud_jamming_is_not_clipped(tmp_path):
     """Full scale follows the jammer's power."""
     bandit = ia.RadioBandit(jammed=(0, 0, 0, 0, 0))
-    meta, _ = record(bursts(bandit, ia.Jammer(0.99), POLICY, rounds=3), bandit, tmp_path / "loud")
+    meta, _ = record(
+        wideband_rounds(bandit, ia.Jammer(0.99), POLICY, rounds=3), bandit, tmp_path / "loud"
+    )
     stored = np.fromfile(tmp_path / "loud.sigmf-data", "<i2")
     assert 2000 < np.abs(stored).max() < 32767
     assert json.loads(meta.read_text())["global"]["ironarm:jammed_db"] == [0] * 5

@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import radio_jammer
+from . import jammer_options
 
 RHO = 0.3
+HELP = "write rounds as a SigMF recording of all five channels"
+EXAMPLES = (
+    "record --out recordings --rounds 20             what is heard of all five channels, as SigMF",
+    "record --out recordings --name best --jammer best --rho 0.5 --format cf32_le",
+)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -25,9 +30,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--policy",
         default="EpsilonGreedy(c=10)",
         metavar="POLICY",
-        help="who chooses the channels (default: EpsilonGreedy(c=10))",
+        help="the policy that chooses the channels (default: EpsilonGreedy(c=10))",
     )
-    radio_jammer.add(parser, rho=RHO)
+    jammer_options.add(parser, rho=RHO)
     parser.add_argument(
         "--seed",
         type=int,
@@ -52,25 +57,25 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Play the rounds and write them."""
-    from ..notation import policy_from_text
-    from ..radio.bandit import RadioBandit
-    from ..radio.signal.bursts import bursts
-    from ..radio.signal.recording import record
-    from ..radio.testbed.jamming import strategy_of
-    from ..radio.testbed.settings import Settings
-    from ..toml_fields import file_name
-    from ..validation import whole
+    from ...notation import policy_from_text
+    from ...radio.bandit import RadioBandit
+    from ...radio.testbed.config import RadioConfig
+    from ...radio.testbed.jamming import strategy_of, uses_rho
+    from ...radio.testbed.recording import record
+    from ...radio.testbed.wideband_rounds import wideband_rounds
+    from ...toml_fields import file_name
+    from ...validation import whole
 
-    settings = Settings.of({"jammer": {"rho": RHO, **radio_jammer.changes(options)}})
-    radio_jammer.check_rho(options, settings.jammer)
-    bandit, strategy = RadioBandit(), strategy_of(settings)
+    config = RadioConfig.of({"jammer": {"rho": RHO, **jammer_options.changes(options)}})
+    jammer_options.check_rho(options, config.jammer)
+    bandit, strategy = RadioBandit(), strategy_of(config)
     policy, seed = (
         policy_from_text(
-            options.policy, **({"rho": settings.jammer.rho} if settings.jammer.has_rho else {})
+            options.policy, **({"rho": config.jammer.rho} if uses_rho(config.jammer) else {})
         ),
         whole("seed", options.seed),
     )
-    heard = bursts(
+    heard = wideband_rounds(
         bandit,
         strategy,
         policy,
@@ -80,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     )
     words = (
         f"{options.rounds} rounds of {options.policy}, jammer "
-        f"{radio_jammer.words(settings.jammer)}, seed {seed}; simulated"
+        f"{jammer_options.words(config.jammer)}, seed {seed}; simulated"
     )
     meta, annotations = record(
         heard,

@@ -1,9 +1,10 @@
-"""Recordings in SigMF, the format that tools for radio signals share: samples in one
-file, and in another, as JSON, what they are.
+"""Recordings in SigMF, the format that tools for radio signals share.
 
-Each round is a *capture*, a piece of the recording that says when it was heard:
-`core:global_index` counts samples from the first round on, at two seconds a round, so
-the idle time that is left out is not forgotten. Each packet and each jamming burst is
+One file has the samples, another describes them in JSON.
+
+Each round is a *capture*, a piece of the recording with its time: `core:global_index`
+counts samples from the first round on, at two seconds a round, including the idle time
+that is left out. Each packet and each jamming burst is
 an *annotation* with its edges in frequency and, as fields of our own, round, channel
 and SINR.
 """
@@ -24,37 +25,39 @@ from ...errors import BadFile, missing_extra
 from ...files import whole_file, write_whole
 from ...validation import choice
 from ..bandit import RadioBandit
-from .bursts import ROUND_SECONDS, Burst
-from .medium import (
+from ..signal.medium import (
     CENTRES_HZ,
     MIDDLE_HZ,
     WIDE_RATE,
     WIDE_SPS,
     WIDTH_HZ,
 )
+from .wideband_rounds import ROUND_SECONDS, WidebandRound
 
 FORMATS = ("ci16_le", "cf32_le")
 EXTENSION = {"name": "ironarm", "version": "1.0.0", "optional": True}
 HEADROOM = 8.0
-"""Full scale of 16-bit samples over the root mean square of the loudest burst:
-Gaussian noise is beyond it less often than once in 1e14 samples.
+"""Full scale of 16-bit samples, over the root mean square of the loudest round.
+
+Gaussian noise exceeds it less than once in 1e14 samples.
 """
 
 
 def record(
-    bursts: Iterable[Burst],
+    heard: Iterable[WidebandRound],
     bandit: RadioBandit,
     out: str | Path,
     *,
     form: str = "ci16_le",
     description: str = "",
 ) -> tuple[Path, int]:
-    """Write what was heard as a SigMF recording, whole or not at all; return the
-    metadata's path and the number of annotations.
+    """Write rounds as a SigMF recording, whole or not at all.
+
+    Returns the path of the metadata and the number of annotations.
 
     Parameters
     ----------
-    bursts : what is heard, round by round; it is written as it comes, so it need not
+    heard : what is heard, round by round; it is written as it comes, so it need not
         fit in memory.
     bandit : the channels it was heard on.
     out : the recording's name without an ending, for example recordings/first:
@@ -76,24 +79,24 @@ def record(
             f"the folder {out.parent} cannot be made: {error.strerror}. Choose another one."
         ) from None
     with whole_file(data) as file:
-        for burst in bursts:
-            written = encode(burst.samples, form, scale)
+        for one in heard:
+            written = encode(one.samples, form, scale)
             file.write(written)
             digest.update(written)
-            when = round((burst.round - 1) * ROUND_SECONDS * WIDE_RATE)
+            when = round((one.round - 1) * ROUND_SECONDS * WIDE_RATE)
             captures.append(
                 {
                     "core:sample_start": position,
                     "core:global_index": when,
                     "core:frequency": MIDDLE_HZ,
-                    "ironarm:round": burst.round,
+                    "ironarm:round": one.round,
                 }
             )
             annotations += [
                 {**annotation, "core:sample_start": annotation["core:sample_start"] + position}
-                for annotation in annotations_of(burst)
+                for annotation in annotations_of(one)
             ]
-            position += len(burst.samples)
+            position += len(one.samples)
         everything = {
             "global": {
                 "core:version": sigmf.__specification__,
@@ -114,49 +117,47 @@ def record(
             ),
         }
         sigmf.SigMFFile(metadata=json.loads(json.dumps(everything))).validate()
-        meta.unlink(missing_ok=True)  # metadata of an old recording must never describe new samples
+        meta.unlink(missing_ok=True)  # old metadata must never describe new samples
     write_whole(meta, (json.dumps(everything, indent=2) + "\n").encode())
     return meta, len(annotations)
 
 
-def annotations_of(burst: Burst) -> list[dict[str, Any]]:
-    """Return the annotations of one round, counted from the beginning of its burst."""
-    centre = CENTRES_HZ[burst.channel]
+def annotations_of(one: WidebandRound) -> list[dict[str, Any]]:
+    """Return the annotations of one round, counted from the beginning of its one."""
+    centre = CENTRES_HZ[one.channel]
     where = {
         "core:freq_lower_edge": centre - WIDTH_HZ / 2,
         "core:freq_upper_edge": centre + WIDTH_HZ / 2,
-        "ironarm:round": burst.round,
-        "ironarm:channel": burst.channel,
+        "ironarm:round": one.round,
+        "ironarm:channel": one.channel,
     }
-    heard = f"{burst.report.sinr_db:.1f} dB" if burst.report.detected else "missed"
+    outcome = f"{one.report.sinr_db:.1f} dB" if one.report.detected else "missed"
     packet = {
         "core:label": "packet",
-        "core:comment": f"round {burst.round}, channel {burst.channel}: {heard}",
-        "ironarm:sinr_db": round(burst.report.sinr_db, 3),
+        "core:comment": f"round {one.round}, channel {one.channel}: {outcome}",
+        "ironarm:sinr_db": round(one.report.sinr_db, 3),
     }
     found = [
         {
-            "core:sample_start": burst.packet[0],
-            "core:sample_count": burst.packet[1],
+            "core:sample_start": one.packet[0],
+            "core:sample_count": one.packet[1],
             **packet,
             **where,
         }
     ]
-    if burst.jam:
+    if one.jam:
         jam = {
             "core:label": "jamming",
-            "core:comment": f"round {burst.round}, channel {burst.channel}",
+            "core:comment": f"round {one.round}, channel {one.channel}",
         }
         found.append(
-            {"core:sample_start": burst.jam[0], "core:sample_count": burst.jam[1], **jam, **where}
+            {"core:sample_start": one.jam[0], "core:sample_count": one.jam[1], **jam, **where}
         )
     return found
 
 
 def full_scale(bandit: RadioBandit) -> float:
-    """Return the amplitude that the largest 16-bit number stands for, the same for
-    the whole recording.
-    """
+    """Return the amplitude of the largest 16-bit number, for the whole recording."""
     # at four standard deviations of its wander
     packet = 10 ** (0.4 * float(bandit.wander_db.max())) / WIDE_SPS
     noise = float((bandit.n0 + bandit.jam).max()) * WIDTH_HZ / WIDE_RATE

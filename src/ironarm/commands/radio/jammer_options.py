@@ -1,16 +1,14 @@
-"""The jammer on the command line: `--jammer` and `--rho`, the same for `ironarm
-radio run` and `record`.
-"""
+"""The jammer on the command line: `--jammer` and `--rho`."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidInput
+from ...errors import InvalidInput
 
 if TYPE_CHECKING:
-    from ..radio.testbed.settings import JammerSettings
+    from ...radio.testbed.config import JammerConfig
 
 
 def add(parser: argparse.ArgumentParser, rho: float) -> None:
@@ -25,14 +23,15 @@ def add(parser: argparse.ArgumentParser, rho: float) -> None:
         metavar="STRATEGY",
         help=(
             "any, best (only packets in the best channel), a probability for each of the five "
-            "channels as 0.1,0,0,0,0, or trace:FILE, a line for each round (default: any)"
+            "channels as 0.1,0,0,0,0, or trace:FILE, a line for each round (default: any); "
+            "docs/radio.md lists all"
         ),
     )
 
 
 def changes(options: argparse.Namespace) -> dict[str, Any]:
     """Return what the options say, as the configuration's table [jammer] has it."""
-    from ..notation import numbers_from_text
+    from ...notation import numbers_from_text
 
     said: dict[str, Any] = {} if options.rho is None else {"rho": options.rho}
     if options.jammer is not None:
@@ -41,21 +40,25 @@ def changes(options: argparse.Namespace) -> dict[str, Any]:
     return said
 
 
-def check_rho(options: argparse.Namespace, jammer: JammerSettings) -> None:
+def check_rho(options: argparse.Namespace, jammer: JammerConfig) -> None:
     """Refuse a rho that would have no effect."""
-    if options.rho is not None and not jammer.has_rho:
+    from ...radio.testbed.jamming import uses_rho
+
+    if options.rho is not None and not uses_rho(jammer):
         raise InvalidInput(
             f"--rho has no effect beside the jammer {words(jammer)}, which says itself what is "
             "jammed; leave it out, or use --jammer any or best."
         )
 
 
-def words(jammer: JammerSettings) -> str:
+def words(jammer: JammerConfig) -> str:
     """Return a jammer in words, with rho only where it has an effect."""
+    from ...radio.testbed.jamming import uses_rho
+
     if not isinstance(jammer.strategy, str):
         return ",".join(f"{probability:g}" for probability in jammer.strategy)
     return (
         f"{jammer.strategy!r} with rho = {jammer.rho:g}"
-        if jammer.has_rho
+        if uses_rho(jammer)
         else repr(jammer.strategy)
     )

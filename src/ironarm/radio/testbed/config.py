@@ -1,52 +1,7 @@
-"""The testbed's configuration: a small TOML file, read as data, checked before anything
-runs.
+"""The testbed's configuration: a TOML file, checked before anything runs.
 
-Everything may be left out; what is shown here are the defaults:
-
-    rounds = 2000
-    seed = 1
-    round_seconds = 0.0                 # how long a round lasts at least
-    # calibration = "FILE"              # noise levels of `ironarm radio calibrate`; without it they are computed from the paths
-
-    [channels]                          # mean SINRs in dB
-    base_mhz = 1200.0                   # centre of the first; the others follow every 0.5 MHz
-    means = [41, 37, 35, 31, 28]        # clean; the regret is computed from them
-    jammed = [10, 8.75, 7.5, 6.25, 5]
-    spread = 1.0                        # standard deviation of the clean SINR
-    missed = -20.0                      # reward of a packet that is not found
-
-    [paths]                             # power gains to the receiver in dB, for each channel
-    transmitter = [-40, -42, -41, -43, -40]
-    noise = [-30, -35, -33, -31, -30]
-    jammer = [-38, -38, -39, -41, -40]
-    floor = 1e-9                        # the receiver's own noise
-
-    [agent]
-    policy = "MedEUCB(block=200)"
-
-    [jammer]
-    strategy = "any"                    # "best", a list with a probability for each channel, or "trace:FILE"
-    rho = 0.125                         # only for "any" and "best"
-
-    [ack]
-    timeout_seconds = 0.5
-    retries = 3
-    loss = 0.0                          # probability that an ACK is lost, in one process
-
-    [processes]
-    host = "127.0.0.1"
-    port = 5730                         # of the medium; `ironarm radio run --processes` finds a free one for 0, and if none is named
-    ack_port = 5731                     # of the transmitter
-    heartbeat_seconds = 0.2
-    lost_seconds = 2.0                  # a node that is silent for so long is lost
-    return_seconds = 30.0               # the run waits so long for it
-    start_seconds = 120.0               # and so long for all nodes at the beginning
-    noise_node = true                   # whether the noise source is a process of its own
-
-    [hardware]                          # only for real radios; nothing is transmitted without it
-    bands_mhz = [[1199.5, 1202.5]]
-    max_gain_db = 30
-    setup = "conducted"
+docs/radio.md lists all tables and keys with their defaults, and a test compares that
+list with the classes here.
 """
 
 from __future__ import annotations
@@ -54,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import tomllib
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -64,25 +18,13 @@ import numpy as np
 from ...errors import BadFile, InvalidInput
 from ...notation import policy_from_text
 from ...policies import Policy
-from ...validation import did_you_mean, number, whole
+from ...validation import number, whole
 from ..signal.medium import CENTRES_HZ, Medium
 from ..signal.receiver import Receiver
 from ..signal.sinr_law import estimator_bias, estimator_spread
 from ..signal.waveform import STANDARD
+from .hardware_table import CHANNELS, check_hardware, check_keys
 
-CHANNELS = len(CENTRES_HZ)
-HARDWARE_KEYS = (
-    "bands_mhz",
-    "max_gain_db",
-    "setup",
-    "frequency_translation_hz",
-    "digital_gain",
-    "listen_seconds",
-    "jam_seconds",
-    "devices",
-    "gains_db",
-)
-DEVICE_ROLES = ("tx", "rx", "jammer", "noise")
 T = TypeVar("T")
 
 
@@ -113,8 +55,9 @@ class Channels:
 
 @dataclass(frozen=True)
 class Paths:
-    """Power gains from each emitter to the receiver, in dB for each channel, and the
-    receiver's own noise.
+    """Power gains from each emitter to the receiver, and the receiver's own noise.
+
+    Gains are in dB, one for each channel.
     """
 
     transmitter: tuple[float, ...] = (-40.0, -42.0, -41.0, -43.0, -40.0)
@@ -128,7 +71,7 @@ class Paths:
 
 
 @dataclass(frozen=True)
-class AgentSettings:
+class AgentConfig:
     """The policy, as on the command line."""
 
     policy: str = "MedEUCB(block=200)"
@@ -142,7 +85,7 @@ class AgentSettings:
 
 
 @dataclass(frozen=True)
-class JammerSettings:
+class JammerConfig:
     """Which packets are jammed; `jamming.strategy_of` reads it."""
 
     strategy: str | tuple[float, ...] = "any"
@@ -153,19 +96,10 @@ class JammerSettings:
         if not isinstance(self.strategy, str):
             _tuples(self, "strategy", each="probability", at_least=0, at_most=1)
 
-    @property
-    def has_rho(self) -> bool:
-        """Whether rho has an effect: a trace and a list with a probability for each
-        channel say themselves what is jammed.
-        """
-        return isinstance(self.strategy, str) and not self.strategy.startswith("trace:")
-
 
 @dataclass(frozen=True)
-class AckSettings:
-    """How long an ACK is waited for and how often it is sent again, before the round
-    is repeated.
-    """
+class AckConfig:
+    """How long to wait for an ACK, and how often to ask before a round repeats."""
 
     timeout_seconds: float = 0.5
     retries: int = 3
@@ -178,7 +112,7 @@ class AckSettings:
 
 
 @dataclass(frozen=True)
-class ProcessSettings:
+class ProcessConfig:
     """Where the processes meet, and when one counts as lost."""
 
     host: str = "127.0.0.1"
@@ -204,18 +138,18 @@ class ProcessSettings:
 
 
 @dataclass(frozen=True)
-class Settings:
+class RadioConfig:
     """All of the configuration.
 
     Examples
     --------
-    >>> settings = Settings.of({"rounds": 100, "jammer": {"rho": 0.3}})
-    >>> settings.rounds, settings.jammer.rho, settings.agent.policy
+    >>> config = RadioConfig.of({"rounds": 100, "jammer": {"rho": 0.3}})
+    >>> config.rounds, config.jammer.rho, config.agent.policy
     (100, 0.3, 'MedEUCB(block=200)')
-    >>> Settings.of({"jammer": {"roh": 0.3}})
+    >>> RadioConfig.of({"jammer": {"roh": 0.3}})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ironarm.errors.InvalidInput: unknown key 'roh' in [jammer]; expected one of strategy, rho. Did you mean 'rho'?
+    ironarm.errors.InvalidInput: unknown key 'roh' in [jammer]; ...
     """
 
     rounds: int = 2000
@@ -223,10 +157,10 @@ class Settings:
     round_seconds: float = 0.0
     channels: Channels = field(default_factory=Channels)
     paths: Paths = field(default_factory=Paths)
-    agent: AgentSettings = field(default_factory=AgentSettings)
-    jammer: JammerSettings = field(default_factory=JammerSettings)
-    ack: AckSettings = field(default_factory=AckSettings)
-    processes: ProcessSettings = field(default_factory=ProcessSettings)
+    agent: AgentConfig = field(default_factory=AgentConfig)
+    jammer: JammerConfig = field(default_factory=JammerConfig)
+    ack: AckConfig = field(default_factory=AckConfig)
+    processes: ProcessConfig = field(default_factory=ProcessConfig)
     hardware: dict[str, Any] | None = None
     calibration: str | None = None
     """A calibration file, whose noise levels are used instead of computed ones."""
@@ -235,20 +169,20 @@ class Settings:
         whole("rounds", self.rounds, at_least=1, below=2**32)
         whole("seed", self.seed, below=2**63)
         number("round_seconds", self.round_seconds, at_least=0, at_most=1e6)
-        self.policy.constants(CHANNELS, self.rounds)  # refuses what does not fit
+        self.policy.constants(CHANNELS, self.rounds)  # raises if the policy does not fit
         if self.hardware is not None:
-            _check_hardware(self.hardware)
+            check_hardware(self.hardware)
 
     @classmethod
-    def of(cls, data: dict[str, Any]) -> Settings:
-        """Return the settings that a file's content describes."""
+    def of(cls, data: dict[str, Any]) -> RadioConfig:
+        """Return the config that a file's content describes."""
         tables = {
             "channels": Channels,
             "paths": Paths,
-            "agent": AgentSettings,
-            "jammer": JammerSettings,
-            "ack": AckSettings,
-            "processes": ProcessSettings,
+            "agent": AgentConfig,
+            "jammer": JammerConfig,
+            "ack": AckConfig,
+            "processes": ProcessConfig,
         }
         return _made(
             cls,
@@ -265,10 +199,11 @@ class Settings:
         path: str | Path | None,
         changes: dict[str, Any] | None = None,
         otherwise: dict[str, Any] | None = None,
-    ) -> Settings:
-        """Return the settings of a file (TOML, or JSON if its name ends so), with
-        changes on top: numbers by name, tables key by key. `otherwise` holds where
-        neither speaks.
+    ) -> RadioConfig:
+        """Return the configuration of a file (TOML, or JSON by its name).
+
+        `changes` replaces what the file says, and `otherwise` holds where neither
+        speaks: numbers by name, tables key by key.
         """
         data = _merged(
             _merged(otherwise or {}, {} if path is None else _content(Path(path))), changes or {}
@@ -281,7 +216,7 @@ class Settings:
             raise InvalidInput(f"{path}: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain data, which `of` reads."""
+        """Return the config as plain data, which `of` reads."""
         return {key: value for key, value in asdict(self).items() if value is not None}
 
     def check_for_processes(self) -> None:
@@ -305,10 +240,8 @@ class Settings:
         """
         return tuple(self.channels.base_mhz * 1e6 + centre - CENTRES_HZ[0] for centre in CENTRES_HZ)
 
-    def bench(self) -> Medium:
-        """Return the medium before it is calibrated: paths and floor, the noise
-        source off.
-        """
+    def uncalibrated_medium(self) -> Medium:
+        """Return the medium before calibration: paths and floor, noise source off."""
         gains = {
             "transmitter": self.paths.transmitter,
             "noise": self.paths.noise,
@@ -317,15 +250,16 @@ class Settings:
         return Medium([0.0] * CHANNELS, self.paths.floor, gains, 0.0, self.seed)
 
     def medium(self) -> Medium:
-        """Return the medium with the noise levels that put the channels at their
-        means: those of the calibration file, or else computed from the paths.
+        """Return the medium with the noise levels that put the channels at their means.
+
+        They come from the calibration file if there is one, else from the paths.
         """
-        bench = self.bench()
-        levels, wander_db = self._calibrated() if self.calibration else self._computed(bench)
-        return Medium(levels, bench.floor, bench.gains_db, wander_db, self.seed)
+        medium = self.uncalibrated_medium()
+        levels, wander_db = self._calibrated() if self.calibration else self._computed(medium)
+        return Medium(levels, medium.floor, medium.gains_db, wander_db, self.seed)
 
     def _calibrated(self) -> tuple[tuple[float, ...], float]:
-        # it brings the compiler along, which most nodes do not need
+        # imported here because it loads Numba, which most nodes don't need
         from .calibrate import Calibration
 
         found = Calibration.load(str(self.calibration))
@@ -349,15 +283,15 @@ class Settings:
             )
         return found.levels, found.wander_db
 
-    def _computed(self, bench: Medium) -> tuple[tuple[float, ...], float]:
+    def _computed(self, medium: Medium) -> tuple[tuple[float, ...], float]:
         known = STANDARD.known_count
         levels = []
         for channel, mean in enumerate(self.channels.means):
             level = (
-                _noise(mean) * bench.gain("transmitter", channel) ** 2 - bench.floor
-            ) / bench.gain("noise", channel) ** 2
+                _noise(mean) * medium.gain("transmitter", channel) ** 2 - medium.floor
+            ) / medium.gain("noise", channel) ** 2
             if level < 0:
-                reach = -10 * math.log10(bench.floor / bench.gain("transmitter", channel) ** 2)
+                reach = -10 * math.log10(medium.floor / medium.gain("transmitter", channel) ** 2)
                 raise InvalidInput(
                     f"channel {channel} cannot reach {mean:g} dB: without the noise source it has "
                     f"{reach:.1f} dB. Raise its transmitter gain in [paths], or lower the mean."
@@ -367,20 +301,16 @@ class Settings:
         return tuple(levels), math.sqrt(max(self.channels.spread**2 - float(np.mean(own)), 0.0))
 
     def jam_power_db(self, channel: int) -> float:
-        """Return the power at which the jammer transmits in a channel, so that a
-        jammed packet has that channel's jammed mean.
-        """
-        bench = self.bench()
+        """Return the jammer's power in a channel that gives its jammed mean."""
+        medium = self.uncalibrated_medium()
         wanted = (
             _noise(self.channels.jammed[channel]) - _noise(self.channels.means[channel])
-        ) * bench.gain("transmitter", channel) ** 2
-        return 10 * math.log10(max(wanted, 1e-30) / bench.gain("jammer", channel) ** 2)
+        ) * medium.gain("transmitter", channel) ** 2
+        return 10 * math.log10(max(wanted, 1e-30) / medium.gain("jammer", channel) ** 2)
 
 
 def _noise(mean: float) -> float:
-    """Return the noise over the packet's power at which the measured SINR has that
-    mean.
-    """
+    """Return the noise, over the packet's power, at which the SINR has that mean."""
     return float(10 ** (-(mean - estimator_bias(STANDARD.known_count)) / 10))
 
 
@@ -403,8 +333,9 @@ def _content(path: Path) -> dict[str, Any]:
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Return two configurations as one, tables key by key; where both say something,
-    the one above holds.
+    """Return two configurations as one, tables key by key.
+
+    Where both have a value, the one above holds.
     """
     merged = dict(below)
     for key, value in above.items():
@@ -418,70 +349,30 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
 
 def _made(kind: type[T], where: str, table: Any) -> T:
     """Return a table's content as its class, or say which key is unknown."""
-    _check_keys(where, table, [entry.name for entry in fields(kind)])  # type: ignore[arg-type]
+    check_keys(where, table, [entry.name for entry in fields(kind)])  # type: ignore[arg-type]
     return kind(**table)
 
 
-def _check_hardware(table: Any) -> None:
-    """Check the names in `[hardware]`, its times and its gains;
-    `backends/hardware.py` and `safety.py` check what a node may do when its device
-    is opened.
-    """
-    _check_keys("[hardware]", table, HARDWARE_KEYS)
-    for name in ("listen_seconds", "jam_seconds"):
-        if name in table:
-            number(f"{name} in [hardware]", table[name], above=0, at_most=60)
-    gains = table.get("gains_db", {})
-    _check_keys("[hardware.gains_db]", gains, DEVICE_ROLES)
-    for role, gain in gains.items():
-        of_channels = role == "jammer" and isinstance(gain, list | tuple)
-        if of_channels and len(gain) != CHANNELS:
-            raise InvalidInput(
-                "the jammer's gains in [hardware.gains_db] must be one number, or one for each "
-                f"of the {CHANNELS} channels, got {list(gain)!r}."
-            )
-        for one in gain if of_channels else [gain]:
-            number(f"the gain of {role} in [hardware.gains_db]", one)
-    devices = table.get("devices", {})
-    for role, device in devices.items() if isinstance(devices, dict) else ():
-        if not isinstance(device, str) or not device.strip():
-            raise InvalidInput(
-                f"the device of {role} in [hardware.devices] must be text such as "
-                f"'driver=uhd,serial=30F4A7B', got {device!r}; `ironarm radio probe` lists "
-                "devices."
-            )
-
-
-def _check_keys(where: str, table: Any, known: Sequence[str]) -> None:
-    if not isinstance(table, dict):
-        raise InvalidInput(f"{where} must be a table of names and values, got {table!r}.")
-    for key in table:
-        if key not in known:
-            raise InvalidInput(
-                f"unknown key {key!r} in {where}; expected one of "
-                f"{', '.join(known)}.{did_you_mean(key, known)}"
-            )
-
-
 def _tuples(
-    settings: Any,
+    config: Any,
     *names: str,
     each: str = "number",
     at_least: float = -math.inf,
     at_most: float = math.inf,
 ) -> None:
-    """Check that each of these settings has a number within the bounds for each
-    channel, and keep it as a tuple.
+    """Check that each setting has one number within the bounds for each channel.
+
+    The numbers are kept as a tuple.
     """
     for name in names:
-        values = getattr(settings, name)
+        values = getattr(config, name)
         if not isinstance(values, list | tuple) or len(values) != CHANNELS:
             raise InvalidInput(
                 f"{name} must be a list with one {each} for each of the {CHANNELS} channels, got "
                 f"{values!r}."
             )
         object.__setattr__(
-            settings,
+            config,
             name,
             tuple(
                 number(f"a value of {name}", value, at_least=at_least, at_most=at_most)

@@ -1,8 +1,8 @@
-"""Rounds of the testbed as the wideband view hears them: a policy chooses a channel, a
-packet is sent, maybe jammed, received, and its SINR is the policy's reward.
+"""Rounds of the testbed in the wideband view, for recordings and figures.
 
-For recordings and pictures; whole studies go through the compiled chain of `link.py`,
-which renders one channel only.
+A policy chooses a channel. A packet is sent, maybe jammed, and received, and its SINR
+is the policy's reward. Studies go through `signal/compiled_chain.py` instead, which
+renders one channel only.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from ...attacks import Attack
 from ...policies import Policy
 from ...validation import number, whole
 from ..bandit import RadioBandit
-from ..testbed.jamming import PerChannel, Strategy
-from .medium import (
+from ..signal.medium import (
     SYMBOL_RATE,
     WIDE_SPS,
     Emission,
@@ -29,21 +28,24 @@ from .medium import (
     channelise,
     window_symbols,
 )
-from .randomness import key, uniform
-from .receiver import PacketReport, Receiver
-from .waveform import HALF_SPAN
+from ..signal.randomness import key, uniform
+from ..signal.receiver import PacketReport, Receiver
+from ..signal.waveform import HALF_SPAN
+from .jamming import PerChannel, Strategy
 
 ROUND_SECONDS = 2.0
 """The paper's time between packets."""
 
 FLOOR_DB = 10.0
-"""The receiver's own noise lies so far below the quietest channel; it is all there
-is outside of the channels.
+"""How far the receiver's own noise lies below the quietest channel.
+
+Outside the channels there is nothing else.
 """
 
 JAM_PACKETS = 2.0
-"""How many packets long a jamming burst is: it begins before the packet and ends
-after it, as in the paper's spectrogram.
+"""Length of a jamming burst, in packets.
+
+It begins before the packet and ends after it, as in the paper's spectrogram.
 """
 
 COIN = 77
@@ -51,9 +53,8 @@ COIN = 77
 
 
 @dataclass(frozen=True)
-class Burst:
-    """What is heard around one packet, at 5 MS/s; the idle time between packets is left
-    out.
+class WidebandRound:
+    """What is heard around one packet at 5 MS/s, without the idle time between packets.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class Burst:
     samples : complex samples.
     packet : first sample and number of samples of the packet.
     jam : the same of the jamming; None if there is none.
-    report : what the receiver says of the packet.
+    report : the receiver's report on the packet.
     """
 
     round: int
@@ -98,7 +99,7 @@ def jam_of(bandit: RadioBandit, channel: int, symbols: int, start: float) -> Emi
     )
 
 
-def bursts(
+def wideband_rounds(
     bandit: RadioBandit,
     attack: Attack | Strategy,
     policy: Policy,
@@ -106,15 +107,15 @@ def bursts(
     rounds: int,
     seed: int = 0,
     milliseconds: float = 4.0,
-) -> Iterator[Burst]:
+) -> Iterator[WidebandRound]:
     """Play rounds one after another, and yield what is heard in each.
 
     Parameters
     ----------
     bandit : the channels; its tier does not matter. It must have five channels.
     attack : a `Jammer`, or a strategy of `jamming`, for which the first round is round
-        0: they decide who is jammed; other attacks do not change the signal.
-    policy : who chooses the channels.
+        0. Other attacks do not change the signal.
+    policy : chooses the channels.
     rounds : how many.
     seed : of everything; the same seed gives the same samples.
     milliseconds : how much of each round is heard, the packet in its middle; a packet
@@ -124,13 +125,13 @@ def bursts(
     --------
     >>> import ironarm as ia
     >>> heard = list(
-    ...     bursts(ia.RadioBandit(), ia.Jammer(0.3), ia.UCB(), rounds=5, seed=4)
+    ...     wideband_rounds(
+    ...         ia.RadioBandit(), ia.Jammer(0.3), ia.UCB(), rounds=5, seed=4
+    ...     )
     ... )
-    >>> [burst.channel for burst in heard], len(heard[0].samples) / 5e6
+    >>> [one.channel for one in heard], len(heard[0].samples) / 5e6
     ([0, 1, 2, 3, 4], 0.004008)
-    >>> all(
-    ...     burst.report.round == burst.round for burst in heard if not burst.jammed
-    ... )
+    >>> all(one.report.round == one.round for one in heard if not one.jammed)
     True
     """
     rounds = whole("rounds", rounds, at_least=1)
@@ -171,7 +172,7 @@ def bursts(
         agent.update(channel, report.sinr_db)
         first = start + HALF_SPAN + medium.path(0, number_of_round).delay
         place = (round(first * WIDE_SPS), packet * WIDE_SPS)
-        yield Burst(
+        yield WidebandRound(
             number_of_round,
             channel,
             jammed,

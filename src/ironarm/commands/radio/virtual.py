@@ -1,6 +1,4 @@
-"""`ironarm radio virtual`: virtual radios for SoapySDR, on a simulated medium, as a
-process of their own.
-"""
+"""`ironarm radio virtual`: serve virtual radios to SoapySDR, as a process."""
 
 from __future__ import annotations
 
@@ -9,12 +7,15 @@ import json
 import signal
 import threading
 
-from ..errors import InvalidInput
+from ...errors import InvalidInput
 
 MOST_DB = 200.0
 
-HELP = (
-    "serve virtual radios to SoapySDR's Red Pitaya driver, on a simulated medium, until interrupted"
+HELP = "serve virtual radios to SoapySDR, on the simulated medium"
+EXAMPLES = (
+    "virtual                                         four virtual radios on free ports, until "
+    "Ctrl-C",
+    "virtual --devices transmitter,receiver --ports 5741,5742 --sinr 30*5",
 )
 
 
@@ -55,11 +56,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until interrupted or told to end."""
-    from ..notation import numbers_from_text
-    from ..radio.signal.medium import CENTRES_HZ, Medium
-    from ..radio.virtual.radios import VirtualRadio
-    from ..validation import number, whole
+    """Serve until interrupted or terminated."""
+    from ...notation import numbers_from_text
+    from ...radio.signal.medium import CENTRES_HZ, Medium
+    from ...radio.virtual.server import VirtualRadio
+    from ...validation import number, whole
 
     targets = [
         number("a channel's SINR (--sinr)", sinr, at_least=-MOST_DB, at_most=MOST_DB)

@@ -12,26 +12,21 @@ import numpy as np
 from ...engine.machine import compiled
 from ...errors import InvalidInput
 from . import kernels
-from .kernels import (
-    BANK_ROWS,
-    EACH,
-    PAD,
-    Chain,
-    Space,
-)
+from .kernel_parts import BANK_ROWS, EACH, PAD, Tables, Workspace
 from .medium import window_symbols
 from .receiver import Receiver, design, segment_template
 from .waveform import HALF_SPAN, rrc
 
 
 @dataclass(frozen=True)
-class Link:
-    """Packets of one channel from the transmitter to their SINR: the same as
-    `Medium.narrowband` and `Receiver.receive`, a packet with that key, in a fraction of
-    the time.
+class CompiledChain:
+    """Sends packets through one channel and measures them, in compiled code.
+
+    It does what `Medium.narrowband` and `Receiver.receive` do for a packet's key, in a
+    fraction of the time; a test compares the two.
 
     A packet depends on its key, noise, jamming and wander alone, so batches of any size
-    give the same numbers, bit for bit. Threads may share a link.
+    give the same numbers, bit for bit. Threads may share it.
 
     Parameters
     ----------
@@ -41,10 +36,10 @@ class Link:
     --------
     >>> from ironarm.radio.signal.randomness import key
     >>> keys = np.array([key(1, 0, i) for i in range(100)])
-    >>> link = Link()
+    >>> chain = CompiledChain()
     >>> clean, jammed = (
-    ...     link.sinr(keys, n0=10**-4.1),
-    ...     link.sinr(keys, n0=10**-4.1, jam=0.1),
+    ...     chain.sinr(keys, n0=10**-4.1),
+    ...     chain.sinr(keys, n0=10**-4.1, jam=0.1),
     ... )
     >>> round(float(clean.mean()), 1), round(float(jammed.mean()), 1)
     (41.0, 10.0)
@@ -67,8 +62,8 @@ class Link:
         keys : the packets' keys, 64-bit words; `randomness.key(seed, trial, round)`
             gives those of `Medium`.
         n0 : noise for each complex sample; one number, or one for each packet.
-        jam : power of a jammer's noise, likewise.
-        wander_db : standard deviation of the packet's level, likewise.
+        jam : power of a jammer's noise; one number, or one for each packet.
+        wander_db : standard deviation of the packet's level; the same.
         rounds : the numbers in the headers; None for 0.
         """
         keys = np.ascontiguousarray(keys, np.uint64)
@@ -80,32 +75,33 @@ class Link:
             else np.ascontiguousarray(np.asarray(rounds, np.int64) % 2**32)
         )
         out = np.empty(count)
-        compiled(kernels.measure)(self.chain, self.space(), keys, headers, *numbers, out)
+        compiled(kernels.measure)(self.tables, self.workspace(), keys, headers, *numbers, out)
         return out
 
     def receive(self, windows: np.ndarray) -> np.ndarray:
-        """Return the SINR of the packet in each window, a row of samples as
-        `Medium.narrowband` returns them.
+        """Return the SINR of the packet in each window.
+
+        A window is a row of samples, as `Medium.narrowband` returns them.
         """
         windows = np.atleast_2d(windows)
-        if windows.shape[1] != self.chain.width * self.chain.sps:
+        if windows.shape[1] != self.tables.width * self.tables.sps:
             raise InvalidInput(
-                f"each window must have {self.chain.width * self.chain.sps} samples, got "
+                f"each window must have {self.tables.width * self.tables.sps} samples, got "
                 f"{windows.shape[1]}; for other lengths use Receiver.receive."
             )
         re, im = (
             np.ascontiguousarray(part, np.float32).ravel() for part in (windows.real, windows.imag)
         )
         out = np.empty(len(windows))
-        compiled(kernels.measure_windows)(self.chain, self.space(), re, im, out)
+        compiled(kernels.measure_windows)(self.tables, self.workspace(), re, im, out)
         return out
 
     @cached_property
-    def chain(self) -> Chain:
+    def tables(self) -> Tables:
         """The tables that all packets share."""
         format, sps = self.receiver.format, self.receiver.sps
         fit = design(format)
-        return Chain(
+        return Tables(
             sps=sps,
             width=window_symbols(format),
             length=format.length,
@@ -124,9 +120,7 @@ class Link:
 
     @cached_property
     def _sent(self) -> np.ndarray:
-        """A packet's symbols between zeros, the header still empty: real parts, then
-        imaginary parts.
-        """
+        """A packet's symbols between zeros, without a header; real parts first."""
         return _parts(
             np.concatenate(
                 [
@@ -137,19 +131,19 @@ class Link:
             )
         )
 
-    def space(self) -> Space:
+    def workspace(self) -> Workspace:
         """Return memory for one call."""
-        chain = self.chain
+        tables = self.tables
         window, single, sent = (
-            chain.sps * (chain.width + PAD),
-            chain.width + EACH + PAD,
+            tables.sps * (tables.width + PAD),
+            tables.width + EACH + PAD,
             len(self._sent) // 2,
         )
-        sizes = [window, window, sent, sent, *[single] * 6, chain.sps * EACH, EACH, single]
+        sizes = [window, window, sent, sent, *[single] * 6, tables.sps * EACH, EACH, single]
         floats = np.zeros(sum(sizes), np.float32)
         floats[2 * window : 2 * (window + sent)] = self._sent
         ends = list(accumulate(sizes))
-        return Space._make(
+        return Workspace._make(
             [
                 *(floats[end - size : end] for size, end in zip(sizes, ends, strict=True)),
                 np.empty(single, np.int64),
@@ -159,8 +153,9 @@ class Link:
 
 
 def pulse_bank(sps: int) -> np.ndarray:
-    """Return the pulse at delays -1/R, 0, 1/R, ... 1 + 1/R samples (R = BANK_ROWS),
-    each as EACH taps for each phase of the samples.
+    """Return the pulse at delays -1/R, 0, 1/R, ... 1 + 1/R samples (R = BANK_ROWS).
+
+    Each row has EACH taps for each phase of the samples.
     """
     delays = (np.arange(BANK_ROWS + 3) - 1) / BANK_ROWS
     bank = np.zeros((len(delays), sps, EACH), np.float32)

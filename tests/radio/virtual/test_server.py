@@ -1,6 +1,4 @@
-"""The virtual radio speaks the Red Pitaya's protocol; the client here is a plain
-socket, no package is needed.
-"""
+"""The virtual radio speaks the Red Pitaya's protocol, to a plain socket here."""
 
 import contextlib
 import fcntl
@@ -18,14 +16,14 @@ from ironarm.radio.backends.packet_search import listen
 from ironarm.radio.signal.medium import Medium
 from ironarm.radio.signal.receiver import Receiver
 from ironarm.radio.signal.waveform import STANDARD, modulate
-from ironarm.radio.virtual.air import BLOCK, FULL_SCALE, Air
 from ironarm.radio.virtual.device import (
+    RX_CONTROL,
     RX_SAMPLES,
-    RX_SETTINGS,
+    TX_CONTROL,
     TX_SAMPLES,
-    TX_SETTINGS,
 )
-from ironarm.radio.virtual.radios import VirtualRadio
+from ironarm.radio.virtual.server import VirtualRadio
+from ironarm.radio.virtual.streaming_medium import BLOCK, FULL_SCALE, StreamingMedium
 
 TARGETS_DB = (41, 37, 35, 31, 28)
 MEDIUM = Medium(noise=[10 ** (-sinr / 10) for sinr in TARGETS_DB], seed=3)
@@ -70,11 +68,11 @@ class Client:
 
 
 def receiver_client(virtual, frequency_hz=20e6, **more):
-    return Client(virtual, "receiver", (RX_SETTINGS, RX_SAMPLES), frequency_hz, **more)
+    return Client(virtual, "receiver", (RX_CONTROL, RX_SAMPLES), frequency_hz, **more)
 
 
 def sender_client(virtual, device="transmitter", frequency_hz=20e6):
-    return Client(virtual, device, (TX_SETTINGS, TX_SAMPLES), frequency_hz)
+    return Client(virtual, device, (TX_CONTROL, TX_SAMPLES), frequency_hz)
 
 
 class Heard:
@@ -97,10 +95,10 @@ def packet_heard(client, number, samples=100_000):
 
 def expected_stream(blocks, frequency_hz=1200e6):
     """Return what a receiver hears from the clock's beginning on, when nobody sends."""
-    air, heard = Air(MEDIUM, ["transmitter", "jammer", "receiver"]), []
+    stream, heard = StreamingMedium(MEDIUM, ["transmitter", "jammer", "receiver"]), []
     for _ in range(blocks):
-        heard.append(air.hear("receiver", frequency_hz))
-        air.advance()
+        heard.append(stream.hear("receiver", frequency_hz))
+        stream.advance()
     return np.concatenate(heard)
 
 
@@ -121,8 +119,9 @@ def test_a_burst_goes_from_one_device_to_another(channel):
 
 
 def test_other_channels_are_not_heard():
-    """Neither a burst in another channel nor one between the channels; between them
-    there is only the receiver's own floor.
+    """Bursts in another channel or between channels are not heard.
+
+    Between the channels there is only the receiver's own floor.
     """
     with (
         VirtualRadio(MEDIUM) as virtual,
@@ -152,7 +151,7 @@ def test_samples_may_come_in_pieces_of_any_length(monkeypatch):
     """Also when a piece ends within a sample, and nothing follows for a while."""
     taken = []
     monkeypatch.setattr(
-        Air, "send", lambda self, device, frequency_hz, samples: taken.append(samples)
+        StreamingMedium, "send", lambda self, device, frequency_hz, samples: taken.append(samples)
     )
     sent = np.arange(500) * (1 + 0.5j)
     with VirtualRadio(MEDIUM) as virtual, sender_client(virtual, "jammer") as mouth:
@@ -164,9 +163,7 @@ def test_samples_may_come_in_pieces_of_any_length(monkeypatch):
 
 
 def test_two_devices_send_at_once():
-    """A jammer's noise, which begins before the packet and ends after it, sets the
-    SINR; the spread is 0.28 dB.
-    """
+    """A jammer's noise around the packet sets its SINR; the spread is 0.28 dB."""
     noise = np.random.default_rng(5).normal(scale=np.sqrt(0.5 * 10 ** (-0.75)), size=(2, 250_000))
     with (
         VirtualRadio(MEDIUM) as virtual,
@@ -181,15 +178,16 @@ def test_two_devices_send_at_once():
 
 
 def test_virtual_time_waits_for_a_slow_receiver():
-    """The clock stands still while nobody reads, and then goes on without a gap:
-    what comes is what the medium says, sample by sample.
+    """The clock stands still while nobody reads, then continues without a gap.
+
+    What comes is what the medium renders, sample by sample.
     """
     with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual) as ears:
         first = ears.receive(5 * BLOCK)
         time.sleep(0.3)
-        stood = virtual.air.clock
+        stood = virtual.stream.clock
         time.sleep(0.3)
-        assert virtual.air.clock == stood < 0.3 * 1.25e6
+        assert virtual.stream.clock == stood < 0.3 * 1.25e6
         heard = np.concatenate([first, ears.receive(stood + 20 * BLOCK)])
         assert virtual.overflows("receiver") == 0
     assert np.array_equal(heard, expected_stream(-(-len(heard) // BLOCK))[: len(heard)])
@@ -263,7 +261,7 @@ def test_samples_that_are_not_finite_are_refused():
         assert virtual.complaints == [
             "the device jammer sent samples that are not finite; none of them was put on the air."
         ]
-        assert virtual.air.waiting("jammer") == 0
+        assert virtual.stream.waiting("jammer") == 0
 
 
 def test_a_receiver_that_goes_away_does_not_stop_the_others():
@@ -271,7 +269,7 @@ def test_a_receiver_that_goes_away_does_not_stop_the_others():
         VirtualRadio(MEDIUM, ["transmitter", "receiver", "jammer"]) as virtual,
         receiver_client(virtual) as ears,
     ):
-        with Client(virtual, "jammer", (RX_SETTINGS, RX_SAMPLES), 20e6) as other:
+        with Client(virtual, "jammer", (RX_CONTROL, RX_SAMPLES), 20e6) as other:
             other.receive(BLOCK)
         assert len(ears.receive(50 * BLOCK)) == 50 * BLOCK
 

@@ -1,0 +1,38 @@
+"""`ironarm radio node`: one node of the testbed as a process."""
+
+from __future__ import annotations
+
+import argparse
+
+from .options import add_acknowledgement, add_config, add_run_name
+
+HELP = "run one node as a process; `ironarm radio watch` shows and saves the rounds"
+EXAMPLES = (
+    "node jammer --config bench.toml                 one node, for example on another machine",
+    "node tx --config bench.toml --acknowledge-transmitting conducted    the transmitter, on a "
+    "real radio",
+)
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Describe the options."""
+    parser.add_argument("role", metavar="ROLE", help="medium, tx, jammer, rx or noise")
+    add_config(parser)
+    add_acknowledgement(parser)
+    add_run_name(parser)
+    parser.add_argument("--with-parent", action="store_true", help="end when standard input does")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the node until the run is over."""
+    from ...radio.network.node_process import run_node
+    from ...radio.testbed.config import RadioConfig
+
+    run_node(
+        options.role,
+        RadioConfig.read(options.config),
+        acknowledged=options.acknowledge_transmitting,
+        with_parent=options.with_parent,
+        run=options.run,
+    )
+    return 0

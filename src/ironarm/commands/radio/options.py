@@ -1,0 +1,63 @@
+"""Options that several subverbs of `ironarm radio` share."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from ...errors import InvalidInput
+from ...radio.network.messages import BY_HAND
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Add `--config`."""
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="the configuration, as TOML; docs/radio.md lists what it may say",
+    )
+
+
+def add_run_name(parser: argparse.ArgumentParser) -> None:
+    """Add `--run`."""
+    parser.add_argument(
+        "--run",
+        default=BY_HAND,
+        metavar="NAME",
+        help=(
+            "the run it belongs to, the same for all its nodes; those of another are refused "
+            f"(default: {BY_HAND})"
+        ),
+    )
+
+
+def add_acknowledgement(parser: argparse.ArgumentParser) -> None:
+    """Add `--acknowledge-transmitting`."""
+    parser.add_argument(
+        "--acknowledge-transmitting",
+        metavar="SETUP",
+        help=(
+            "needed for real radios: the configured setup once more, conducted, shielded or "
+            "licensed"
+        ),
+    )
+
+
+def check_place(option: str, file: Path, example: str) -> None:
+    """Refuse a file that cannot be written, before any round is played."""
+    if file.is_dir():
+        raise InvalidInput(
+            f"{option} {file} is a folder; name a file in it, such as {file / example}."
+        )
+    if not file.parent.is_dir():
+        raise InvalidInput(
+            f"{option} {file} cannot be written: there is no folder {file.parent}. Make it first, "
+            "or choose another."
+        )
+    if not os.access(file.parent, os.W_OK):
+        raise InvalidInput(
+            f"{option} {file} cannot be written: you may not write in the folder {file.parent}. "
+            "Choose another."
+        )
