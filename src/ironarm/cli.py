@@ -46,7 +46,7 @@ examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line and return the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # a terminal without Greek letters gets question marks, not a traceback
@@ -64,14 +64,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("ironarm: interrupted", file=sys.stderr)
-        # CPython remembers an interrupt that passed through an exec of text, which
-        # makes dataclasses and named tuples: at its end it would die of SIGINT instead
-        # of returning 130. The next exec of text makes it forget
+        # exec of text, which makes dataclasses, sets a flag in CPython when an interrupt
+        # passes through it; Python would then exit by the signal, not with 130. The
+        # next exec clears the flag
         exec("")
         return 130
     except BrokenPipeError:
-        # the reader has gone (`| head`): nothing is left to say, also not when Python
-        # closes the pipe
+        # stdout is closed (`| head`): suppress the error Python would print at exit
         sys.stderr.close()
         return 0
     except OSError as error:  # a full disk, a folder that cannot be written
@@ -85,9 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Show warnings of ours without a file and a line: those of a command line mean
-    nothing to who typed it.
-    """
+    """Show ironarm's own warnings without file and line."""
     usual = warnings.formatwarning
 
     def plain(

@@ -86,8 +86,8 @@ def run(options: argparse.Namespace) -> int:
     """Search, and print what was found."""
     from ..arena.worst_case import worst_case
     from ..bandits import GaussianBandit
+    from ..files import json_ready
     from ..notation import numbers_from_text, policy_from_text
-    from ..studies.page import finite
 
     sigma = numbers_from_text(options.sigma)
     bandit = GaussianBandit(
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
         )
         raise
     print(
-        json.dumps(finite(found.to_dict()), indent=2, allow_nan=False)
+        json.dumps(json_ready(found, lambda _: None), indent=2, allow_nan=False)
         if options.json
         else f"{found}\n\nwrote {options.out / 'worst_case.json'}"
     )

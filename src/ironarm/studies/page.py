@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import missing_extra
-from ..files import write_whole
+from ..files import json_ready, write_whole
 
 FOLDER = Path(__file__).parent
 OTHERS = "<!-- other reports -->"
@@ -139,20 +139,11 @@ def _put_links(folder: Path, links: str) -> None:
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write data as JSON, whole or not at all."""
-    write_whole(
-        path,
-        (json.dumps(finite(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
+    """Write data as JSON, whole or not at all; null replaces infinities and NaN."""
+    text = json.dumps(
+        json_ready(data, lambda _: None), indent=1, ensure_ascii=False, allow_nan=False
     )
-
-
-def finite(data: Any) -> Any:
-    """Put null in place of what JSON has no number for."""
-    if isinstance(data, dict):
-        return {key: finite(value) for key, value in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [finite(value) for value in data]
-    return None if isinstance(data, float) and not abs(data) < float("inf") else data
+    write_whole(path, f"{text}\n".encode())
 
 
 def inline_svg(text: str, name: str) -> str:

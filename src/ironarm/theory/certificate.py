@@ -7,6 +7,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+from ..files import json_ready
 from ..policies import Policy
 from .finite_time import FiniteTimeBound
 from .from_data import Fit
@@ -134,11 +135,11 @@ class Certificate:
     __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as plain data for JSON: infinite numbers are the
-        text "inf", what does not exist is None.
+        """Return the certificate as plain data for JSON.
+
+        Infinite numbers are the text "inf", what does not exist is None.
         """
-        parts = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: plain(value) for name, value in parts.items()}
+        return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
     def _in_sigmas(self) -> str:
         return (
@@ -272,15 +273,5 @@ def _sentence(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it."""
-    if isinstance(value, Policy):
-        return value.to_dict()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    if isinstance(value, dict):
-        return {name: plain(item) for name, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [plain(item) for item in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
-    return value
+    """Return a value as JSON can hold it: infinities as text, NaN as None."""
+    return json_ready(value, lambda x: None if math.isnan(x) else str(x))
