@@ -338,7 +338,8 @@ def _recommend(
     omega = _two_digits(4 * arms.spread**2)
     candidates: list[tuple[float, Policy]] = []
     for factor in (1.05, 1.5, 2.5):
-        b = _two_digits(factor * needed_b(arms, rho, omega))
+        # for a tiny rho any b is enough, and 0 is none
+        b = _two_digits(factor * (needed_b(arms, rho, omega) or 1e-4))
         first = MedEUCB(b=b, omega=omega)
         candidates.append((med_e_ucb_bound(arms, rho, T, b=b, omega=omega).total, first))
         c = _two_digits(factor * needed_c(arms, rho))
