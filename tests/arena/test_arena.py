@@ -13,7 +13,7 @@ import ironarm as ia
 from ironarm.arena import run as arena_run
 from ironarm.arena.floors import attack_floor, worst_floor
 from ironarm.arena.read import read_arena
-from ironarm.arena.run import Findings, Score, run_arena
+from ironarm.arena.runner import Findings, Score, run_arena
 from ironarm.arena.standings import (
     advice,
     comparisons,

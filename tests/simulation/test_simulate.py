@@ -144,10 +144,12 @@ def test_tiny_horizons_work(horizon):
 
 
 def test_checkpoints_are_log_spaced_by_default_and_settable():
-    """About twenty to a decade; given ones are kept and the horizon is added."""
-    rounds = checkpoint_rounds(100_000)
-    assert (rounds[0], rounds[-1]) == (1, 100_000)
-    assert 80 <= len(rounds) <= 105
+    """Twenty to a decade, the powers of ten among them; the horizon is the last."""
+    rounds = checkpoint_rounds(25_000).tolist()
+    assert {1, 10, 100, 1000, 10_000, 25_000} <= set(rounds)
+    assert rounds == sorted(set(rounds))
+    assert len([t for t in rounds if 1000 <= t < 10_000]) == 20
+    assert [1] == checkpoint_rounds(1).tolist()
     assert [5, 7, 50] == checkpoint_rounds(50, [7, 5]).tolist()
     assert [50] == checkpoint_rounds(50, []).tolist()
 

@@ -1,17 +1,22 @@
-"""Each check agrees where the claim is true, disagrees where it is false, and cannot
-tell where the trials are too few or too noisy. All on fabricated results.
+"""Checks agree with true claims, disagree with false ones, and else cannot tell.
+
+All on fabricated results. Here are the tests of `checking.py`, `checks.py`, `evidence.py`
+and `statistics.py`; those of `reward_checks.py` are in test_radio_study.py.
 """
 
 import numpy as np
 import pytest
 
+from ironarm import InvalidInput
 from ironarm.studies import statistics
-from ironarm.studies.checks import CHECKS, Evidence, together
+from ironarm.studies.checking import CHECKS, Measured, Share, above, below, check, near, together
+from ironarm.studies.evidence import Evidence
+from ironarm.studies.statistics import Estimate
 from tests.studies.fabricated import ROUNDS, evidence, linear_curve, log_curve, noisy, result
 
 
 def verdict(check, evidence, **arguments):
-    return together(part.verdict for part in CHECKS[check](evidence, **arguments))
+    return together(part.verdict for part in CHECKS[check].measure(evidence, arguments))
 
 
 def stuck_in(share, trials=200):
@@ -112,7 +117,7 @@ def test_every_check_is_tested():
         for mark in test.pytestmark
         for i in range(len(mark.args[1]))
     }
-    assert tested == set(CHECKS)
+    assert tested == {name for name, check in CHECKS.items() if check.subject is Evidence}
 
 
 def test_few_trials_cannot_see_a_rare_event():
@@ -122,6 +127,59 @@ def test_few_trials_cannot_see_a_rare_event():
     arguments = {"policies": ["policy"], "against": [], "share": 0.05}
     assert verdict("fails", Evidence(everything, 20), **arguments) == "cannot tell"
     assert verdict("fails", Evidence(everything, 200), **arguments) == "agree"
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.4, 0.49])
+def test_a_trial_below_half_is_stuck_and_one_at_half_is_not(share):
+    """For results and for what claims see of them."""
+    made = result(noisy(log_curve(), trials=2), np.array([share, 0.5]))
+    assert made.stuck.tolist() == [[True, False]]
+    assert Evidence({"policy": made}, 2).stuck("policy").tolist() == [True, False]
+
+
+def test_an_interval_that_touches_the_bound_is_not_on_the_claims_side():
+    """So two policies that do the same are no case of "cannot tell"."""
+    assert below(Estimate(1, 0, 2), 0) == above(Estimate(-1, -2, 0), 0) == "disagree"
+    assert below(Estimate(-1, -2, 0), 0) == above(Estimate(1, 0, 2), 0) == "cannot tell"
+    same = evidence(first=SMALL, second=SMALL)
+    arguments = {"policies": ["first"], "against": ["second"]}
+    assert verdict("lower_mean_regret", same, **arguments) == "disagree"
+    assert verdict("less_often_stuck", same, **arguments) == "disagree"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.9, 1.1, "agree"),
+        (0.8, 1.1, "cannot tell"),
+        (0.9, 1.2, "cannot tell"),
+        (0.7, 0.8, "cannot tell"),
+        (1.21, 1.3, "disagree"),
+        (0.7, 0.79, "disagree"),
+    ],
+)
+def test_near_a_target(low, high, expected):
+    """Within 0.2 of 1."""
+    assert near(Estimate((low + high) / 2, low, high), 1.0, 0.2) == expected
+
+
+def test_a_new_check_is_one_function(monkeypatch):
+    """Its signature says what a claim must give it and what that may be."""
+    monkeypatch.setattr("ironarm.studies.checking.CHECKS", registry := {})
+
+    @check
+    def always(evidence: Evidence, share: Share) -> list[Measured]:
+        return [Measured("nothing", Estimate(share, share, share), "agree", "")]
+
+    assert (list(registry), registry["always"].subject) == (["always"], Evidence)
+    assert registry["always"].measure(evidence(), {"share": 0.1})[0].estimate.value == 0.1
+    with pytest.raises(InvalidInput, match="share must be above 0 and below 1"):
+        registry["always"].parameters["share"]("share", 1, None)
+    with pytest.raises(TypeError, match="annotate share"):
+
+        @check
+        def never(evidence: Evidence, share: float) -> list[Measured]:
+            return []
 
 
 def test_a_part_that_fails_settles_a_claim():
@@ -138,7 +196,7 @@ def test_the_growth_exponent_is_the_power(exponent, span):
     numbers.
     """
     curve = 50 + ROUNDS**exponent
-    assert statistics.growth_exponent(
+    assert statistics.measured_exponent(
         ROUNDS, np.array([curve, 3 * curve]), span
     ).value == pytest.approx(exponent, abs=0.01)
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ironarm.studies.checks import Measured
+from ironarm.simulation.simulate import checkpoint_rounds
+from ironarm.studies.checking import Measured
 from ironarm.studies.claims import Verdict, judge
+from ironarm.studies.read import read_study
 from ironarm.studies.report import summary, why
-from ironarm.studies.run import Findings
+from ironarm.studies.runner import Findings
 from ironarm.studies.statistics import Estimate
-from ironarm.studies.study import checkpoints_to, read_study
 from tests.studies import fabricated
 
 
@@ -26,7 +27,7 @@ def world(good, bad, study):
             outcome = findings.outcomes.setdefault((run.name, rho), {})
             for i, name in enumerate(run.policies):
                 median = name.startswith("med-")
-                base = (good if median else bad)(np.array(checkpoints_to(run.horizon), float))
+                base = (good if median else bad)(checkpoint_rounds(run.horizon).astype(float))
                 # the paper's order: med-E-UCB before med-epsilon-greedy, whatever G and
                 # c
                 size = 1.0 if name.startswith("med-E-UCB") else 1.5 if median else 1 + 0.01 * i
@@ -35,7 +36,7 @@ def world(good, bad, study):
                     1.0 if median == (good is logarithm) else 0.0,
                 )
                 outcome[name] = type(made)(
-                    **{**vars(made), "rounds": np.array(checkpoints_to(run.horizon))}
+                    **{**vars(made), "rounds": checkpoint_rounds(run.horizon)}
                 )
     return findings
 

@@ -14,11 +14,12 @@ from scipy.special import ndtri
 import ironarm as ia
 from ironarm.cli import main
 from ironarm.simulation.progress import Progress
+from ironarm.studies.checking import CHECKS, together
 from ironarm.studies.claims import judge
 from ironarm.studies.page import link_reports
-from ironarm.studies.reward_checks import REWARD_CHECKS, Rewards
-from ironarm.studies.run import SIGNAL_LEVEL, Runner
-from ironarm.studies.study import read_study
+from ironarm.studies.read import read_study
+from ironarm.studies.reward_checks import Rewards
+from ironarm.studies.runner import SIGNAL_LEVEL, Runner
 from ironarm.studies.tables import TABLES
 from tests.studies.test_claims import logarithm, world
 
@@ -292,7 +293,7 @@ def test_progress_goes_with_the_work(out, monkeypatch):
             super().__init__(*arguments)
             bars.append(self)
 
-    monkeypatch.setattr("ironarm.studies.run.Progress", Watched)
+    monkeypatch.setattr("ironarm.studies.runner.Progress", Watched)
     Runner(read_study(str(SMALL)), out).run()
     signal, analytic, normal, tuning = 2 * 3 * 300, 2 * 200 * 300, 2 * 12 * 300, 2 * 3 * 300
     assert bars[0]._done == bars[0]._total == SIGNAL_LEVEL * signal + analytic + normal + tuning
@@ -336,9 +337,7 @@ def test_claims_on_policies_follow_the_results(good, bad, expected):
         for row in judge(world(good, bad, read_study("radio", trials=200)))
         if not row.claim.get("ours")
     ]
-    about_rewards = {
-        row.claim["check"]: row.full.verdict for row in rows if row.claim["check"] in REWARD_CHECKS
-    }
+    about_rewards = {row.claim["check"]: row.full.verdict for row in rows if row.rho is None}
     assert about_rewards == {
         "reads_linearly": "agree",
         "clean_rewards": "agree",
@@ -348,7 +347,7 @@ def test_claims_on_policies_follow_the_results(good, bad, expected):
     verdicts = {
         (row.claim["sentence"], row.run, row.rho): row.full.verdict
         for row in rows
-        if row.claim["check"] not in REWARD_CHECKS
+        if row.rho is not None
     }
     assert len(verdicts) == 6 * 8
     assert set(verdicts.values()) == {expected}
@@ -425,10 +424,8 @@ class MadeUp(ia.GaussianBandit):
 )
 def test_checks_of_rewards(check, bandit, arguments, expected):
     """Each way."""
-    from ironarm.studies.checks import together
-
     assert (
-        together(part.verdict for part in REWARD_CHECKS[check](Rewards(bandit, 1), **arguments))
+        together(part.verdict for part in CHECKS[check].measure(Rewards(bandit, 1), arguments))
         == expected
     )
 

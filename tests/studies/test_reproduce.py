@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ironarm.cli import main
-from ironarm.studies.run import Runner
-from ironarm.studies.study import read_study
+from ironarm.studies.read import read_study
+from ironarm.studies.runner import Runner
 
 SMALL = Path(__file__).parent / "small"
 QUICK = ["reproduce", "--study", str(SMALL), "--quick"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..figures import pyplot
 from .read import Setting
-from .run import Findings
+from .runner import Findings
 from .standings import rows, standings
 
 FURTHEST = 1000.0  # times the best: anything beyond has the same shade

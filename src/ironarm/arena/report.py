@@ -16,7 +16,7 @@ from ..figures import FORMATS, write_figure
 from ..files import write_whole
 from ..notation import parse
 from ..simulation.progress import Progress
-from ..studies.checks import interval, percent, short
+from ..simulation.summary import short
 from ..studies.page import (
     digest,
     inline_svg,
@@ -27,10 +27,11 @@ from ..studies.page import (
     state_of,
     write_json,
 )
+from ..studies.statistics import interval, percent
 from ..studies.tables import Table
 from .figures import in_setting, overview
 from .read import Arena, Setting
-from .run import Findings, cell_keys, run_arena
+from .runner import Findings, cell_keys, run_arena
 from .standings import (
     ENOUGH_TRIALS,
     advice,
@@ -123,7 +124,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     found = _for_machines(findings)
     how = provenance(command, findings.seconds, findings.computed, findings.kept)
     page = render(
-        "arena/arena.html",
+        "arena.html",
         arena=arena,
         advice=advice(findings),
         standings=_standings_table(findings),

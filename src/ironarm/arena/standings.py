@@ -8,9 +8,9 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from ..studies.checks import short
+from ..simulation.summary import short
 from .read import Setting
-from .run import Findings, Score
+from .runner import Findings, Score
 
 ENOUGH_TRIALS = 20  # fewer in any setting are too few to go by
 KNOWLEDGE = (

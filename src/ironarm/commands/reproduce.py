@@ -78,9 +78,9 @@ def run(options: argparse.Namespace) -> int:
     """Run the study, write the report, print the claims."""
     from ..studies import STUDIES
     from ..studies.page import link_reports, require_extras
+    from ..studies.read import read_study
     from ..studies.report import report
-    from ..studies.run import Runner
-    from ..studies.study import read_study
+    from ..studies.runner import Runner
 
     study = read_study(options.study, trials=options.trials, quick=options.quick)
     require_extras()  # now, not after the simulations

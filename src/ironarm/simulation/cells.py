@@ -10,7 +10,6 @@ trial by trial.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +26,7 @@ from ..engine.machine import Machine, machine_for
 from ..engine.warm import compile_all
 from ..errors import BadFile, InvalidInput
 from ..policies import Policy
-from .fingerprint import code_fingerprint
+from .fingerprint import code_fingerprint, hash_of
 from .progress import Progress
 from .result import Result
 from .simulate import simulate, specification
@@ -73,7 +72,7 @@ class Cell:
         """A hash of everything that determines the result."""
         code = code_fingerprint(type(self.policy), type(self.attack), type(self.bandit))
         text = json.dumps([self.specification, self.checkpoints, code], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return hash_of(text)[:32]
 
     @property
     def rounds(self) -> int:

@@ -28,6 +28,9 @@ from .progress import Progress
 from .result import Result
 from .trial import Setting, Trials
 
+PER_DECADE = 20
+"""Checkpoints between a power of ten and the next."""
+
 
 def simulate(
     policies: Policy | Sequence[Policy],
@@ -210,16 +213,19 @@ def _collect(running: set[Future[bool]], bar: Progress) -> set[Future[bool]]:
 
 
 def checkpoint_rounds(horizon: int, checkpoints: Iterable[int] | None = None) -> np.ndarray:
-    """Return the rounds at which results are recorded: given, or about 20 to a
-    decade; the horizon is always the last.
+    """Return the rounds at which results are recorded; the last is the horizon.
+
+    By default there are 20 to a decade, and every power of ten is among them.
+
+    >>> checkpoint_rounds(1000)[-3:].tolist()
+    [794, 891, 1000]
     """
     if checkpoints is None:
-        count = max(2, int(20 * np.log10(horizon)) + 2)
-        rounds = np.unique(np.round(np.geomspace(1, horizon, count)).astype(np.int64))
+        steps = range(PER_DECADE * len(str(horizon)))
+        grid = [round(10 ** (k / PER_DECADE)) for k in steps]
+        rounds = np.unique([t for t in grid if t < horizon])
     else:
-        rounds = np.unique([whole("a checkpoint", t, at_least=1) for t in checkpoints]).astype(
-            np.int64
-        )
+        rounds = np.unique([whole("a checkpoint", t, at_least=1) for t in checkpoints])
         if len(rounds) and rounds[-1] > horizon:
             raise InvalidInput(
                 f"checkpoints must not lie beyond the horizon {horizon}, got {int(rounds[-1])}."

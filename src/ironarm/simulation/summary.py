@@ -157,11 +157,14 @@ def _drawn_weights(trials: int) -> Iterator[np.ndarray]:
         )
 
 
-def short(x: float) -> str:
-    """Return a number as people read it: digits grouped, no more than matter."""
-    if abs(x) >= 1000:
-        return f"{x:,.0f}"
-    return f"{x:.1f}" if abs(x) >= 10 else f"{x:.3g}"
+def short(x: Any, unit: str = "") -> str:
+    """Return a number as people read it, with its unit if it has one.
+
+    >>> short(1234567.8), short(456.7), short(0.012345, "dB")
+    ('1,234,568', '457', '0.0123 dB')
+    """
+    number = f"{x:,.0f}" if abs(x) >= 100 else f"{x:.3g}"
+    return f"{number} {unit}" if unit else number
 
 
 def text_table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:

@@ -23,8 +23,8 @@ from ..toml_fields import (
     text,
 )
 from ..validation import choice, whole
-from .checks import Evidence
-from .run import Findings
+from .evidence import Evidence
+from .runner import Findings
 from .study import Run, Study, known_policies
 from .tables import TABLES
 
@@ -87,7 +87,9 @@ def check_show(study: Study) -> None:
                     f"{study.run(item['run']).bandit!r}."
                 )
             if "policies" in item:
-                known_policies(what, item["policies"], study.run(item["run"]).policies)
+                known_policies(
+                    f"{what}: policies", item["policies"], study.run(item["run"]).policies
+                )
             if "trials" in item:
                 choice(f"{what}: trials", item["trials"], ["paper"])
             if "from" in item:

@@ -1,6 +1,4 @@
-"""What the pages of studies share: rendering, figures in a page, numbers for
-machines, and how a page came about.
-"""
+"""What the pages of studies and arena share: rendering, figures, JSON and provenance."""
 
 from __future__ import annotations
 
@@ -19,10 +17,13 @@ from typing import Any
 
 from ..errors import missing_extra
 from ..files import json_ready, write_whole
+from ..simulation.fingerprint import hash_of, source_texts
 
-FOLDER = Path(__file__).parent
+FOLDERS = (Path(__file__).parent, Path(__file__).parents[1] / "arena")
+"""Where pages are made, and their templates are."""
+
 OTHERS = "<!-- other reports -->"
-"""After this, on its line, stand a page's links to other reports."""
+"""On the same line follow a page's links to other reports."""
 
 PACKAGES = ("ironarm", "numpy", "numba", "scipy", "matplotlib")
 
@@ -47,7 +48,7 @@ def provenance(command: str, seconds: float, computed: int, kept: int) -> Proven
 
 
 def require_extras() -> None:
-    """Say what is missing, if anything, before work is done that could not be shown."""
+    """Raise MissingExtra now, before work is done that could not be shown."""
     try:
         import jinja2  # noqa: F401
         import matplotlib  # noqa: F401
@@ -56,11 +57,11 @@ def require_extras() -> None:
 
 
 def render(template: str, **values: Any) -> bytes:
-    """Return a page from a template of this folder; values are escaped."""
+    """Return a page from a template; values are escaped."""
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER),
+        loader=jinja2.FileSystemLoader(FOLDERS),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -74,22 +75,17 @@ def digest(path: Path) -> str:
 
 
 def state_of(*parts: str) -> str:
-    """Return a hash of everything that a page depends on but the time it took: the
-    code and templates here, the versions, and these parts.
+    """Return a hash of everything that a page depends on, except the time it took.
+
+    That is the code and templates of studies and arena, the versions, and `parts`.
     """
-    code = [
-        path.read_bytes()
-        for path in sorted(FOLDER.rglob("*.*"))
-        if path.is_file() and path.suffix in (".py", ".html")
-    ]
-    return hashlib.sha256(
-        b"\n".join([*code, repr(versions()).encode(), *(part.encode() for part in parts)])
-    ).hexdigest()
+    return hash_of(*source_texts(*FOLDERS), repr(versions()), *parts)
 
 
 def kept_report(out: Path, state: str) -> dict[str, Any] | None:
-    """Return what report.json in a folder holds, if it was made from this state and
-    every file beside it is as it was written.
+    """Return the contents of report.json, if it was made from this state; else None.
+
+    Every file beside it must be as it was written.
     """
     try:
         run = json.loads((out / "run.json").read_text(encoding="utf-8"))
@@ -103,8 +99,10 @@ def kept_report(out: Path, state: str) -> dict[str, Any] | None:
 
 
 def link_reports(out: Path, names: Iterable[str]) -> None:
-    """Let the report in a folder and those of studies in folders of their own name
-    inside it link each other; `out` may be either folder. Nothing else is changed.
+    """Let the report in a folder and those of studies in its subfolders link each other.
+
+    The subfolders have the studies' names; `out` may be either folder. Nothing else
+    changes.
     """
     home = out.parent if out.name in names and (out.parent / "report.html").is_file() else out
     titles = {}
@@ -147,8 +145,9 @@ def write_json(path: Path, data: Any) -> None:
 
 
 def inline_svg(text: str, name: str) -> str:
-    """Return an SVG file as an element of a page: black follows the page's colour,
-    names are unique, the size is the page's to choose.
+    """Return an SVG file as an element of a page.
+
+    Black becomes the page's text colour, names become unique, and the page sets the size.
 
     >>> inline_svg(
     ...     '<?xml version="1.0"?><svg height="5pt" width="9pt" viewBox="0 0 9 5"><path id="p" style="stroke: #000000"/><use xlink:href="#p"/></svg>',
@@ -167,7 +166,7 @@ def inline_svg(text: str, name: str) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what a result depends on."""
+    """Return the versions of the packages that a result depends on."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

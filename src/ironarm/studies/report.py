@@ -14,7 +14,7 @@ from typing import Any
 from ..figures import FORMATS, write_figure
 from ..files import write_whole
 from ..simulation.progress import Progress
-from .checks import AGREE, CANNOT_TELL, DISAGREE
+from .checking import AGREE, CANNOT_TELL, DISAGREE
 from .claims import Row, Verdict, judge
 from .figures import draw
 from .page import (
@@ -26,7 +26,7 @@ from .page import (
     state_of,
     write_json,
 )
-from .run import Findings
+from .runner import Findings
 from .study import Run
 from .tables import TABLES, Table
 

@@ -14,16 +14,13 @@ import numpy as np
 
 from ..policies import MedEUCB
 from ..policies.med_e_ucb import forced_total
+from ..simulation.summary import short
 from ..theory import kl, paper_table, plain
 from ..theory.paper import shown
 from . import statistics
-from .checks import (
-    Evidence,
-    interval,
-    percent,
-    short,
-)
-from .run import Findings
+from .evidence import Evidence
+from .runner import Findings
+from .statistics import interval, percent
 
 
 @dataclass(frozen=True)
@@ -129,7 +126,7 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
         for name in run.policies:
             rounds, curves = evidence.rounds(name), evidence.curves(name)
             at = np.searchsorted(rounds, decades)
-            exponent = statistics.growth_exponent(rounds, curves)
+            exponent = statistics.measured_exponent(rounds, curves)
             policy = findings.study.policies[name].candidates(rho)[0]
             row: dict[str, Any] = {
                 "rho": rho,

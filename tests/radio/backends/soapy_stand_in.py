@@ -2,7 +2,6 @@
 show.
 """
 
-# ruff: noqa: N802, N815
 # the names are SoapySDR's
 
 from types import SimpleNamespace
