@@ -164,7 +164,7 @@ class DoesNotCompile(Good):
     @staticmethod
     @ia.hot
     def choose(s, t, g):
-        return len([n for n in s.n]) - 1
+        return len([n for n in s.n]) - 1  # noqa: C416
 
 
 @dataclass(frozen=True)

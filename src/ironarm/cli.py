@@ -34,14 +34,14 @@ VERBS = {
 
 EXAMPLES = """\
 examples:
-  ironarm simulate                                   the paper's setting at rho = 0.125, all nine policies
+  ironarm simulate                            the paper's setting at rho = 0.125, all nine policies
   ironarm simulate --policies MedEUCB 'UCB(alpha=1)' --rho 0.3 --trials 100 --plot regret.png
-  ironarm reproduce --out results                    the paper's synthetic experiment: tables and figures
-  ironarm arena                                      every policy against every attack, and which to use when
-  ironarm sweep sweep.toml                           every combination that a file lists, in parallel
-  ironarm certify --means 1,2,4 --rho 0.2            what theory promises: regret, parameters, how much corruption
-  ironarm worst-case --policy UCB --rho 0.05         the attack that hurts a policy most
-  ironarm radio run                                  the radio testbed at signal level: five channels, a jammer, a policy
+  ironarm reproduce --out results             the paper's synthetic experiment: tables and figures
+  ironarm arena                               every policy against every attack: which to use when
+  ironarm sweep sweep.toml                    every combination that a file lists, in parallel
+  ironarm certify --means 1,2,4 --rho 0.2     what theory promises, and how much corruption
+  ironarm worst-case --policy UCB --rho 0.05  the attack that hurts a policy most
+  ironarm radio run                           the radio testbed at signal level
 """
 
 
@@ -64,9 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("ironarm: interrupted", file=sys.stderr)
-        # exec of text, which makes dataclasses, sets a flag in CPython when an interrupt
-        # passes through it; Python would then exit by the signal, not with 130. The
-        # next exec clears the flag
+        # exec of text, which makes dataclasses, sets a flag in CPython when an
+        # interrupt passes through it; Python would then exit by the signal, not with
+        # 130. The next exec clears the flag
         exec("")
         return 130
     except BrokenPipeError:
@@ -110,7 +110,9 @@ def _plain_warnings() -> Iterator[None]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="ironarm",
-        description="Choose the best of several options from feedback that an attacker can corrupt.",
+        description=(
+            "Choose the best of several options from feedback that an attacker can corrupt."
+        ),
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

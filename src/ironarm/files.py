@@ -28,8 +28,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     After an exception in the block, `path` is as it was.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    # the system applies the umask to a new file; reading the umask would mean setting it
-    file = open(temporary, "xb")
+    # opened like any new file, so that the system applies the umask
+    file = open(temporary, "xb")  # noqa: SIM115
     try:
         with file:
             yield file
@@ -44,9 +44,9 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 def json_ready(data: Any, non_finite: Callable[[float], Any] = str) -> Any:
     """Return data as dicts, lists, texts and numbers that JSON has.
 
-    JSON has no infinities and no NaN; `non_finite` returns what replaces them, by default
-    the texts "inf", "-inf" and "nan". Dataclasses become dicts, and so does what has a
-    method `to_dict`.
+    JSON has no infinities and no NaN; `non_finite` returns what replaces them, by
+    default the texts "inf", "-inf" and "nan". Dataclasses become dicts, and so does
+    everything with a method `to_dict`.
 
     >>> json_ready({"low": float("-inf"), "high": [1.5]})
     {'low': '-inf', 'high': [1.5]}

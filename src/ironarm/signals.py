@@ -49,8 +49,8 @@ def ended_by_exceptions() -> Iterator[None]:
 def exit_if_command() -> None:
     """Exit with 130 if this process is `ironarm ...` or `python -m ironarm ...`.
 
-    For a Ctrl-C while ironarm is imported, when there is nothing to clean up yet. In any
-    other program this does nothing.
+    For a Ctrl-C while ironarm is imported, when there is nothing to clean up yet. In
+    any other program this does nothing.
     """
     arguments = getattr(sys, "argv", [])
     # the index of the script, or of the module after -m, behind Python's own options

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ironarm as ia
-from ironarm.arena import run as arena_run
+from ironarm.arena import runner as arena_runner
 from ironarm.arena.floors import attack_floor, worst_floor
 from ironarm.arena.read import read_arena
 from ironarm.arena.runner import Findings, Score, run_arena
@@ -80,9 +80,9 @@ def test_an_interrupted_arena_goes_on(finished, tmp_path, monkeypatch):
         path.unlink()
     files[1].write_bytes(b"not a result")
     asked = []
-    together = arena_run.run_together
+    together = arena_runner.run_together
     monkeypatch.setattr(
-        arena_run,
+        arena_runner,
         "run_together",
         lambda cells, *rest: asked.extend(cells) or together(cells, *rest),
     )
@@ -97,7 +97,7 @@ def test_an_interrupted_arena_goes_on(finished, tmp_path, monkeypatch):
 
 def test_a_repeated_arena_runs_nothing(finished, monkeypatch, capsys):
     """Everything is there, the page included."""
-    monkeypatch.setattr(arena_run, "run_together", lambda *_: pytest.fail("it was run again"))
+    monkeypatch.setattr(arena_runner, "run_together", lambda *_: pytest.fail("it was run again"))
     written = (finished / "report.html").stat().st_mtime_ns
     assert main(["arena", str(FILE), "--out", str(finished)]) == 0
     assert (finished / "report.html").stat().st_mtime_ns == written

@@ -79,7 +79,7 @@ def test_arms_that_are_too_close_look_the_same(gap):
     assert gap < smallest_gap(0.3)
     bandit = ia.GaussianBandit([0.0, gap])
     first, second = (seen(ia.LeastFavourable(rho=0.3), bandit, arm, seed=arm) for arm in (0, 1))
-    empirical = lambda y: np.searchsorted(second, y, side="right") / SAMPLE
+    empirical = lambda y: np.searchsorted(second, y, side="right") / SAMPLE  # noqa: E731
     assert distance(first, empirical) < kolmogi(FALSE_ALARM) * np.sqrt(2)
 
 

@@ -114,7 +114,7 @@ def test_skewed_laws_whose_best_mean_is_not_the_best_median():
     """Exponential with mean 2 and median 1.39 against normal around 1.6: it says
     which is which, and that trimmed means do not help either.
     """
-    skewed = lambda noise, count: noise.exponential(2, count)
+    skewed = lambda noise, count: noise.exponential(2, count)  # noqa: E731
     certificate = ia.certify(ia.ReplayBandit(log(8, 4000, a=skewed, b=normal(1.6, 0.2))), rho=0.1)
     assert not certificate.guaranteed
     assert "best mean is that of arm a" in certificate.suitability.remark

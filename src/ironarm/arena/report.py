@@ -1,5 +1,6 @@
-"""The arena's page: what to use, the standings, a heat map and a table for each
-setting; and the same for machines.
+"""The arena's page: advice, standings, and a heat map and tables for each setting.
+
+The same findings are written as JSON.
 """
 
 from __future__ import annotations
@@ -57,8 +58,7 @@ CAPTION = (
 def arena_report(
     arena: Arena, out: Path, command: str, *, workers: int | None = None, force: bool = False
 ) -> tuple[dict[str, Any], Findings | None]:
-    """Run what is not there yet, and write report.html, report.json, run.json and the
-    figures into a folder.
+    """Run what is missing, and write the page, JSON and figures into a folder.
 
     Returns what report.json holds; and what was found, or None if all of it was there
     already.

@@ -1,5 +1,6 @@
-"""Run the arena: for each setting, rho and attack one simulation of all policies
-that are not there yet, each policy kept as a cell.
+"""Run the arena: one simulation per setting, rho and attack, for all missing policies.
+
+Each policy's result is kept as a cell.
 """
 
 from __future__ import annotations
@@ -182,8 +183,9 @@ def _scores(
 
 
 def _speeds(groups: Mapping[GROUP, Mapping[str, Cell]], bar: Progress) -> dict[str, float]:
-    """Return nanoseconds per round of each policy, alone on one processor, under the
-    first attack of the first setting: the best of three short runs.
+    """Return each policy's nanoseconds per round, alone on one processor.
+
+    It plays the first group; the best of three short runs counts.
     """
     first = next(iter(groups.values()))
     speeds = {}

@@ -45,9 +45,7 @@ KEPT = 4
 
 @dataclass(frozen=True)
 class Measured:
-    """What an attack does on fresh seeds: mean regret with a 95 % interval, and the
-    share of trials stuck.
-    """
+    """What an attack does on fresh seeds: mean regret and share of trials stuck."""
 
     attack: Attack
     mean: float
@@ -68,9 +66,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Rung:
-    """One rung of the search: the candidates in the order of the damage they did,
-    and their mean regrets.
-    """
+    """One rung of the search: the candidates by the damage they did, worst first."""
 
     trials: int
     attacks: tuple[Attack, ...]
@@ -112,9 +108,7 @@ class WorstCase:
     rungs: tuple[Rung, ...]
 
     def __str__(self) -> str:
-        """The attack, a table of all attacks by the damage they do, and what was
-        tried.
-        """
+        """Show the attack, all attacks by the damage they do, and what was tried."""
         head = ("attack", "mean regret", "95 % interval", "stuck")
         rows = sorted(
             [("found", self.found), *((type(each.attack).__name__, each) for each in self.named)],
@@ -131,6 +125,9 @@ class WorstCase:
         ]
         ratio, low, high = self.ratio
         worst = type(self.named[0].attack).__name__
+        tried = ", then ".join(
+            f"{len(rung.attacks)} candidates in {rung.trials} trials" for rung in self.rungs
+        )
         compared = (
             f"{ratio:.2f} times the regret under the worst named attack, {worst} (95 % interval "
             f"{low:.2f} to {high:.2f})"
@@ -146,9 +143,7 @@ class WorstCase:
                 "",
                 text_table(head, body),
                 "",
-                "tried: "
-                f"{', then '.join(f'{len(rung.attacks)} candidates in {rung.trials} trials' for rung in self.rungs)} "
-                f"(seed {self.seed});",
+                f"tried: {tried} (seed {self.seed});",
                 f"then the last one and the named attacks in {self.trials} fresh trials (seed "
                 f"{self.seed + 1}). There may be worse attacks.",
             ]
@@ -192,8 +187,9 @@ def worst_case(
     workers: int | None = None,
     progress: bool | None = None,
 ) -> WorstCase:
-    """Search for the attack that causes a policy the largest mean regret, and write
-    what was found to a folder.
+    """Search for the attack that causes a policy the largest mean regret.
+
+    The answer is also written to a folder.
 
     Parameters
     ----------
@@ -311,8 +307,7 @@ def _run(
 
 
 def _ladder(candidates: int, trials: int) -> tuple[list[int], list[int]]:
-    """Return the rungs' numbers of candidates, falling, and of trials, rising to
-    `trials`.
+    """Return the rungs' numbers of candidates, falling, and of trials, rising.
 
     >>> _ladder(64, 100)
     ([64, 16, 4], [6, 25, 100])
@@ -332,8 +327,9 @@ def _measured(attack: Attack, result: Result) -> Measured:
 
 
 def _ratio(found: np.ndarray, named: np.ndarray) -> tuple[float, float, float]:
-    """Return the ratio of two means over the same trials, with a 95 % bootstrap
-    interval; NaN if the second is 0.
+    """Return the ratio of two means over the same trials, with a 95 % interval.
+
+    It is NaN if the second mean is 0.
     """
     if named.mean() == 0:
         return math.nan, math.nan, math.nan

@@ -10,12 +10,12 @@ from typing import Any
 
 EXAMPLES = """\
 examples:
-  ironarm arena                                      every policy, attack and setting, in about ten minutes
-  ironarm arena --quick --out quick                  few trials, to look at
-  ironarm arena my-arena.toml --out mine             your own policies, attacks and settings; copy the default with:
-  ironarm arena --print > my-arena.toml
+  ironarm arena                           every policy, attack and setting, in about ten minutes
+  ironarm arena --quick --out quick       few trials, to look at
+  ironarm arena --print > my-arena.toml   copy the default, to change policies and attacks
+  ironarm arena my-arena.toml --out mine  run your own
 
-An interrupted run goes on where it stopped; what was run before is not run again.
+You can interrupt it; it resumes. What was run before is not run again.
 """
 
 

@@ -22,8 +22,8 @@ examples:
   ironarm certify --policy 'MedEpsilonGreedy(c=30)' --rho 0.3
   ironarm certify --laws 'gamma(3)' 'lognorm(0.5, scale=5)' 't(3, loc=1)' --rho 0.05
   ironarm certify --csv rewards.csv --rho 0.1 --json
-  ironarm certify --map --policy 'MedEUCB(b=8)'      how much poison it survives, measured and by theory
-  ironarm certify --paper                            what the theorems ask for in the paper's own settings
+  ironarm certify --map --policy 'MedEUCB(b=8)'      how much poison it survives
+  ironarm certify --paper                            the theorems in the paper's own settings
 """
 
 
@@ -132,8 +132,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _or(given: Any, default: Any) -> Any:
-    """Return what was given, or the default; not in the parser, which could then not
-    tell what was given.
+    """Return what was given, or the default.
+
+    The parser has no defaults, so that it can tell what was given.
     """
     return default if given is None else given
 

@@ -343,7 +343,7 @@ def _calibrate(options: argparse.Namespace) -> int:
             from ..radio.network.node_process import end_on_signals
 
             end_on_signals()
-            say = lambda text: print(text, file=sys.stderr, flush=True)
+            say = lambda text: print(text, file=sys.stderr, flush=True)  # noqa: E731
             devices = switched_off.enter_context(
                 DeviceBench(settings, options.acknowledge_transmitting, say)
             )

@@ -10,15 +10,15 @@ from typing import Any
 
 EXAMPLES = """\
 examples:
-  ironarm reproduce                                  the paper's synthetic study, in a few minutes
-  ironarm reproduce --quick --out quick              a smaller one, in half a minute once compiled
+  ironarm reproduce                      the paper's synthetic study, in a few minutes
+  ironarm reproduce --quick --out quick  a smaller one, in half a minute once compiled
+  ironarm reproduce --study radio        the paper's radio testbed, at signal level, in minutes
   ironarm reproduce --study radio --quick --out quick/radio
-                                                     the testbed with half its trials at signal level, in a minute once compiled
+                                         with half its trials at signal level, in a minute
   ironarm reproduce --trials 5000 --workers 2
-  ironarm reproduce --study radio                    the paper's radio testbed, at signal level, in a few minutes
-  ironarm reproduce --study my-study                 a study of your own, from a folder
+  ironarm reproduce --study my-study     a study of your own, from a folder
 
-An interrupted run goes on where it stopped; what was run before is not run again.
+You can interrupt it; it resumes. What was run before is not run again.
 """
 
 
@@ -122,9 +122,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _on_what(claim: dict[str, Any], several: bool) -> str:
-    """Return on what a claim was judged: the run if there are several, rho, and how
-    many trials.
-    """
+    """Return what a claim was judged on: run if there are several, rho, and trials."""
     run = f"{claim['run']}, " if several else ""
     few, full = claim["on_paper_trials"], claim["on_all_trials"]
     if claim["rho"] is None:

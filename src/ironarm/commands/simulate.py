@@ -34,7 +34,9 @@ def add(verbs: Any) -> None:
     simulate = verbs.add_parser(
         "simulate",
         help="simulate policies under an attack",
-        description="Simulate policies on normal arms under an attack; print a table of final regret.",
+        description=(
+            "Simulate policies on normal arms under an attack; print a table of final regret."
+        ),
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

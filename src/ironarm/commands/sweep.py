@@ -65,9 +65,7 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the sweep, and print where its tables are and what they say at the
-    horizon.
-    """
+    """Run the sweep, print its results at the horizon and where its tables are."""
     from ..sweeps.file import read_sweep
     from ..sweeps.sweep import run_sweep
 

@@ -1,6 +1,4 @@
-"""`ironarm worst-case`: the attack that hurts a policy most, searched for within the
-model.
-"""
+"""`ironarm worst-case`: search for the attack that hurts a policy most."""
 
 from __future__ import annotations
 

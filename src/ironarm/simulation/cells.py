@@ -60,9 +60,7 @@ class Cell:
 
     @cached_property
     def specification(self) -> dict[str, Any]:
-        """Everything that determines the result but the checkpoints and the code, as
-        plain data.
-        """
+        """What determines the result, except the checkpoints and the code."""
         return specification(
             (self.policy,), self.bandit, self.attack, self.horizon, self.trials, self.seed
         )
@@ -100,9 +98,10 @@ class Cell:
 def run_together(
     cells: Sequence[Cell], workers: int | None = None, progress: bool | Progress | None = None
 ) -> list[Result]:
-    """Run cells that differ in nothing but the policy, as one simulation: the noise
-    is drawn once, and rewards are computed once, for all of them. Their results are
-    the same.
+    """Run cells that differ only in the policy as one simulation.
+
+    Noise is drawn once and rewards are computed once for all of them. The results are
+    the same as one by one.
     """
     first = cells[0]
     settings: dict[str, Any] = {
@@ -138,8 +137,9 @@ def run_together(
 
 
 def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
-    """Compile all that the cells need, once and on two processors; whoever runs
-    them, here or in other processes, then only loads it.
+    """Compile everything that the cells need, on two processors.
+
+    Whoever runs the cells, here or in other processes, then only loads it.
     """
     adversaries = {type(cell.attack): Adversary(cell.attack, cell.bandit) for cell in cells}
     by_arms: dict[int, dict[Machine, Cell]] = {}
@@ -184,9 +184,7 @@ class CellStore:
         return self.folder / f"{cell.key}.npz"
 
     def get(self, cell: Cell) -> Result | None:
-        """Return a cell's result; None if it is not there, or damaged and therefore
-        to be redone.
-        """
+        """Return a cell's result; None if it is missing or damaged."""
         try:
             result = Result.load(self.path(cell))
         except BadFile:
@@ -199,8 +197,9 @@ class CellStore:
         return result if fits and np.isfinite(result.regret).all() else None
 
     def put(self, cell: Cell, result: Result) -> None:
-        """Keep a cell's result, without the time it took, so that the file is the
-        same whenever and wherever it is made.
+        """Keep a cell's result, without the time it took.
+
+        So the file is the same whenever and wherever it is made.
         """
         replace(result, seconds=None).save(self.path(cell))
 

@@ -1,9 +1,9 @@
 """Hashes of code: what is kept on disk must not outlive the code that made it.
 
-The hash behind a simulation's result covers the simulator, the engine and the files that
-define the policy, its estimator, the attack and the bandit. From there it follows the
-names that each file uses. So an edit of one policy makes that policy's results stale,
-and no others. A page depends on whole folders: see `source_texts`.
+The hash behind a simulation's result covers the simulator, the engine and the files
+that define the policy, its estimator, the attack and the bandit. From there it follows
+the names that each file uses. So an edit of one policy makes that policy's results
+stale, and no others. A page depends on whole folders: see `source_texts`.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ def source_texts(*folders: Path) -> list[str]:
 
 
 def _home(value: object) -> str:
-    """Return the name of the module that a value is or comes from; "" for plain data."""
+    """Return the name of the module that a value is or comes from, "" for data."""
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     return name if isinstance(name, str) and name in sys.modules else ""
 
 
 def _is_library(name: str) -> bool:
-    """Say whether a module is Python's own or installed: then its version identifies it."""
+    """Say whether a module is Python's own or installed; then its version is enough."""
     file = getattr(sys.modules[name], "__file__", None)
     return file is None or any(Path(file).is_relative_to(place) for place in _library_places())
 

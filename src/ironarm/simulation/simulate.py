@@ -1,6 +1,4 @@
-"""Policies × one bandit × one attack × trials, every policy meeting the same coins
-and noise.
-"""
+"""Policies × one bandit × one attack × trials, all on the same coins and noise."""
 
 from __future__ import annotations
 
@@ -165,8 +163,9 @@ class _Own(threading.local):
 
 
 def prepare(setting: Setting, bar: Progress) -> None:
-    """Compile what the policies need before the workers start; refuse policies that
-    do not fit the bandit.
+    """Compile what the policies need before the workers start.
+
+    Refuses policies that do not fit the bandit.
     """
     compile_all(
         setting.policies, setting.adversary, setting.bandit.arms, setting.horizon, bar.announce
@@ -176,9 +175,7 @@ def prepare(setting: Setting, bar: Progress) -> None:
 
 
 def _in_threads(one: Any, trials: int, count: int, bar: Progress, stopped: threading.Event) -> None:
-    """Run all trials; on an interrupt or an error let the threads end before going
-    on, so that nothing is left behind.
-    """
+    """Run all trials; after an interrupt or an error, wait for the threads to end."""
     if count == 1:  # no threads: handing a trial over takes longer than starting it
         for trial in range(trials):
             one(trial)

@@ -121,8 +121,9 @@ def summarise(
 
 
 def bootstrap_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return the percentile bootstrap interval of the mean over the last axis,
-    resampling trials in the same way for every row, with a fixed seed.
+    """Return the percentile bootstrap interval of the mean over the last axis.
+
+    Trials are resampled in the same way for every row, with a fixed seed.
     """
     trials = values.shape[-1]
     flat = values.reshape(-1, trials)
@@ -132,8 +133,9 @@ def bootstrap_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndar
 
 
 def resampling_weights(trials: int) -> Iterable[np.ndarray]:
-    """Yield the bootstrap's weights of the trials, RESAMPLES rows in batches; always
-    the same ones.
+    """Yield the bootstrap's weights of the trials, in batches; always the same.
+
+    There are RESAMPLES rows in all.
     """
     return _kept_weights(trials) if trials <= 2000 else _drawn_weights(trials)
 

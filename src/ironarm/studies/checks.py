@@ -72,7 +72,7 @@ def _difference(
 def lower_median_regret(
     evidence: Evidence, policies: Policies, against: Policies
 ) -> list[Measured]:
-    """In a typical trial, each policy has a smaller final regret than each of the others.
+    """In a typical trial, each policy has less final regret than each of the others.
 
     The median of the paired differences is below 0.
     """
@@ -132,7 +132,9 @@ def _growth(
 def excess_grows_slower(
     evidence: Evidence, policies: Policies, than: Number, since: Since
 ) -> list[Measured]:
-    """From round `since` on, mean minus median regret grows with an exponent below `than`.
+    """Mean minus median regret grows with an exponent below `than`.
+
+    It is fitted from round `since` on.
 
     A few trials cause this excess. If it is under 1 % of the mean, the check agrees.
     """
@@ -166,7 +168,7 @@ def excess_grows_slower(
 def nearly_always_optimal(
     evidence: Evidence, policies: Policies, against: PoliciesOrNone, share: Share
 ) -> list[Measured]:
-    """In the last tenth of the rounds, more than this share of pulls is optimal on average.
+    """More than this share of the last tenth's pulls is optimal, on average.
 
     For the policies in `against` it is less.
     """

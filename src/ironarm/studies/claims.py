@@ -1,4 +1,4 @@
-"""Claims: sentences of the paper, each with the check that settles it from the results."""
+"""Claims: sentences of the paper, each with the check that settles it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def run_names(claim: Mapping[str, Any]) -> list[Any]:
 
 
 def judge(findings: Findings) -> list[Row]:
-    """Return a row for each claim, run and rho, with verdicts computed from the results."""
+    """Return a row for each claim, run and rho, with verdicts from the results."""
     rows = []
     rewards = {
         run.name: Rewards(run.bandit, findings.study.seed, findings.study.arm, findings.study.unit)

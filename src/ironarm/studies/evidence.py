@@ -8,7 +8,7 @@ from ..simulation import Result
 
 
 class Evidence:
-    """The results of one run at one rho, by policy, limited to the first `trials` trials.
+    """The policies' results in one run at one rho, limited to the first trials.
 
     `unit` is the unit of the regret.
     """

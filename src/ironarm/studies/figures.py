@@ -69,10 +69,10 @@ def check_show(study: Study) -> None:
             if "run" in item or item["kind"] in ("tails", "growth"):
                 choice(f"{what}: run", item.get("run"), [run.name for run in study.runs])
             if part == "figures" and ("policies" in item) == (item["kind"] in PICTURES):
-                raise InvalidInput(
-                    f"{what}: a figure of the kind {item['kind']!r} "
-                    f"{'shows no policies; leave them out' if 'policies' in item else 'needs policies'}."
+                fault = (
+                    "shows no policies; leave them out" if "policies" in item else "needs policies"
                 )
+                raise InvalidInput(f"{what}: a figure of the kind {item['kind']!r} {fault}.")
             if "heading" in item and (item["kind"] in PICTURES or item["kind"] == "schedule"):
                 raise InvalidInput(
                     f"{what}: a figure of the kind {item['kind']!r} has no panels to head; leave "
@@ -106,8 +106,9 @@ def check_show(study: Study) -> None:
 
 
 def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Draw a figure of the study: one panel, or one for each rho, as pairs of a
-    file's name and a matplotlib figure.
+    """Draw a figure of the study, as pairs of a file name and a matplotlib figure.
+
+    It has one panel, or one for each rho.
     """
     run = findings.study.run(figure["run"])
     if figure["kind"] == "schedule":
@@ -218,8 +219,9 @@ def growth(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
 
 
 def schedule(study: Study, run: Run, name: str) -> Any:
-    """The block scheme of med-E-UCB: rounds of pure exploration and UCB rounds,
-    block by block, from the policy's own plan.
+    """The blocks of med-E-UCB: rounds of pure exploration, then UCB rounds.
+
+    They are drawn from the policy's own plan.
     """
     policy = study.policies[name].candidates(0.1)[0]
     assert isinstance(policy, MedEUCB)
@@ -273,9 +275,7 @@ def schedule(study: Study, run: Run, name: str) -> Any:
 
 
 def _from(evidence: Evidence, kinds: Mapping[str, str], first: int) -> tuple[float, float]:
-    """The horizontal axis: from a round at which the start no longer matters, to the
-    horizon.
-    """
+    """Return the horizontal axis: from round `first` to the horizon, or from 1."""
     last = max(int(evidence.rounds(name)[-1]) for name in kinds)
     return (first if first < last else 1, last)
 
@@ -338,7 +338,7 @@ def _with_legend(figure: Any, axes: Any) -> Any:
         ]
         axes.set_yticks(ticks, [f"{tick:,g}" for tick in ticks])
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_formatter("")  # never shown, but measured at length
+        axis.set_minor_formatter("")  # hidden labels still slow the layout down
     figure.legend(
         *axes.get_legend_handles_labels(),
         loc="outside lower center",
@@ -350,9 +350,7 @@ def _with_legend(figure: Any, axes: Any) -> Any:
 
 
 def setup(study: Study, run: Run) -> Any:
-    """The nodes and channels of the radio testbed, with the attacks of every run on
-    that bandit.
-    """
+    """The nodes and channels of the radio testbed, with the attacks of its runs."""
     from ..radio.testbed import figures as pictures
 
     return pictures.setup(

@@ -1,4 +1,4 @@
-"""What the pages of studies and arena share: rendering, figures, JSON and provenance."""
+"""What the pages of studies and arena share: templates, figures, JSON, provenance."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def kept_report(out: Path, state: str) -> dict[str, Any] | None:
 
 
 def link_reports(out: Path, names: Iterable[str]) -> None:
-    """Let the report in a folder and those of studies in its subfolders link each other.
+    """Let the report in a folder and those in its subfolders link each other.
 
     The subfolders have the studies' names; `out` may be either folder. Nothing else
     changes.
@@ -147,13 +147,17 @@ def write_json(path: Path, data: Any) -> None:
 def inline_svg(text: str, name: str) -> str:
     """Return an SVG file as an element of a page.
 
-    Black becomes the page's text colour, names become unique, and the page sets the size.
+    Black becomes the page's text colour, names become unique, and the page sets the
+    size.
 
     >>> inline_svg(
-    ...     '<?xml version="1.0"?><svg height="5pt" width="9pt" viewBox="0 0 9 5"><path id="p" style="stroke: #000000"/><use xlink:href="#p"/></svg>',
-    ...     "f",
+    ...     '<?xml version="1.0"?><svg width="9pt" viewBox="0 0 9 5"></svg>', "f"
     ... )
-    '<svg viewBox="0 0 9 5"><path id="f-p" style="stroke: currentColor"/><use xlink:href="#f-p"/></svg>'
+    '<svg viewBox="0 0 9 5"></svg>'
+    >>> inline_svg('<svg><path id="p" style="stroke: #000000"/></svg>', "f")
+    '<svg><path id="f-p" style="stroke: currentColor"/></svg>'
+    >>> inline_svg('<svg><use xlink:href="#p"/></svg>', "f")
+    '<svg><use xlink:href="#f-p"/></svg>'
     """
     text = text[text.index("<svg") :].rstrip()
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

@@ -1,5 +1,6 @@
-"""The report of a study: one HTML file that needs nothing else, the same findings as
-JSON, and every figure as SVG, PDF and PNG beside them.
+"""The report of a study: an HTML page, the same findings as JSON, and the figures.
+
+The page needs no other file. Each figure is also written as SVG, PDF and PNG.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ SHOWN_PARTS = 3
 def report(
     findings: Findings, out: Path, command: str, force: bool = False
 ) -> tuple[dict[str, Any], bool]:
-    """Write report.html, report.json, run.json and the figures into a folder, unless
-    they are there already; return what report.json holds, and whether it was
-    written.
+    """Write a study's report into a folder, unless it is there already.
+
+    Returns the contents of report.json, and whether anything was written.
     """
     state = state_of(repr(findings.study), *findings.keys)
     found = None if force else kept_report(out, state)
@@ -98,8 +99,9 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
 
 
 def summary(verdict: Verdict) -> str:
-    """Return how the parts of a check came out, and the part that settles it: the
-    first that disagrees or leaves a doubt, else the first.
+    """Return how the parts of a check came out, and the part that settles it.
+
+    That is the first part with the verdict of the whole.
     """
     found = Counter(part.verdict for part in verdict.measured)
     counted = ", ".join(
@@ -110,8 +112,10 @@ def summary(verdict: Verdict) -> str:
 
 
 def why(rows: Sequence[Row]) -> tuple[str, str]:
-    """Return why a claim disagrees, if it does and that is known, and where: nothing
-    if everywhere, else the runs and rho.
+    """Return why a claim disagrees, and in which runs and at which rho.
+
+    The first text is empty if the reason is not known, the second if it disagrees
+    everywhere.
     """
     places: dict[str, list[str]] = {}
     for row in rows:
@@ -145,9 +149,7 @@ def _by_claim(rows: Sequence[Row]) -> list[tuple[Mapping[str, Any], list[Row]]]:
 
 
 def _by_setting(runs: Sequence[Run]) -> list[tuple[str, str, list[str]]]:
-    """Return the bandits and attacks of the runs as text, each pair once, with the
-    names of its runs.
-    """
+    """Return each pair of bandit and attack as text, with the names of its runs."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         attack = ", ".join(

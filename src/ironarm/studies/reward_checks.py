@@ -38,7 +38,7 @@ class Rewards:
         )
         self.arms = bandit.arms
 
-    @lru_cache(maxsize=64)
+    @lru_cache(maxsize=64)  # noqa: B019  (lives as long as one report)
     def clean(self, arm: int) -> np.ndarray:
         """Return rewards of an arm."""
         return self._bandit.rewards(arm, np.random.default_rng([self._seed, arm]).random(EACH))
@@ -116,7 +116,7 @@ def attacked_rewards(
 
 @check
 def attack_takes(rewards: Rewards, drop: Number, within: Positive) -> list[Measured]:
-    """An attack lowers the mean reward of each arm by `drop`, plus or minus `within`."""
+    """An attack lowers each arm's mean reward by `drop`, plus or minus `within`."""
     found = []
     for arm in range(rewards.arms):
         fall, name = _mean(rewards.clean(arm) - rewards.attacked(arm)), f"{rewards.arm} {arm}"

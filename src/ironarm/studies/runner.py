@@ -1,4 +1,4 @@
-"""Run a study: tune first, then run every policy; each result is a cell that is kept."""
+"""Run a study: tune first, then run every policy. Each result is kept as a cell."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Task = tuple[Run, float, str]
 
 @dataclass(frozen=True)
 class Choice:
-    """How a policy was tuned at one rho: the candidates and their mean final regrets."""
+    """How a policy was tuned at one rho: candidates and their mean final regrets."""
 
     name: str
     rho: float
@@ -42,7 +42,7 @@ class Choice:
 
 @dataclass
 class Findings:
-    """What a study found: the policies' results by run and rho, and what tuning chose."""
+    """What a study found: results by run and rho, and what tuning chose."""
 
     study: Study
     outcomes: dict[tuple[str, float], dict[str, Result]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The measurements behind claims and tables, each with a 95 % interval over the trials."""
+"""The measurements behind claims and tables, each with a 95 % interval."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def mean(values: np.ndarray) -> Estimate:
 
 
 def median(values: np.ndarray) -> Estimate:
-    """Return the median with an interval between order statistics, valid for any law."""
+    """Return the median with an interval of order statistics, valid for any law."""
     ordered, n = np.sort(values), len(values)
     reach = Z95 * math.sqrt(n) / 2
     low, high = max(0, math.floor(n / 2 - reach)), min(n - 1, math.ceil(n / 2 + reach))
@@ -60,9 +60,9 @@ def measured_exponent(rounds: np.ndarray, regret: np.ndarray, span: float = 10) 
 
     It is 0 for logarithmic growth and 1 for linear. Each time the rounds grow
     `span`-fold, a logarithm adds the same amount, and a power adds `span`^a times the
-    amount before. So a is the logarithm to the base `span` of the ratio of what the last
-    two such stretches added. `regret` has one row per trial. A mean that does not grow
-    counts as 0. Theory's exact exponent is `ironarm.theory.growth_exponent`.
+    amount before. So a is the logarithm to the base `span` of the ratio of what the
+    last two such stretches added. `regret` has one row per trial. A mean that does not
+    grow counts as 0. Theory's exact exponent is `ironarm.theory.growth_exponent`.
 
     >>> T = np.array([1, 10, 100, 1000])
     >>> (

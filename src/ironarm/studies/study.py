@@ -53,8 +53,8 @@ class Run:
     bandit: Bandit
     attack: Mapping[str, Any]
     tuned_on: Bandit
-    """What parameters are tuned on: `bandit`, unless [tuning] changes it, for example to
-    a faster tier.
+    """What parameters are tuned on: `bandit`, unless [tuning] changes it, for example
+    to a faster tier.
     """
 
     def attack_at(self, rho: float) -> Attack:

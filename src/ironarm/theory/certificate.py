@@ -19,8 +19,9 @@ LABEL = 16
 
 @dataclass(frozen=True)
 class TheoremPart:
-    """What the paper's theorem says: whether it applies to the chosen parameters,
-    why not, what it asks for, and its bound, for those or else for what it asks for.
+    """What the paper's theorem says about the chosen parameters.
+
+    `bound` is for those if the theorem applies, else for the required ones.
     """
 
     name: str
@@ -37,9 +38,10 @@ class TheoremPart:
 
 @dataclass(frozen=True)
 class SharpPart:
-    """The sharp condition on b or c: what these arms need under the worst attack,
-    what far-away outliers alone ask for, and the power of T by which the regret
-    grows otherwise.
+    """The sharp condition on b or c for these arms.
+
+    `needed` is under the worst attack, `needed_far` for far-away outliers. The regret
+    grows as T^`exponent` if the condition is not met.
     """
 
     parameter: str
@@ -52,8 +54,11 @@ class SharpPart:
 
 @dataclass(frozen=True)
 class Budget:
-    """The largest rho, exclusive: by the paper's corollaries (normal arms with one
-    sigma only), against a malicious adversary, and against an independent coin.
+    """The largest rho, exclusive.
+
+    `corollaries` is by the paper's corollaries, for normal arms with one sigma;
+    `malicious` against an adversary who sees the clean rewards; `coin` against an
+    independent coin.
     """
 
     corollaries: float | None

@@ -57,8 +57,7 @@ def certify(
     horizon: int = 100_000,
     delta: float = 0.05,
 ) -> Certificate:
-    """Say what theory promises a policy on these arms when a share rho of the rewards
-    is corrupt.
+    """Say what theory promises a policy on these arms when rewards are corrupt.
 
     How much poison can they take, which parameters are needed, what regret is promised,
     and is that promise worth anything at this horizon?
@@ -316,9 +315,7 @@ def _why_not(
 def _recommend(
     arms: Arms, rho: float, T: int, judged: Suitability, budget: Budget
 ) -> tuple[Policy | None, float | None, str]:
-    """Return the policy with the smallest bound among a few that meet the sharp
-    conditions.
-    """
+    """Return the policy with the smallest bound among some that meet the conditions."""
     if judged.instead:
         return judged.policy, None, judged.instead
     if rho == 0:
@@ -379,7 +376,8 @@ def _short(policy: Policy) -> str:
     changed = {
         name: value for name, value in policy.parameters.items() if value != getattr(default, name)
     }
-    return f"{type(policy).__name__}({', '.join(f'{name}={value:g}' for name, value in changed.items())})"
+    text = ", ".join(f"{name}={value:g}" for name, value in changed.items())
+    return f"{type(policy).__name__}({text})"
 
 
 def _has_laws(logged: Fit) -> bool:
@@ -392,8 +390,9 @@ def _has_laws(logged: Fit) -> bool:
 def _without_laws(
     logged: Fit, policy: Policy, rho: float, horizon: int, delta: float
 ) -> Certificate:
-    """Return the certificate of a log in which medians or spreads coincide: no
-    promise, and what to use instead.
+    """Return the certificate of a log in which medians or spreads coincide.
+
+    It promises nothing and says what to use instead.
     """
     means = sorted((arm.mean for arm in logged.fitted), reverse=True)
     largest = horizon * (means[0] - means[-1])

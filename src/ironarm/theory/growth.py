@@ -1,5 +1,7 @@
-"""How the regret of med-E-UCB grows when b is too small: an exact model of its best
-arm under far-away outliers, with the factors of log T that a power alone hides.
+"""How the regret of med-E-UCB grows when b is too small.
+
+An exact model of its best arm under far-away outliers, with the factors of log T that a
+power alone hides.
 """
 
 from __future__ import annotations
@@ -16,8 +18,11 @@ from .arms import poison_rate
 def expected_wrong_rounds(
     rho: float, b: float, horizons: Sequence[int], *, arms: int = 10, block: int = 1000
 ) -> np.ndarray:
-    """Return the expected number of rounds, up to each horizon, in which the best arm's
-    median is wrong and med-E-UCB leaves it alone, if all outliers are far away.
+    """Return the expected number of rounds with a wrong median of the best arm.
+
+    There is one number for each horizon.
+
+    In these rounds med-E-UCB leaves the best arm alone. All outliers are far away.
 
     Let S be the attacked minus the clean rewards of the best arm. Its median is wrong
     exactly if S >= 0; then it gets forced pulls only. If one of them makes S negative
@@ -83,8 +88,9 @@ def local_exponents(horizons: Sequence[int], values: np.ndarray) -> np.ndarray:
 
 
 def _after_first_pulls(rho: float, first: int, size: int) -> np.ndarray:
-    """Return the probabilities of S = 0, 1, 2, ... after the first pulls, with what
-    comes back to 0 added there.
+    """Return the probabilities of S = 0, 1, 2, ... after the first pulls.
+
+    What comes back to 0 is added there.
     """
     from scipy.special import gammaln, xlogy
 

@@ -1,6 +1,4 @@
-"""Theorems 3 and 4 and Corollary 2: what the paper guarantees for
-med-epsilon-greedy, and what holds instead.
-"""
+"""Theorems 3 and 4 and Corollary 2, for med-epsilon-greedy, and what holds instead."""
 
 from __future__ import annotations
 
@@ -106,8 +104,9 @@ def theorem_3(
 def theorem_4(
     source: Bandit | Arms, rho: float, horizon: int, delta: float = 0.05, *, c: float | None = None
 ) -> GreedyGuarantee:
-    """Return Theorem 4: a bound on the regret of med-epsilon-greedy that holds with
-    probability 1 - delta.
+    """Return Theorem 4: a regret bound for med-epsilon-greedy.
+
+    It holds with probability 1 - delta.
 
     If c > max(40, 4/(F_j(x0) - 1/2 - s)^2, 4/(1/2 - s - F_best(x0))^2, 1/(s - rho)^2),
     then
@@ -182,9 +181,9 @@ def theorem_4(
 
 @dataclass(frozen=True)
 class Corollary2:
-    """What Corollary 2 asks for, rho below `threshold` and `c` as printed; and what
-    the theorems behind it ask for with the corollary's s, `c_theorem_3` and
-    `c_theorem_4`.
+    """What Corollary 2 asks for: rho below `threshold`, and `c` as printed.
+
+    `c_theorem_3` and `c_theorem_4` are what the theorems behind it ask for with its s.
     """
 
     threshold: float
@@ -194,8 +193,10 @@ class Corollary2:
 
 
 def corollary_2(gap: float, sigma: float, rho: float) -> Corollary2:
-    """Return Corollary 2: Theorems 3 and 4 for normal arms with s = Phi(Delta_min/4
-    sigma) - 1/2 and x0 in the middle between the two best means.
+    """Return Corollary 2: Theorems 3 and 4 for normal arms.
+
+    It has s = Phi(Delta_min/4 sigma) - 1/2, and x0 in the middle between the two best
+    means.
 
     **What is wrong in the paper:** it prints c > max(10, 1/(..)^2, 1/(..)^2), which are
     the constants of neither theorem (20, 2, 2 and 40, 4, 1), and its proof drops a
@@ -226,8 +227,9 @@ def corollary_2(gap: float, sigma: float, rho: float) -> Corollary2:
 
 @dataclass(frozen=True)
 class _WrongMedians:
-    """Per arm, terms (factor, power) of sum factor (M/t)^power, a bound on the
-    probability of a wrong median at round t; and what such a round costs.
+    """Bounds on the probability of a wrong median at round t, and what it costs.
+
+    Each arm has terms (factor, power) of the sum of factor (M/t)^power.
     """
 
     M: float
@@ -243,9 +245,7 @@ class _WrongMedians:
         )
 
     def settled(self, probability: float) -> float:
-        """Return a round after which no median is wrong, except with this
-        probability.
-        """
+        """Return a round after which no median is wrong, but for this probability."""
 
         def left(after: float) -> float:
             return sum(power_tail(f, self.M, p, after) for terms in self.terms for f, p in terms)

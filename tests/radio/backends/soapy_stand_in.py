@@ -2,6 +2,7 @@
 show.
 """
 
+# ruff: noqa: N802, N815
 # the names are SoapySDR's
 
 from types import SimpleNamespace
