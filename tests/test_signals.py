@@ -1,4 +1,4 @@
-"""The command line exits cleanly on signals; importing ironarm leaves a program alone."""
+"""The command line exits cleanly on signals; importing ironarm changes nothing."""
 
 import os
 import select
@@ -22,7 +22,7 @@ STARTER = (
     "import os, signal, sys; [signal.signal(n, signal.SIG_DFL) for n in (signal.SIGINT, "
     "signal.SIGHUP)]; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 )
-"""Restores signals that are ignored where the tests run in the background or by nohup."""
+"""Undoes what a shell or nohup does to background jobs: it ignores these signals."""
 
 
 def test_importing_ironarm_changes_nothing_in_the_process():

@@ -52,14 +52,6 @@ STYLES: dict[str, tuple[str, str]] = {
 _SPARE = [("#7F7F7F", SOLID), ("#7F7F7F", DASHED), ("#7F7F7F", DOTTED), ("#7F7F7F", DASH_DOT)]
 
 
-def style_of(policy: str, taken: int = 0) -> tuple[str, str]:
-    """Return (colour, line style) for a policy's name.
-
-    `taken` distinguishes policies without a style of their own.
-    """
-    return STYLES.get(policy, _SPARE[taken % len(_SPARE)])
-
-
 class Styles:
     """Colour, line and marker for the policies of one figure.
 
@@ -72,7 +64,7 @@ class Styles:
 
     def next(self, policy: str) -> tuple[str, str, str]:
         """Return the style of the next line, which shows the policy of this name."""
-        colour, line = style_of(policy, len(self._seen))
+        colour, line = STYLES.get(policy, _SPARE[len(self._seen) % len(_SPARE)])
         times = self._seen[policy] = self._seen.get(policy, -1) + 1
         lines = [line, *(other for other in (DASH_DOT, DOTTED, DASHED, SOLID) if other != line)]
         return colour, lines[times % 4], ("", "o", "s", "^")[times % 4]

@@ -116,7 +116,7 @@ def _named(values: list[ast.expr], name: str, what: str, text: str) -> list[tupl
     )
     maker = getattr(kind, "for_rho", None) if name.endswith(".for_rho") else kind
     if maker is None or not values:
-        return []  # who makes it says that there is none of that name
+        return []  # `make` reports unknown names
     known = list(inspect.signature(maker).parameters)
     if len(values) > len(known):
         raise InvalidInput(

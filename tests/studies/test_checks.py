@@ -1,7 +1,8 @@
 """Checks agree with true claims, disagree with false ones, and else cannot tell.
 
-All on fabricated results. Here are the tests of `checking.py`, `checks.py`, `evidence.py`
-and `statistics.py`; those of `reward_checks.py` are in test_radio_study.py.
+All on fabricated results. Here are the tests of `checking.py`, `checks.py`,
+`evidence.py` and `statistics.py`; those of `reward_checks.py` are in
+test_radio_study.py.
 """
 
 import numpy as np
@@ -192,8 +193,9 @@ def test_a_part_that_fails_settles_a_claim():
 @pytest.mark.parametrize("exponent", [0.25, 0.5, 0.75, 1.0])
 @pytest.mark.parametrize("span", [2, 10])
 def test_the_growth_exponent_is_the_power(exponent, span):
-    """Of a power of T plus a constant; to the precision of rounds that are whole
-    numbers.
+    """Of a power of T plus a constant.
+
+    To the precision of rounds that are whole numbers.
     """
     curve = 50 + ROUNDS**exponent
     assert statistics.measured_exponent(
@@ -211,8 +213,9 @@ def test_the_fitted_slope_is_the_power_of_the_excess():
 
 
 def test_the_interval_of_a_share_covers_it():
-    """Wilson's interval holds the true share in 93 to 97 % of 2,000 samples; by
-    chance it would leave that range with probability below 1e-4.
+    """Wilson's interval holds the true share in 93 to 97 % of 2,000 samples.
+
+    By chance it would leave that range with probability below 1e-4.
     """
     generator = np.random.default_rng(5)
     inside = 0
@@ -223,8 +226,9 @@ def test_the_interval_of_a_share_covers_it():
 
 
 def test_the_interval_of_a_median_covers_it():
-    """Order statistics hold the true median in at least 94 % of 2,000 samples;
-    chance alone would fail this with probability below 1e-3.
+    """Order statistics hold the true median in at least 94 % of 2,000 samples.
+
+    Chance alone would fail this with probability below 1e-3.
     """
     generator = np.random.default_rng(6)
     inside = 0

@@ -1,5 +1,7 @@
-"""The claims of the paper's study are settled by the results alone: on a made-up
-world where the paper is right all of them hold, and where it is wrong they do not.
+"""The claims of the paper's study are settled by the results alone.
+
+On a made-up world where the paper is right all of them hold, and where it is wrong they
+do not.
 """
 
 from dataclasses import replace
@@ -18,9 +20,7 @@ from tests.studies import fabricated
 
 
 def world(good, bad, study):
-    """Findings in which the paper's two algorithms, in all their variants, behave
-    like `good` and all others like `bad`.
-    """
+    """Findings in which the paper's algorithms do as `good`, all others as `bad`."""
     findings = Findings(study)
     for run in study.runs:
         for rho in run.rho:
@@ -55,8 +55,10 @@ def study():
 
 
 def test_where_the_paper_is_right_every_claim_of_it_agrees(study):
-    """Its two algorithms grow logarithmically, all others fail; the one sentence
-    that is ours and says that trimming fails in any case is then true as well.
+    """Its two algorithms grow logarithmically, all others fail.
+
+    The one sentence that is ours and says that trimming fails in any case is then true
+    as well.
     """
     verdicts = {
         (row.claim["sentence"], row.rho): row.full.verdict
@@ -66,8 +68,9 @@ def test_where_the_paper_is_right_every_claim_of_it_agrees(study):
 
 
 def test_where_the_paper_is_wrong_its_claims_disagree(study):
-    """Its algorithms fail and all others succeed: nothing agrees but what does not
-    compare the two.
+    """Its algorithms fail and all others succeed.
+
+    Nothing agrees but what does not compare the two.
     """
     rows = judge(world(line, logarithm, study))
     agreeing = {row.claim["check"] for row in rows if row.full.verdict == "agree"}

@@ -1,5 +1,6 @@
-"""The radio study, small and whole; its claims are settled by what was measured, one
-way or the other.
+"""The radio study, small and whole.
+
+Its claims are settled by what was measured, one way or the other.
 """
 
 import json
@@ -35,8 +36,9 @@ def out(tmp_path_factory):
 
 
 def test_every_run_has_its_own_bandit_and_attack(out):
-    """What a run does not say is the study's; a bandit or an attack with a name of
-    its own stands alone.
+    """What a run does not say is the study's.
+
+    A bandit or an attack with a name of its own stands alone.
     """
     runs = {run["name"]: run for run in json.loads((out / "report.json").read_text())["runs"]}
     assert [runs[name]["bandit"].get("tier") for name in ("signal", "analytic", "normal")] == [
@@ -77,8 +79,9 @@ def test_runs_that_are_tuned_alike_are_tuned_once(out):
 
 
 def test_a_claim_is_judged_on_each_of_its_runs(out):
-    """Three trials settle nothing, two hundred do; a claim about the rewards alone
-    has no rho.
+    """Three trials settle nothing, two hundred do.
+
+    A claim about the rewards alone has no rho.
     """
     claims = json.loads((out / "report.json").read_text())["claims"]
     assert [(claim["run"], claim["rho"], claim["verdict"]) for claim in claims] == [
@@ -150,12 +153,12 @@ def test_a_claim_is_judged_on_each_of_its_runs(out):
             'run = "normal"',
             "needs a bandit whose arms have attacked laws",
         ),
-        ("claims", "drop = 30\n", "", "needs 'drop'"),
-        ("claims", "drop = 30\n", 'drop = 30\npolicies = ["median"]\n', "does not use 'policies'"),
+        ("claims", "drop = 30\n", "", "needs the field 'drop'"),
+        ("claims", "drop = 30\n", 'drop = 30\npolicies = ["median"]\n', "unknown field 'policies'"),
         (
             "claims",
-            'check = "attack_takes"',
-            'check = "clean_rewards"\nspread = 1\nmeans = [1, 2]',
+            'check = "attack_takes"\nrun = "analytic"\ndrop = 30',
+            'check = "clean_rewards"\nrun = "analytic"\nspread = 1\nmeans = [1, 2]',
             "a list of 5 numbers",
         ),
         (
@@ -196,8 +199,9 @@ def test_mistakes_are_refused(tmp_path, file, old, new, message):
 
 
 def test_the_papers_study_is_the_papers():
-    """Five channels, both rho, T = 2000, G = 200, two jammers, 20 trials at signal
-    level and a thousand.
+    """Five channels, both rho, T = 2000, G = 200, two jammers.
+
+    There are 20 trials at signal level and a thousand others.
     """
     study = read_study("radio")
     sizes = {
@@ -227,8 +231,9 @@ def test_every_panel_names_its_jammer(out):
 
 
 def test_the_page_explains_itself(out):
-    """What was run, its words and policies come first; a claim names its run, its
-    unit and what was tuned.
+    """What was run, its words and policies come first.
+
+    A claim names its run, its unit and what was tuned.
     """
     page = (out / "report.html").read_text()
     assert (
@@ -272,9 +277,7 @@ def test_every_policy_is_described(study):
 
 
 def test_the_first_claims_say_that_they_check_the_configuration():
-    """The testbed is set to the paper's numbers, so that it has them says nothing of
-    the paper's.
-    """
+    """The testbed is set to the paper's numbers, so they confirm nothing."""
     about_rewards = [
         claim
         for claim in read_study("radio").claims
@@ -328,9 +331,9 @@ def steep(rounds):
     ("good", "bad", "expected"), [(logarithm, steep, "agree"), (steep, logarithm, "disagree")]
 )
 def test_claims_on_policies_follow_the_results(good, bad, expected):
-    """In a world where the paper is right all its claims on policies agree, in one
-    where it is wrong all disagree; what is said of the rewards is measured and
-    stays.
+    """Claims on policies agree where the paper is right and disagree where it is wrong.
+
+    Claims on rewards are measured and stay.
     """
     rows = [
         row
@@ -431,8 +434,9 @@ def test_checks_of_rewards(check, bandit, arguments, expected):
 
 
 def test_reports_link_each_other(out, tmp_path):
-    """The one in the folder and the one in a folder of its name inside; a second
-    time nothing changes; a report that has gone is not linked.
+    """The one in the folder and the one in a folder of its name inside.
+
+    A second time nothing changes; a report that has gone is not linked.
     """
     for folder in (tmp_path, tmp_path / "radio"):
         shutil.copytree(out, folder, dirs_exist_ok=True)

@@ -13,9 +13,7 @@ from ironarm.studies import STUDIES
 from ironarm.studies.read import read_study
 
 SMALL = Path(__file__).parent / "small"
-FIRST_CLAIM = (
-    'check = "lower_mean_regret"\nrun = "main"\npolicies = ["median"]\nagainst = ["mean"]'
-)
+FIRST_CLAIM = 'check = "lower_mean_regret"\nrun = "main"\npolicies = ["median"]\nagainst = ["mean"]'
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -31,8 +29,9 @@ def test_our_studies_can_be_read(name):
 
 
 def test_the_papers_study_is_the_papers():
-    """Ten arms N(2i, 1), both rho, T = 100,000, its 20 trials and a thousand, tuning
-    on other seeds.
+    """Ten arms N(2i, 1), both rho, T = 100,000, its 20 trials and a thousand.
+
+    Tuning is on other seeds.
     """
     study = read_study("synthetic")
     run = study.run("paper")

@@ -26,9 +26,7 @@ needs_signals = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signa
 
 
 def start(tmp_path, *options):
-    """Start the longer sweep as a shell would, and wait until it has finished its
-    first cell.
-    """
+    """Start the longer sweep as a shell would, and wait for its first finished cell."""
     command = [
         sys.executable,
         "-m",
@@ -61,9 +59,7 @@ def start(tmp_path, *options):
 
 
 def alive(group):
-    """Say whether a process of the group is left; one that has ended and waits to be
-    collected is not.
-    """
+    """Say whether a process of the group is left; zombies do not count."""
     for process in psutil.process_iter(["pid", "status"]):
         try:
             if os.getpgid(process.pid) == group and process.info["status"] != psutil.STATUS_ZOMBIE:
@@ -84,8 +80,10 @@ def ends(group):
 @needs_signals
 @pytest.mark.parametrize("options", [[], ["--dask"]], ids=["joblib", "dask"])
 def test_an_interrupted_sweep_goes_on_where_it_stopped(options, tmp_path, longer):
-    """A real SIGINT to all its processes, as Ctrl-C sends it: one line, exit code
-    130, no process left; then resumed, with files as if nothing had happened.
+    """A real SIGINT to all its processes, as Ctrl-C sends it.
+
+    One line, exit code 130, no process left; then resumed, with files as if nothing had
+    happened.
     """
     process = start(tmp_path, *options)
     try:
@@ -108,8 +106,10 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(options, tmp_path, longer
 
 @needs_signals
 def test_a_killed_sweep_goes_on_where_it_stopped(tmp_path, longer):
-    """SIGKILL of the process that was started: its workers end too; run again, it
-    keeps what was finished, and its files are those of an undisturbed sweep.
+    """SIGKILL of the process that was started: its workers end too.
+
+    Run again, it keeps what was finished, and its files are those of an undisturbed
+    sweep.
     """
     process = start(tmp_path)
     process.kill()
@@ -127,8 +127,10 @@ def test_a_killed_sweep_goes_on_where_it_stopped(tmp_path, longer):
 @needs_signals
 @pytest.mark.parametrize("dask", [None, "local"], ids=["joblib", "dask"])
 def test_a_killed_worker_loses_its_cell_only(dask, tmp_path, monkeypatch, small):
-    """SIGKILL of a worker while another is at work: one cell is begun twice, all
-    others once, and the files are those of an undisturbed sweep.
+    """SIGKILL of a worker while another is at work.
+
+    One cell is begun twice, all others once, and the files are those of an undisturbed
+    sweep.
     """
     monkeypatch.setattr(sweep, "run_cell", stand_ins.die_once)
     cells = read_sweep(written(tmp_path, SMALL))

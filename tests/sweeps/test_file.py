@@ -37,9 +37,7 @@ def test_help_shows_a_file_and_examples(capsys):
 
 
 def test_rho_stands_for_the_cells_own():
-    """Alone, in sums and products and in lists, without the dust of binary
-    fractions; 0 without an attack.
-    """
+    """Alone, in sums, products and lists, without rounding errors; else 0."""
     data = {
         "policies": ["TrimmedUCB(alpha=[rho, rho + 0.1, 2 * rho])"],
         "attacks": ["Infinite", "NoAttack"],
@@ -105,9 +103,7 @@ def test_arms_and_gap_are_the_papers_arms():
     ],
 )
 def test_mistakes_in_a_file_get_a_sentence_before_anything_runs(line, message, tmp_path, capsys):
-    """It names the file, what was expected and what may have been meant; exit code
-    2.
-    """
+    """It names the file, what was expected and what was meant; exit code 2."""
     key = line.partition(" ")[0]
     lines = [given for given in SMALL.splitlines() if not given.startswith(f"{key} ")]
     file = written(tmp_path, "\n".join([*lines, line]))

@@ -16,8 +16,9 @@ from .examples import SMALL, contents, written
 
 
 def test_the_command_runs_every_combination(tmp_path, capsys, small):
-    """In two processes, with a table on standard output; NoAttack is run once,
-    whatever rho.
+    """In two processes, with a table on standard output.
+
+    NoAttack is run once, whatever rho.
     """
     file = written(tmp_path, SMALL)
     assert main(["sweep", str(file), "--out", str(tmp_path / "out"), "--workers", "2"]) == 0
@@ -65,8 +66,9 @@ def test_another_parameter_runs_that_policy_only(tmp_path):
 
 
 def test_damaged_cells_are_noticed_and_redone(tmp_path, capsys, small):
-    """Half a file, an empty one, rubbish, a flipped byte, another cell's result:
-    five cells are run again, and all files are as before.
+    """Half a file, an empty one, rubbish, a flipped byte, another cell's result.
+
+    Five cells are run again, and all files are as before.
     """
     cells = read_sweep(written(tmp_path, SMALL))
     store = CellStore(small / "cells")

@@ -74,8 +74,10 @@ def test_pandas_polars_and_duckdb_read_the_same(small):
 
 
 def test_the_documented_example_runs(tmp_path, monkeypatch, capsys):
-    """As the documentation says, with fewer trials; many cells are shown by the best
-    of each setting, and the query in the documentation has an answer for each.
+    """As the documentation says, with fewer trials.
+
+    Many cells are shown by the best of each setting, and the query in the documentation
+    has an answer for each.
     """
     monkeypatch.chdir(tmp_path)
     assert main(["sweep", str(EXAMPLE), "--trials", "1", "--workers", "1"]) == 0

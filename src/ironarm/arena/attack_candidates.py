@@ -24,8 +24,7 @@ from ..errors import InvalidInput
 UNBOUNDED = 1e300
 """A shift that stands for one without bounds."""
 
-# what an attacker would rather do comes up more often; what seems to help the policy is
-# tried too, now and then
+# likely attacks get more weight; those that seem to help the policy are tried rarely
 TO_BEST = {"down": 0.35, "place": 0.15, "chase": 0.2, "mimic": 0.2, "up": 0.05, "leave": 0.05}
 # down, to send the policy to a still worse arm
 TO_ANOTHER = {"up": 0.25, "place": 0.15, "chase": 0.15, "mimic": 0.15, "leave": 0.15, "down": 0.15}

@@ -27,7 +27,8 @@ from ..attacks import (
 from ..bandits import Bandit, GaussianBandit, ScipyBandit
 from ..theory.location_floor import observed_shifted_kl, shifted_kl
 
-FAR = 50.0  # standard deviations beyond which an attacked reward tells nothing of the arm's mean
+FAR = 50.0
+"""Attacked rewards this many standard deviations away say nothing about the mean."""
 
 
 class NotFixed(Exception):
@@ -81,7 +82,7 @@ def attacked_law(attack: Attack, law: Any, best: Any) -> Any:
     None means that it lies far away from all clean rewards.
     """
     if isinstance(attack, (NoAttack, MedianChaser, FrontLoaded)):
-        return law  # left alone, the last after its first pulls
+        return law  # rewards of such arms are left alone, by FrontLoaded after the first pulls
     if isinstance(attack, Infinite):
         return None
     if isinstance(attack, OppositeUniform) and attack.scale > 2 * FAR * law.std():

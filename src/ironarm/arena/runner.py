@@ -5,7 +5,6 @@ Each policy's result is kept as a cell.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -72,7 +71,7 @@ def run_arena(
     started = time.monotonic()
     store, findings = CellStore(out / "cells"), Findings(arena)
     groups = _groups(arena, findings)
-    with Progress("preparing", 1, None if sys.stderr.isatty() else True) as bar:
+    with Progress("preparing", 1, True) as bar:
         compile_cells([cell for cells in groups.values() for cell in cells.values()], bar.announce)
         bar.restart(sum(cell.rounds for cells in groups.values() for cell in cells.values()))
         for number, (group, cells) in enumerate(groups.items(), start=1):

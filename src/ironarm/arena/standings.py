@@ -10,7 +10,7 @@ from ..simulation.summary import short
 from .read import Setting
 from .runner import Findings, Score
 
-ENOUGH_TRIALS = 20  # fewer in any setting are too few to go by
+ENOUGH_TRIALS = 20  # with fewer in any setting, the advice is not reliable
 KNOWLEDGE = (
     (
         "You know a bound on the share of corrupt rewards and their clean spread",

@@ -7,8 +7,7 @@ it was chosen for its luck too, beside every named attack. What is found is a lo
 bound on the worst case: the search can miss a worse attack, and there are attacks
 outside the family.
 
-Every simulation is a cell that is kept, so an interrupted search goes on where it
-stopped, and one that was done is there at once.
+Every simulation is a cell that is kept: you can interrupt a search, and it resumes.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from ..validation import number, whole
 from .attack_candidates import candidates, named_attacks
 
 KEPT = 4
-"""Of so many candidates one goes on to the next rung, with so many times the trials."""
+"""One in this many candidates reaches the next rung, with as many times the trials."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from .common import add_verb, resumable
+
 EXAMPLES = """\
 examples:
   ironarm reproduce                      the paper's synthetic study, in a few minutes
@@ -26,15 +28,15 @@ def add(verbs: Any) -> None:
     """Describe the options."""
     from ..studies import STUDIES
 
-    reproduce = verbs.add_parser(
+    reproduce = add_verb(
+        verbs,
         "reproduce",
-        help="the paper's study, its claims checked, in one report",
-        description=(
+        "the paper's study, its claims checked, in one report",
+        (
             "Run a study, check its claims, and write a report: report.html, report.json and the "
             "figures."
         ),
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        EXAMPLES,
     )
     listed = "; ".join(f"{name}: {what}" for name, what in STUDIES.items())
     reproduce.add_argument(
@@ -90,19 +92,12 @@ def run(options: argparse.Namespace) -> int:
             if options.study in STUDIES and options.study != "synthetic"
             else Path("results")
         )
-    try:
+    with resumable(options.out):
         findings = Runner(study, options.out, workers=options.workers, force=options.force).run()
         found, written = report(
             findings, options.out, shlex.join(["ironarm", *sys.argv[1:]]), options.force
         )
         link_reports(options.out, STUDIES)
-    except KeyboardInterrupt:
-        print(
-            f"what is finished is kept in {options.out / 'cells'}; the same command goes on from "
-            "there",
-            file=sys.stderr,
-        )
-        raise
     print(study.title)
     last, several = None, len({claim["run"] for claim in found["claims"]}) > 1
     for claim in found["claims"]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
+
+from .common import add_verb
 
 EXAMPLES = """\
 a sweep file:
@@ -29,15 +30,15 @@ examples:
 
 def add(verbs: Any) -> None:
     """Describe the options."""
-    sweep = verbs.add_parser(
+    sweep = add_verb(
+        verbs,
         "sweep",
-        help="policy × attack × rho × gap × parameters, from a file",
-        description=(
+        "policy × attack × rho × gap × parameters, from a file",
+        (
             "Simulate every combination that a TOML file lists, in parallel; write Parquet files. "
             "Finished cells are kept: the same command goes on where it stopped."
         ),
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        EXAMPLES,
     )
     sweep.add_argument("file", type=Path, metavar="FILE", help="the sweep, as TOML; see below")
     sweep.add_argument(
@@ -71,14 +72,13 @@ def run(options: argparse.Namespace) -> int:
 
     cells = read_sweep(options.file, options.trials)
     out = options.out or Path("results") / options.file.stem
-    progress = None if sys.stderr.isatty() else True
     trials, checkpoints = run_sweep(
         cells,
         out,
         workers=options.workers,
         dask=options.dask,
         force=options.force,
-        progress=progress,
+        progress=True,
     )
 
     from ..sweeps.tables import final_table

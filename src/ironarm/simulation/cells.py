@@ -2,10 +2,9 @@
 
 A cell is one policy on one bandit under one attack, with its horizon, trials, seed and
 checkpoints. Its result is one file, named by a hash of everything that determines it,
-the code included, and written whole or not at all. So work that was interrupted goes on
-where it stopped, and work that was done is there at once. Cells of the same seed meet
-the same noise and coins, whenever and wherever they are run, so they can be compared
-trial by trial.
+the code included, and written whole or not at all. So interrupted work resumes, and
+finished work is never repeated. Cells of the same seed meet the same noise and coins,
+whenever and wherever they run, so they can be compared trial by trial.
 """
 
 from __future__ import annotations

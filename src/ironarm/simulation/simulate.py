@@ -102,8 +102,8 @@ def simulate(
     )
     rounds = checkpoint_rounds(horizon, checkpoints)
 
-    # one more checkpoint opens the last tenth, by which a trial is judged stuck; a last
-    # one is never reached
+    # one more checkpoint marks the start of the last tenth, which decides whether a
+    # trial is stuck; the 0 at the end is never reached
     opening = horizon - max(1, horizon // 10)
     inner = np.union1d(rounds, [opening] if opening else []).astype(np.int64)
     setting = Setting(chosen, bandit, Adversary(attack, bandit), horizon, seed, np.append(inner, 0))
@@ -122,7 +122,7 @@ def simulate(
             regret[row, trial] = player.regret[shown]
             optimal[row, trial] = player.optimal[shown]
             pulls[row, trial] = player.pulls
-            # shares are counts over rounds, so the counts come back whole
+            # shares are counts over rounds, so rounding restores the counts
             before = round(player.optimal[opened] * opening) if opening else 0
             last_tenth[row, trial] = (round(player.optimal[-1] * horizon) - before) / (
                 horizon - opening
@@ -200,7 +200,7 @@ def _in_threads(one: Any, trials: int, count: int, bar: Progress, stopped: threa
 
 
 def _collect(running: set[Future[bool]], bar: Progress) -> set[Future[bool]]:
-    # a time-out, because waiting without one cannot be interrupted on every system
+    # with a time-out: on some systems, waiting without one cannot be interrupted
     done, left = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
     for future in done:
         future.result()

@@ -142,8 +142,8 @@ def resampling_weights(trials: int) -> Iterable[np.ndarray]:
 
 @lru_cache(maxsize=2)
 def _kept_weights(trials: int) -> tuple[np.ndarray, ...]:
-    # drawing them takes far longer than using them, and a report uses them hundreds of
-    # times; at most 32 MB each
+    # kept, because drawing takes far longer than using, and a report uses them hundreds
+    # of times; at most 32 MB each
     return tuple(_drawn_weights(trials))
 
 

@@ -73,8 +73,8 @@ def together(verdicts: Iterable[str]) -> str:
     return DISAGREE if DISAGREE in found else CANNOT_TELL if CANNOT_TELL in found else AGREE
 
 
+# raises InvalidInput if a field of a claim may not have this value in this run
 Refuse = Callable[[str, Any, Run], object]
-"""Raises InvalidInput if a claim's field may not have this value in this run."""
 
 
 def _within(**bounds: float) -> Refuse:
@@ -113,19 +113,15 @@ def _means(what: str, value: Any, run: Run) -> None:
         number(what, mean)
 
 
-Policies = Annotated[Sequence[str], _names]
-"""Names of policies of the run, at least one."""
+# what a claim may give to a parameter of a check
+Policies = Annotated[Sequence[str], _names]  # of the run, at least one
 PoliciesOrNone = Annotated[Sequence[str], _names_or_none]
-"""Names of policies of the run, or an empty list."""
 Number = Annotated[float, _within()]
 Positive = Annotated[float, _within(above=0)]
 Share = Annotated[float, _within(above=0, below=1)]
-Span = Annotated[float, _span]
-"""A factor between rounds; the horizon must hold it twice."""
-Since = Annotated[int, _since]
-"""A round at least a decade before the horizon."""
-Means = Annotated[Sequence[float], _means]
-"""One number for each arm."""
+Span = Annotated[float, _span]  # a factor between rounds; the horizon holds it twice
+Since = Annotated[int, _since]  # a round at least a decade before the horizon
+Means = Annotated[Sequence[float], _means]  # a number for each arm
 
 
 @dataclass(frozen=True)

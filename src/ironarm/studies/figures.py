@@ -5,8 +5,8 @@ A new kind is one function and one line in `KINDS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from .runner import Findings
 from .study import Run, Study, known_policies
 from .tables import TABLES
 
-if TYPE_CHECKING:
-    from ..radio.bandit import RadioBandit
-
 BLOCKS = 10
 SIZE = (6.4, 4.9)
 
@@ -47,10 +44,10 @@ def check_show(study: Study) -> None:
             study.policies if part == "policies" else study.show.get(part, {}),
         ).items():
             text(f"{part}: {term}", meaning)
-    parts: list[tuple[str, Mapping[str, Any], list[str], list[str]]] = [
+    parts: list[tuple[str, Iterable[str], list[str], list[str]]] = [
         (
             "figures",
-            {**KINDS, **PICTURES},
+            [*KINDS, *PICTURES],
             ["name", "kind", "title", "run", "caption"],
             ["policies", "trials", "heading"],
         ),
@@ -114,7 +111,7 @@ def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]
     if figure["kind"] == "schedule":
         return [(figure["name"], schedule(findings.study, run, figure["policies"][0]))]
     if figure["kind"] in PICTURES:
-        return [(figure["name"], PICTURES[figure["kind"]](findings.study, run))]
+        return [(figure["name"], picture(findings.study, run, figure["kind"]))]
     trials = findings.study.paper_trials if figure.get("trials") == "paper" else run.trials
     # a panel's file is also seen without the page
     heading = _label(f"{figure['heading']}: ") if "heading" in figure else ""
@@ -349,50 +346,26 @@ def _with_legend(figure: Any, axes: Any) -> Any:
     return figure
 
 
-def setup(study: Study, run: Run) -> Any:
-    """The nodes and channels of the radio testbed, with the attacks of its runs."""
+def picture(study: Study, run: Run, kind: str) -> Any:
+    """What a run is played on, not what came out: the radio testbed.
+
+    `setup` shows nodes, channels and the attacks of every run on that bandit,
+    `spectrogram` power over time and frequency at the run's last rho, `constellation`
+    a packet's symbols, clean and jammed.
+    """
     from ..radio.testbed import figures as pictures
 
-    return pictures.setup(
-        _testbed(run),
-        *(
-            other.attack_at(rho)
-            for other in study.runs
-            if other.bandit.to_dict() == run.bandit.to_dict()
-            for rho in other.rho
-        ),
-    )
+    testbed: Any = run.bandit
+    if kind == "constellation":
+        return pictures.constellation(testbed)
+    if kind == "spectrogram":
+        return pictures.spectrogram(testbed, run.attack_at(run.rho[-1]))
+    same = [other for other in study.runs if other.bandit.to_dict() == testbed.to_dict()]
+    return pictures.setup(testbed, *(each.attack_at(rho) for each in same for rho in each.rho))
 
 
-def spectrogram(study: Study, run: Run) -> Any:
-    """Power over time and frequency on the radio testbed, at the run's last rho."""
-    from ..radio.testbed import figures as pictures
-
-    return pictures.spectrogram(_testbed(run), run.attack_at(run.rho[-1]))
-
-
-def constellation(study: Study, run: Run) -> Any:
-    """A packet's symbols, clean and jammed."""
-    from ..radio.testbed import figures as pictures
-
-    return pictures.constellation(_testbed(run))
-
-
-def _testbed(run: Run) -> RadioBandit:
-    from ..radio.bandit import RadioBandit
-
-    assert isinstance(run.bandit, RadioBandit)
-    return run.bandit
-
-
-PICTURES: dict[str, Callable[[Study, Run], Any]] = {
-    "setup": setup,
-    "spectrogram": spectrogram,
-    "constellation": constellation,
-}
-"""Kinds of figures that show what a run is played on, not what came out; they are
-loaded only when they are drawn.
-"""
+PICTURES = ("setup", "spectrogram", "constellation")
+"""Kinds of figures by `picture`; the radio testbed is loaded only to draw them."""
 
 KINDS: dict[str, Callable[..., Any]] = {
     "schedule": schedule,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import missing_extra
+from ..figures import FORMATS, write_figure
 from ..files import json_ready, write_whole
 from ..simulation.fingerprint import hash_of, source_texts
 
@@ -142,6 +143,38 @@ def write_json(path: Path, data: Any) -> None:
         json_ready(data, lambda _: None), indent=1, ensure_ascii=False, allow_nan=False
     )
     write_whole(path, f"{text}\n".encode())
+
+
+def panel(figure: Any, folder: Path, name: str) -> dict[str, str]:
+    """Write a figure in every format, and return it as a panel of a page."""
+    return {
+        "name": name,
+        "svg": inline_svg(write_figure(figure, folder, name)["svg"].decode(), name),
+    }
+
+
+def write_report(
+    out: Path,
+    page: bytes,
+    found: Mapping[str, Any],
+    figures: Iterable[str],
+    run: Mapping[str, Any],
+    state: str,
+) -> None:
+    """Write report.html, report.json, and run.json, which lists the report's files.
+
+    `found` goes to report.json. `run` says how the page was made, and `figures` names
+    the figures that are already written.
+    """
+    write_json(out / "report.json", found)
+    write_whole(out / "report.html", page)
+    files = [
+        "report.html",
+        "report.json",
+        *(f"figures/{name}.{form}" for name in figures for form in FORMATS),
+    ]
+    hashes = {name: digest(out / name) for name in files}
+    write_json(out / "run.json", {**run, "files": hashes, "state": state})
 
 
 def inline_svg(text: str, name: str) -> str:

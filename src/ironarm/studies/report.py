@@ -5,28 +5,17 @@ The page needs no other file. Each figure is also written as SVG, PDF and PNG.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..figures import FORMATS, write_figure
-from ..files import write_whole
 from ..simulation.progress import Progress
 from .checking import AGREE, CANNOT_TELL, DISAGREE
 from .claims import Row, Verdict, judge
 from .figures import draw
-from .page import (
-    digest,
-    inline_svg,
-    kept_report,
-    provenance,
-    render,
-    state_of,
-    write_json,
-)
+from .page import kept_report, panel, provenance, render, state_of, write_report
 from .runner import Findings
 from .study import Run
 from .tables import TABLES, Table
@@ -55,10 +44,13 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     }
     specs = findings.study.show.get("figures", [])
     figures = []
-    with Progress("drawing figures", len(specs), None if sys.stderr.isatty() else True) as bar:
+    folder = out / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    with Progress("drawing figures", len(specs), True) as bar:
         for spec in specs:
             bar.note(f"drawing {spec['name']}")
-            figures.append({**spec, "panels": _write_figure(findings, spec, out / "figures")})
+            panels = [panel(figure, folder, name) for name, figure in draw(findings, spec)]
+            figures.append({**spec, "panels": panels})
             bar.advance()
     how = provenance(command, findings.seconds, findings.computed, findings.kept)
     page = render(
@@ -79,22 +71,8 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
         more=any(run.trials > findings.study.paper_trials for run in findings.study.runs),
     )
     found = _for_machines(findings, rows, tables)
-    write_json(out / "report.json", found)
-    write_whole(out / "report.html", page)
-    files = [
-        "report.html",
-        "report.json",
-        *(
-            f"figures/{panel['name']}.{form}"
-            for figure in figures
-            for panel in figure["panels"]
-            for form in FORMATS
-        ),
-    ]
-    write_json(
-        out / "run.json",
-        {**asdict(how), "files": {name: digest(out / name) for name in files}, "state": state},
-    )
+    names = [part["name"] for figure in figures for part in figure["panels"]]
+    write_report(out, page, found, names, asdict(how), state)
     return found
 
 
@@ -210,14 +188,3 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         for part in verdict.measured
     ]
     return {verdict.unit: verdict.trials, "verdict": verdict.verdict, "measured": measured}
-
-
-def _write_figure(
-    findings: Findings, spec: Mapping[str, Any], folder: Path
-) -> list[dict[str, str]]:
-    """Write the panels of a figure in every format; return them for the page."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return [
-        {"name": name, "svg": inline_svg(write_figure(figure, folder, name)["svg"].decode(), name)}
-        for name, figure in draw(findings, spec)
-    ]

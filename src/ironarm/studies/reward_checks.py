@@ -63,31 +63,28 @@ def clean_rewards(
     """
     found = []
     for arm, target in enumerate(means):
-        x = rewards.clean(arm)
+        x, name = rewards.clean(arm), f"{rewards.arm} {arm}"
         mean, deviation, distance = _mean(x), _deviation(x), _distance_to_normal(x)
-        name = f"{rewards.arm} {arm}"
-        found.append(
+        found += [
             Measured(
                 f"mean of {name}",
                 mean,
                 near(mean, target, within),
                 f"{name}: mean {interval(mean, '.2f', rewards.unit)}",
-            )
-        )
-        text = f"{name}: standard deviation {interval(deviation, '.2f', rewards.unit)}"
-        found.append(
+            ),
             Measured(
-                f"standard deviation of {name}", deviation, near(deviation, spread, within), text
-            )
-        )
-        found.append(
+                f"standard deviation of {name}",
+                deviation,
+                near(deviation, spread, within),
+                f"{name}: standard deviation {interval(deviation, '.2f', rewards.unit)}",
+            ),
             Measured(
                 f"distance of {name} to a normal law",
                 distance,
                 below(distance, NORMAL_DISTANCE),
                 f"{name}: distance to a normal law {interval(distance, '.3f')}",
-            )
-        )
+            ),
+        ]
     return found
 
 

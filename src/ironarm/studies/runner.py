@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,7 +91,7 @@ class Runner:
         ]
         everything = [*(cell for cells, _ in grids for cell in cells), *likely]
         work = sum(cell.rounds * round_work(cell) for cell in everything)
-        with Progress("preparing", work, None if sys.stderr.isatty() else True) as bar:
+        with Progress("preparing", work, True) as bar:
             compile_cells(everything, bar.announce)
             bar.restart(work)
             self._total = len(everything)

@@ -87,9 +87,9 @@ def _dask(workers: int | None, address: str) -> Iterator[int]:
 def _joblib_on(client: Any) -> Iterator[int]:
     import joblib
 
-    from .joblib_parts import dask_backend
+    from .joblib_parts import part
 
-    class NoticingBackend(dask_backend()):  # type: ignore[misc]
+    class NoticingBackend(part("_dask", "DaskDistributedBackend")):  # type: ignore[misc]
         """Joblib's backend for Dask, with two faults of joblib 1.6 mended.
 
         Joblib's own waits for ever for a task that Dask has given up, for example

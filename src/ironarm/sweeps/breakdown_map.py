@@ -4,13 +4,13 @@ It shows theory's three thresholds and the measured share of trials that are stu
 
 The measurement is a grid of cells: five normal arms, one of them better by the gap,
 under the paper's attack, whose outliers lie so far away that they bias a median as much
-as any attack can. Cells are kept, so an interrupted map goes on where it stopped.
+as any attack can. Cells are kept, so an interrupted
+map resumes.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,7 +129,7 @@ def measure(
         for gap in gaps
     }
     stuck = np.empty((len(rates), len(gaps)))
-    with Progress("preparing", len(cells), None if sys.stderr.isatty() else True) as bar:
+    with Progress("preparing", len(cells), True) as bar:
         compile_cells(cells.values(), bar.announce)
         bar.restart(len(cells) * trials)
         for i, rho in enumerate(rates):

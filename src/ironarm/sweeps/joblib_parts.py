@@ -6,6 +6,7 @@ raise the bound, run tests/sweeps with the new release and adapt this file.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import joblib
@@ -13,38 +14,19 @@ import joblib
 from ..errors import IronarmError
 
 
-def _moved(error: ImportError) -> IronarmError:
-    return IronarmError(
-        f"sweeps do not know joblib {joblib.__version__} ({error}); expected a version that "
-        "ironarm's extra 'study' allows. Install it with: pip install 'ironarm[study]'"
-    )
-
-
-try:
-    from joblib._parallel_backends import ThreadingBackend
-    from joblib.externals.loky.backend import resource_tracker
-    from joblib.externals.loky.process_executor import (
-        ProcessPoolExecutor,
-        ShutdownExecutorError,
-        TerminatedWorkerError,
-    )
-except ImportError as error:
-    raise _moved(error) from None
-
-__all__ = [
-    "ProcessPoolExecutor",
-    "ShutdownExecutorError",
-    "TerminatedWorkerError",
-    "ThreadingBackend",
-    "dask_backend",
-    "resource_tracker",
-]
-
-
-def dask_backend() -> Any:
-    """Return joblib's backend class for Dask; this loads Dask, which is slow."""
+def part(module: str, name: str) -> Any:
+    """Return a part of joblib, or say which version lacks it."""
     try:
-        from joblib._dask import DaskDistributedBackend
-    except ImportError as error:
-        raise _moved(error) from None
-    return DaskDistributedBackend
+        return getattr(import_module(f"joblib.{module}"), name)
+    except (ImportError, AttributeError) as error:
+        raise IronarmError(
+            f"sweeps do not know joblib {joblib.__version__} ({error}); expected a version that "
+            "ironarm's extra 'study' allows. Install it with: pip install 'ironarm[study]'"
+        ) from None
+
+
+ThreadingBackend = part("_parallel_backends", "ThreadingBackend")
+resource_tracker = part("externals.loky.backend", "resource_tracker")
+ProcessPoolExecutor = part("externals.loky.process_executor", "ProcessPoolExecutor")
+ShutdownExecutorError = part("externals.loky.process_executor", "ShutdownExecutorError")
+TerminatedWorkerError = part("externals.loky.process_executor", "TerminatedWorkerError")

@@ -141,7 +141,7 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
                 raise IronarmError(
                     "workers were killed again and again before any cell was finished; "
                     f"{len(left)} cells are left. Memory may be short: try fewer --workers. "
-                    "Finished cells are kept; the same command goes on from there."
+                    "Finished cells are kept; the same command resumes."
                 )
             bar.advance(len(waiting) - len(left) - len(reported))
             print(
@@ -168,6 +168,6 @@ def run_cell(folder: str, cell: Cell, key: str) -> str:
             return key
         raise IronarmError(
             f"the result of a cell cannot be written to {folder}: {error.strerror}. Finished "
-            "cells are kept; the same command goes on from there."
+            "cells are kept; the same command resumes."
         ) from None
     return key

@@ -56,7 +56,7 @@ def write_tables(cells: Sequence[Cell], store: CellStore, out: Path) -> tuple[Pa
     except OSError as error:
         raise InvalidInput(
             f"the tables cannot be written to {out}: {error.strerror}. Finished cells are kept; "
-            "the same command goes on from there."
+            "the same command resumes."
         ) from None
     return paths
 

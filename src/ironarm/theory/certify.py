@@ -188,7 +188,7 @@ def _theorem(arms: Arms, rho: float, policy: Policy, T: int, delta: float) -> Th
         here = theorem_1(arms, rho, T, b=policy.b, omega=policy.omega, block=block)
         asked = theorem_1(arms, rho, T)
         used = here if here.holds else asked
-        # the smallest omega depends on b: with other b other omega would do
+        # the smallest omega depends on b
         required = {"b": asked.b, "omega": asked.omega, "block": asked.block}
         likely = (
             theorem_2(
@@ -335,7 +335,7 @@ def _recommend(
     omega = _two_digits(4 * arms.spread**2)
     candidates: list[tuple[float, Policy]] = []
     for factor in (1.05, 1.5, 2.5):
-        # for a tiny rho any b is enough, and 0 is none
+        # for a tiny rho any positive b is enough
         b = _two_digits(factor * (needed_b(arms, rho, omega) or 1e-4))
         first = MedEUCB(b=b, omega=omega)
         candidates.append((med_e_ucb_bound(arms, rho, T, b=b, omega=omega).total, first))

@@ -176,7 +176,7 @@ def fit(
     )
     malicious = estimate(max(0.0, _room(logged, best)), [max(0.0, boot.room) for boot in boots])
     if any(arm.rewards < ENOUGH for arm in fitted):
-        # resampling a handful says nothing of how sure it is
+        # too few for a bootstrap interval to mean anything
         malicious = Estimate(malicious.value, 0.0, 0.5)
     coin = Estimate(
         *(2 * s / (1 + 2 * s) for s in (malicious.value, malicious.low, malicious.high))
@@ -249,7 +249,7 @@ def _suitability(
     rho: float,
 ) -> Suitability:
     if any(arm.rewards < ENOUGH for arm in fitted):
-        return Suitability(True)  # too few to judge the kind of rewards by
+        return Suitability(True)  # too few to judge
     values = np.unique(np.concatenate(logged))
     by_mean = int(np.argmax(means))
     gap = float(means[by_mean] - np.delete(means, by_mean).max())

@@ -67,8 +67,7 @@ def expected_wrong_rounds(
         k = math.floor(math.exp(count / b) / G)
         end = max(start, k * G + 1)
         wrong += state.sum() * np.clip(np.array(last, dtype=float) - start + 1, 0, end - start)
-        # at least one, also where exp and log are too coarse to tell neighbouring
-        # blocks apart
+        # at least one, even if exp and log round neighbouring blocks to the same value
         pulls = max(1, math.ceil(b * math.log((k + 1) * G)) - count)
         for _ in range(pulls):
             state = _one_more_pull(state, rho)

@@ -1,6 +1,6 @@
 """What no policy can do: limits on rho, corrupted relative entropy, lower bounds.
 
-Two adversaries must be told apart. The **independent coin** decides whether a reward is
+There are two adversaries. The **independent coin** decides whether a reward is
 attacked before, and without regard to, the clean reward; ironarm's attacks are such,
 and so we read the paper's model. The **malicious** adversary sees the clean reward and
 corrupts any share rho of the sample; it is stronger, and the paper's lemmas cover it.
