@@ -1,8 +1,7 @@
 """Checks agree with true claims, disagree with false ones, and else cannot tell.
 
 All on fabricated results. Here are the tests of `checking.py`, `checks.py`,
-`evidence.py` and `statistics.py`; those of `reward_checks.py` are in
-test_radio_study.py.
+`evidence.py` and `statistics.py`.
 """
 
 import numpy as np
@@ -10,7 +9,8 @@ import pytest
 
 from ironarm import InvalidInput
 from ironarm.studies import statistics
-from ironarm.studies.checking import CHECKS, Measured, Share, above, below, check, near, together
+from ironarm.studies.checking import Measured, Share, above, below, check, near, together
+from ironarm.studies.claims import CHECKS
 from ironarm.studies.evidence import Evidence
 from ironarm.studies.statistics import Estimate
 from tests.studies.fabricated import ROUNDS, evidence, linear_curve, log_curve, noisy, result

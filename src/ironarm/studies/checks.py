@@ -173,13 +173,10 @@ def nearly_always_optimal(
     For the policies in `against` it is less.
     """
     found = []
-    for names, verdict in ((policies, above), (against, below)):
-        for name in names:
-            optimal = statistics.mean(evidence.last_tenth(name))
-            text = f"{name}: {percent(optimal)} optimal pulls"
-            found.append(
-                Measured(f"optimal pulls of {name}", optimal, verdict(optimal, share), text)
-            )
+    for name, verdict in [*((one, above) for one in policies), *((one, below) for one in against)]:
+        optimal = statistics.mean(evidence.last_tenth(name))
+        text = f"{name}: {percent(optimal)} optimal pulls"
+        found.append(Measured(f"optimal pulls of {name}", optimal, verdict(optimal, share), text))
     return found
 
 
@@ -192,13 +189,10 @@ def fails(
     Those in `against` are stuck in less.
     """
     found = []
-    for names, verdict in ((policies, above), (against, below)):
-        for name in names:
-            stuck = statistics.share(evidence.stuck(name))
-            text = f"{name}: {percent(stuck)} stuck"
-            found.append(
-                Measured(f"share of trials stuck, {name}", stuck, verdict(stuck, share), text)
-            )
+    for name, verdict in [*((one, above) for one in policies), *((one, below) for one in against)]:
+        stuck = statistics.share(evidence.stuck(name))
+        text = f"{name}: {percent(stuck)} stuck"
+        found.append(Measured(f"share of trials stuck, {name}", stuck, verdict(stuck, share), text))
     return found
 
 
