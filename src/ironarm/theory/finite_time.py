@@ -10,8 +10,8 @@ whatever the attacker knows and does.
 * The lower median of n rewards is at most x exactly if those coins' walk, +1 for "at
   most x" and -1 otherwise, is at 0 or above. For p < 1/2, by reflection,
 
-      P(the walk is at 0 or above at some time n, n + 1, ...) = P(S_n >= 0) + P(S_n > 0)
-      <= (4 p (1 - p))^(n/2)
+      P(the walk is at 0 or above at some time n, n + 1, ...)
+          = P(S_n >= 0) + P(S_n > 0) <= (4 p (1 - p))^(n/2)
 
   so that a union bound over all numbers of rewards, which costs the paper's proofs
   their constants, is not needed.

@@ -20,28 +20,21 @@ def expected_wrong_rounds(
 ) -> np.ndarray:
     """Return the expected number of rounds with a wrong median of the best arm.
 
-    There is one number for each horizon.
+    There is one number for each horizon. In these rounds med-E-UCB leaves the best arm
+    alone. All outliers are far away.
 
-    In these rounds med-E-UCB leaves the best arm alone. All outliers are far away.
+    Let S be the number of attacked minus clean rewards of the best arm. Its median is
+    wrong exactly if S >= 0; then the arm gets only forced pulls. If one of them makes S
+    negative, the arm is pulled in every round. S then returns to 0 with probability
+    (rho/(1 - rho))^|S|, within a few rounds, which the model counts as none. Otherwise
+    the median stays right. This is a walk on 0, 1, 2, ... with a step for each forced
+    pull: up with probability rho, down with 1 - rho. At 0 it stays with probability
+    rho, and ends, right for good, with probability 1 - 2 rho.
 
-    Let S be the attacked minus the clean rewards of the best arm. Its median is wrong
-    exactly if S >= 0; then it gets forced pulls only. If one of them makes S negative
-    the arm is pulled in every round, and S comes back to 0 with probability (rho/(1 -
-    rho))^|S|, within a few rounds, which are taken as none; otherwise the median is
-    right for good. That is a walk on 0, 1, 2, ... with one step for each forced pull:
-
-        up with probability rho, down with 1 - rho; at 0 it stays with probability rho,
-        and is right for good with probability 1 - 2 rho
-
-    After n steps it is still wrong with probability of order n^(-3/2) (4 rho (1 -
-    rho))^(n/2). With n = b log t that is (log t)^(-3/2) t^(-b kl(1/2, rho)), and the
-    expected number of wrong rounds grows as **T^(1 - b kl(1/2, rho)) (log T)^(-3/2)**.
-    The log factor lowers the local exponent at T by about 1.5/log T, and small n by
-    more: at rho = 0.3 and b = 4 it is 0.55 between 10^4 and 10^6, and 0.65 in the
-    limit. The mean regret beyond that of the forced pulls is this number times the gap
-    of the runner-up, which leads meanwhile; on arms that are only two sigma apart, as
-    the paper's, it is more, about twice at T = 1000 and 1.4 times at 100,000, because a
-    median among few clean rewards can be wrong as well.
+    After n steps it is still wrong with probability of order
+    n^(-3/2) (4 rho (1 - rho))^(n/2). With n = b log t, the expected number of wrong
+    rounds grows as **T^(1 - b kl(1/2, rho)) (log T)^(-3/2)**. docs/certify.md compares
+    this with measured regret.
 
     Examples
     --------

@@ -115,8 +115,8 @@ def corrupted_kl(gap: float, rho: float, sigma: float = 1.0) -> float:
     It is the smallest relative entropy of (1 - rho) N(0, 1) + rho H to (1 - rho) N(D,
     1) + rho H' over all H and H', with D = gap/sigma:
 
-        kl_rho(D)/(1 - rho) = (1 - c) Phi(D-/2) log(1/c) + (D^2/2) [Phi(D+/2) -
-        Phi(D-/2)] - D [phi(D-/2) - phi(D+/2)]
+        kl_rho(D)/(1 - rho) = (1 - c) Phi(D-/2) log(1/c)
+            + (D^2/2) [Phi(D+/2) - Phi(D-/2)] - D [phi(D-/2) - phi(D+/2)]
 
     with c and D+- as in `ironarm.rules.corrupted_kl`. It is 0 up to Dmin, D^2/2 for
     rho = 0, and stays below (1 - 2 rho) log((1 - rho)/rho) however large the gap is:

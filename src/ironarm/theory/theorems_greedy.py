@@ -52,22 +52,20 @@ def theorem_3(
 
     With top = top(x0) the smallest c is max(20, 8/(top - rho)^2), at s = (top + rho)/2.
 
-    **What is wrong in the paper:** with M = ceil(c) K + 1 the term (M/t)^p, p >= 2, is
-    replaced by M/t^2, which loses a factor M, and M^(c/10) log(t) t^(-c/10) is shrunk
-    to M/t: the constant 2 + 3c is not proved. The term 2 c K e mu* takes the gaps to be
-    at most mu*, which needs means that are not negative. The order log T is right.
+    **What is wrong in the paper:** the constant 2 + 3c is not proved, and 2 c K e mu*
+    needs means that are not negative; the order log T is right. See
+    docs/paper-notes.md, number 25.
 
-    **What holds instead** (`proved`): after round t every arm has ceil(c) first pulls
-    and, except with probability (M/t)^(c/10), more than (c/2) log(t/M) random ones. A
-    union bound over all larger numbers of rewards gives, for margins m of an arm and e
-    = s - rho,
+    **What holds instead** (`proved`), with M = ceil(c) K + 1: after round t every arm
+    has ceil(c) first pulls and, except with probability (M/t)^(c/10), more than (c/2)
+    log(t/M) random ones. A union bound over all larger numbers of rewards bounds the
+    probability that the arm's median is on the wrong side of x0 at t by
 
-        P(median of the arm on the wrong side of x0 at t) <= (M/t)^(c/10) + sum over r
-        in (m, e) of exp(-2 r^2 ceil(c)) (M/t)^(c r^2) / (1 - exp(-2 r^2))
+        (M/t)^(c/10) + sum_r exp(-2 r^2 ceil(c)) (M/t)^(c r^2) / (1 - exp(-2 r^2))
 
-    and the regret is at most sum_j Delta_j (ceil(c) + c log(T/(M - 1))) plus, summed
-    over t, Delta_max times that for the best arm and Delta_j times that for each other
-    arm j.
+    where r is the arm's margin and s - rho. The regret is at most
+    sum_j Delta_j (ceil(c) + c log(T/(M - 1))) plus, summed over t, Delta_max times that
+    for the best arm and Delta_j times that for each other arm j.
 
     Examples
     --------
@@ -115,11 +113,9 @@ def theorem_4(
 
     The smallest c is max(40, 9/(top - rho)^2), at s = rho + (top - rho)/3.
 
-    **What is wrong in the paper:** exploring and drawing arm j is replaced path by path
-    by exploring divided by K, which is true in the mean only; indicators of conditional
-    events have no meaning; a ">=" stands for "<=" on the best arm; and the proof needs
-    T >= B (6/delta)^(3/(cK)) with B = 6 ceil(c)^2 K^3/delta, written with the exponent
-    inverted and missing from the statement. With mu* as in Theorem 3.
+    **What is wrong in the paper:** a step of the proof holds in the mean only, and the
+    proof needs T >= B (6/delta)^(3/(cK)) with B = 6 ceil(c)^2 K^3/delta, which the
+    statement lacks. See docs/paper-notes.md, number 27.
 
     **What holds instead** (`proved`): with probability 1 - delta/2 no median is on the
     wrong side of x0 after a round B, found from the probabilities under Theorem 3; with

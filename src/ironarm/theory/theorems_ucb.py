@@ -61,16 +61,16 @@ def theorem_1(
     If Assumption 1 holds with (s, xi, l), rho < s, T > G, omega >= 2/l^2 and b >=
     max(omega/xi^2, 2/(s - rho)^2), then
 
-        regret <= sum_j Delta_j [ b log(2T) + 4 omega log T / (q_best(1/2 - s) - q_j(1/2
-        + s))^2 + 2 + 2 pi^2/3 ]
+        regret <= sum_j Delta_j [ b log(2T) + 4 omega log T / g_j^2 + 2 + 2 pi^2/3 ]
+
+    with g_j = q_best(1/2 - s) - q_j(1/2 + s).
 
     Without `b` and `omega` this returns the parameters with the smallest bound, over
     all s and xi; with them it checks whether some s and xi make the theorem apply.
 
     **What is wrong in the paper:** the last line of the proof has b log 2 log T, which
-    is not b log(2T); the statement is right, because b log(T + G) <= b log(2T) for T >
-    G, and `proved` uses the former. The density inequality has the limits of its
-    integral reversed, a slip of sign.
+    is not b log(2T). The statement is right, because b log(T + G) <= b log(2T) for
+    T > G; `proved` uses the former.
 
     **When not to rely on it:** at the horizons of experiments. For the paper's arms and
     rho = 0.125 it asks for b = 156 and blocks of 15,000 rounds, and promises a regret
