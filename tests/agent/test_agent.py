@@ -62,14 +62,13 @@ def test_an_agent_makes_the_choices_of_the_simulator(policy):
     agent = ia.Agent(policy, arms=NAMES, seed=3)
     values = rewards(0, 400)
     state = State(policy, 4)
-    stream = streams(3, 0)[2]
+    state.view.stream[:] = streams(3, 0)[2]
     expected = []
     for x in values:
-        arm = state.machine.call("select")(state.ints, state.floats, state.pool, stream)
+        arm = state.call("select")(state.handle)
         expected.append(NAMES[arm])
-        while not state.machine.call("observe")(
-            state.ints, state.floats, state.pool, arm, x + arm, float(state.view.chance[0]), 1
-        ):
+        chance = float(state.view.chance[0])
+        while not state.call("observe")(state.handle, arm, x + arm, chance, 1):
             state.grow()
     assert expected == play(agent, values)
 
@@ -250,7 +249,7 @@ def test_a_newcomer_among_weighted_arms_gets_about_its_share(policy):
     agent.add_arm("d")
     while (decision := agent.decide()).arm != "d":  # no reward comes, so nothing changes but t
         assert agent.decisions < 1100
-    assert 0.2 < agent._tickets[decision.id][2] < 0.3
+    assert 0.2 < agent._open.tickets[decision.id][2] < 0.3
 
 
 def test_barbar_needs_a_horizon_and_begins_an_epoch_again_when_arms_change():
@@ -583,7 +582,7 @@ def test_bounded_memory_is_exact_for_independent_rewards_and_small():
         if i % 50 == 0:
             assert exact.estimates == bounded.estimates
     assert bounded.inexact == []
-    assert bounded._state.pool.nbytes < 20_000
+    assert bounded._state.view.pool.nbytes < 20_000
 
 
 def test_bounded_memory_says_when_it_stops_being_exact(tmp_path):

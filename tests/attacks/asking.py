@@ -15,12 +15,11 @@ class Asked:
         self.pulls = np.ones(bandit.arms, np.int64) if pulls is None else np.array(pulls, np.int64)
         self.estimate = bandit.means.copy() if estimate is None else np.array(estimate, float)
         self.memory = self.adversary.start.copy()
-        self._handles = self.adversary.handles(self.pulls, self.estimate, self.memory)
+        self._scene = self.adversary.scene(self.pulls, self.estimate, self.memory)
 
     def __call__(self, arm, x, u=0.25, v=0.75, t=1):
         """Return what the policy sees in place of x."""
-        attack_at, scene, _kept = self._handles
-        return call(attack_at, scene, arm, x, t, u, v)
+        return call(self.adversary.target, self._scene.address, arm, x, t, u, v)
 
 
 @numba.njit

@@ -9,7 +9,7 @@ import numpy as np
 import ironarm as ia
 from ironarm.engine.adversary import Adversary
 from ironarm.engine.streams import streams
-from ironarm.simulation.trial import Setting, Trials
+from ironarm.simulation.trial import Simulation, Trials
 from tests.test_random import taken
 
 ROUNDS, SEED = 20_000, 9  # two stretches of tape
@@ -36,10 +36,10 @@ class Recorder(ia.Policy):
 
 def seen(attack, bandit=BANDIT):
     """What a policy sees in the compiled loop, round by round."""
-    setting = Setting(
+    simulation = Simulation(
         (Recorder(),), bandit, Adversary(attack, bandit), ROUNDS, SEED, np.array([ROUNDS, 0])
     )
-    trials = Trials(setting)
+    trials = Trials(simulation)
     trials.play(0, lambda: False)
     return trials.players[0].state.view.seen.copy()
 

@@ -4,30 +4,19 @@ what it may know.
 
 import math
 
-import numba
 import numpy as np
 import pytest
 
 import ironarm as ia
 from ironarm.attacks import ATTACKS, make
-from ironarm.engine.adversary import Adversary
-from ironarm.engine.jit import call_attack
+from tests.attacks.asking import Asked
 
 BANDIT = ia.GaussianBandit(means=[1.0, 5.0, 3.0])
 
 
 def ask(attack, arm, x, u=0.25, v=0.75, t=1, pulls=(1, 1, 1), estimate=(1.0, 5.0, 3.0)):
     """Return what the compiled attack shows."""
-    adversary = Adversary(attack, BANDIT)
-    attack_at, scene, _kept = adversary.handles(
-        np.array(pulls, np.int64), np.array(estimate, float), adversary.start.copy()
-    )
-    return call(attack_at, scene, arm, x, t, u, v)
-
-
-@numba.njit
-def call(attack_at, scene, a, x, t, u, v):
-    return call_attack(attack_at, scene, a, x, t, u, v)
+    return Asked(attack, BANDIT, pulls, estimate)(arm, x, u, v, t)
 
 
 def test_opposite_uniform_subtracts_on_the_best_arm_and_adds_elsewhere():

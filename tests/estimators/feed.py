@@ -93,12 +93,12 @@ class Fed:
 
     def __init__(self, policy, arms=1, live=False):
         self.state = State(policy, arms, live=live)
-        self._observe = self.state.machine.call("observe")
+        self._observe = self.state.call("observe")
         self._estimate = self.state.view.estimate
 
     def add(self, x, arm=0):
         state = self.state
-        while not self._observe(state.ints, state.floats, state.pool, arm, x, 1.0, 0):
+        while not self._observe(state.handle, arm, x, 1.0, 0):
             state.grow()
         return float(self._estimate[arm])
 

@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import ironarm as ia
-from ironarm.engine.state import SETTLE
+from ironarm.engine.loop import SETTLE
 from ironarm.estimators.catoni import (
     COEFFICIENTS,
     ROUNDING,
@@ -141,7 +141,7 @@ def test_settled_estimate(values, variance, share):
     n = len(values)
     t = int(math.exp(share * n / 8)) if share * n < 160 else 10**8
     assume(t >= 2 and n > 8 * math.log(t))
-    fed.state.ints[1] = t
+    fed.state.view.rounds[0] = t
     fed.state.adjust(SETTLE)
     expected = catoni_root(values, catoni_alpha(n, t, variance))
     actual = float(fed.state.view.estimate[0])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ironarm as ia
-from ironarm.engine.state import SETTLE
+from ironarm.engine.loop import SETTLE
 from ironarm.estimators.median_of_means import MOST_BLOCKS, block_length_for
 from tests.estimators.feed import INF, SMALL, Fed, few, long_runs, many, rewards
 from tests.naive import lower_median
@@ -47,7 +47,7 @@ def check(values, looks):
         for x in values[n : n + more]:
             fed.add(x)
         n += more
-        fed.state.ints[1] = t
+        fed.state.view.rounds[0] = t
         fed.state.adjust(SETTLE)
         assert lower_median(block_means(values[:n], t)) == float(fed.state.view.estimate[0])
         for x in values[n : n + 50]:

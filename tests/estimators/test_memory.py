@@ -27,7 +27,7 @@ FIXED = 4_096  # bytes for one arm that do not depend on its rewards: windows, s
 
 def held(state):
     """Bytes that a state holds."""
-    return state.ints.nbytes + state.floats.nbytes + state.pool.nbytes
+    return state.record.words.nbytes + state.view.pool.nbytes
 
 
 @HOLDERS
@@ -51,7 +51,7 @@ def test_nothing_is_held_for_the_horizon(policy, live):
     """
     states = [State(policy, 5, horizon, live=live) for horizon in (10, 10**9)]
     assert held(states[0]) == held(states[1])
-    assert all(state.pool.nbytes == 0 for state in states)
+    assert all(state.view.pool.nbytes == 0 for state in states)
     assert held(states[0]) <= 5 * FIXED
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ironarm as ia
-from ironarm.engine.state import SETTLE
+from ironarm.engine.loop import SETTLE
 from tests.estimators.feed import INF, Fed, few, long_runs, many, rewards
 
 ROUNDS = st.lists(st.tuples(st.integers(1, 200), st.integers(1, 10**6)), min_size=1, max_size=6)
@@ -35,7 +35,7 @@ def check(values, u, epsilon, looks):
         for x in values[n : n + more]:
             fed.add(x)
         n += more
-        fed.state.ints[1] = t
+        fed.state.view.rounds[0] = t
         fed.state.adjust(SETTLE)
         assert truncated_mean(values[:n], u, epsilon, t) == pytest.approx(
             float(fed.state.view.estimate[0]), rel=1e-12, abs=1e-12

@@ -10,7 +10,8 @@ import pytest
 from scipy.optimize import brentq
 
 import ironarm as ia
-from ironarm.engine.state import RECOUNT, State
+from ironarm.engine.loop import RECOUNT
+from ironarm.engine.state import State
 from ironarm.engine.streams import streams
 from ironarm.notation import policy_from_text
 from ironarm.simulation import trial
@@ -165,13 +166,12 @@ def live_choices(policy, arms, horizon, seen):
     turn.
     """
     state = State(policy, arms, horizon)
-    view = state.view
-    select, observe = state.machine.call("select"), state.machine.call("observe")
-    g = streams(SEED, TRIAL)[2]
+    state.renew(streams(SEED, TRIAL)[2])
+    select, observe = state.call("select"), state.call("observe")
     choices = []
     for x in seen:
-        arm = select(state.ints, state.floats, state.pool, g)
-        while not observe(state.ints, state.floats, state.pool, arm, x, view.chance[0], 1):
+        arm = select(state.handle)
+        while not observe(state.handle, arm, x, float(state.view.chance[0]), 1):
             state.grow()
         choices.append(arm)
     return choices
@@ -211,7 +211,7 @@ def short_tapes(monkeypatch):
     """Let a simulation draw its random numbers in several stretches, as a long one
     does.
     """
-    monkeypatch.setattr(trial, "STRETCH", 300)
+    monkeypatch.setattr(trial, "STRETCH_ROUNDS", 300)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), SETTINGS)
@@ -311,14 +311,14 @@ def test_chances_of_exp3_plus_plus(t, beta):
     state.view.rewards[:] = state.view.n[:] = [len(own) for own in losses]
     state.view.loss[:] = [sum(own) for own in losses]
     state.view.estimate[:] = -np.array(twin.weighted)
-    state.ints[1] = t - 1
+    state.view.rounds[0] = t - 1
     state.adjust(RECOUNT)
-    g = streams(SEED, TRIAL)[2]
+    state.view.stream[:] = streams(SEED, TRIAL)[2]
     chosen = {}
     for _ in range(200):
-        arm = int(state.machine.call("select")(state.ints, state.floats, state.pool, g))
-        chosen[arm] = state.view.chance[0] / twin.chances(int(state.ints[1]))[arm]
-        state.ints[1] = t - 1
+        arm = int(state.call("select")(state.handle))
+        chosen[arm] = state.view.chance[0] / twin.chances(state.rounds)[arm]
+        state.view.rounds[0] = t - 1
         state.view.n[arm] -= 1
     assert len(chosen) >= 2
     np.testing.assert_allclose(list(chosen.values()), 1, rtol=1e-9)

@@ -56,7 +56,7 @@ def test_a_trial_remembers_nothing_of_the_one_before(attack):
     The same trial after another one, after one that was stopped half way, and in fresh
     memory is the same.
     """
-    setting = trial.Setting(
+    setting = trial.Simulation(
         (*SOME, ia.CountIMED(epsilon=0.35), ia.AdaptiveCountIMED()),
         PAPER,
         Adversary(attack, PAPER),
@@ -84,7 +84,7 @@ def test_a_trial_remembers_nothing_of_the_one_before(attack):
 def test_the_length_of_a_stretch_changes_no_bit(bandit, monkeypatch):
     """Rounds are played in stretches; any length gives the same result."""
     whole = ia.simulate(SOME, bandit, ATTACK, horizon=2000, trials=2, seed=1)
-    monkeypatch.setattr(trial, "STRETCH", 77)
+    monkeypatch.setattr(trial, "STRETCH_ROUNDS", 77)
     pieces = ia.simulate(SOME, bandit, ATTACK, horizon=2000, trials=2, seed=1)
     assert all(same(whole, pieces, i, i) for i in range(len(SOME)))
 

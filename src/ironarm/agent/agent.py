@@ -1,32 +1,23 @@
-"""A policy at work on named arms: live decisions, rewards now or later, saved and
-loaded exactly.
-"""
+"""A policy at work on named arms: live decisions, with rewards now or later."""
 
 from __future__ import annotations
 
 import math
 import threading
-from collections import deque
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from time import time
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from ..engine.state import (
-    CANCELLED,
-    OWE,
-    SETTLE,
-    State,
-)
+from ..engine.loop import CANCELLED, OWE, SETTLE
+from ..engine.state import State
 from ..engine.streams import fresh_seed, streams
 from ..errors import (
     InvalidInput,
     PolicyFault,
     UnknownArm,
-    UnknownDecision,
 )
 from ..estimators import BoundedMedian
 from ..policies import Policy
@@ -46,20 +37,12 @@ from .input import (
     pairs_of,
     reward_of,
 )
+from .open_decisions import OpenDecisions
 from .reward_check import Watch, warn
-
-# of an open decision: the arm's number, when it was made, with which chance
-Ticket = tuple[int, float, float]
-Queue = deque[int | float]
-"""An arm's open decisions, oldest first: an id if it has a ticket, else (made by
-`select`) just the time. An id closed out of order stays until it reaches the front.
-"""
 
 
 class Decision(NamedTuple):
-    """A ticket: which arm to use, and the id under which its reward can be learnt
-    later.
-    """
+    """Which arm to use, and the id under which its reward can be learnt later."""
 
     id: int
     arm: Name
@@ -119,65 +102,48 @@ class Agent:
         estimator = estimator_for(policy, choice("memory", memory, ["exact", "bounded"]))
         self._policy, self._memory, self._minimize = policy, memory, bool(minimize)
         self._seed = fresh_seed() if seed is None else whole("seed", seed)
-        self._stream = streams(self._seed, 0)[2]
         self._lock = threading.RLock()
         self._acquire, self._release = self._lock.acquire, self._lock.release
-        self._next_id = 0
         self._watch: Watch | None = Watch(policy)
         self._bounded = self._memory_watched = estimator is BoundedMedian
         self._watching = True
         # inside, rewards are always to be maximised
         self._working = policy.mirrored() if self._minimize else policy
-        self._take_over(
-            State(self._working, len(names), live=True, estimator=estimator),
-            names,
-            {},
-            [deque() for _ in names],
-        )
+        state = State(self._working, len(names), live=True, estimator=estimator)
+        state.view.stream[:] = streams(self._seed, 0)[2]
+        self._take_over(state, names, OpenDecisions(len(names)))
 
-    def _take_over(
-        self, state: State, names: list[Name], tickets: dict[int, Ticket], queues: list[Queue]
-    ) -> None:
-        """Install a state with its arms and open decisions; everything that can fail
-        has been done.
-        """
-        self._state, self._names, self._tickets, self._queues = state, names, tickets, queues
+    def _take_over(self, state: State, names: list[Name], waiting: OpenDecisions) -> None:
+        """Install a state with its arms and open decisions; nothing here can fail."""
+        self._state, self._names, self._open = state, names, waiting
+        self._queues = waiting.queues
         self._index = {name: i for i, name in enumerate(names)}
         self._chance = state.view.chance if self._policy.weighs_by_chance else None
-        self._bind()
-
-    def _bind(self) -> None:
-        """Tie the compiled calls to the state's arrays, which change when arms or
-        memory do.
-        """
-        state = self._state
-        self._call_select = partial(
-            state.machine.call("select"), state.ints, state.floats, state.pool, self._stream
-        )
-        self._call_reward = partial(
-            state.machine.call("reward"), state.ints, state.floats, state.pool
-        )
+        self._handle = state.handle
+        self._call_select, self._call_observe = state.call("select"), state.call("observe")
 
     # decisions
 
-    # `select` and `update` are the hot path: they spell out what `decide` and `learn`
-    # leave to helpers, and lock without a `with`, which takes a third off their time
+    # `select` and `update` are the hot path. They spell out what `decide` and `learn`
+    # leave to helpers, and lock without `with`, which saves a third of their time
 
     def select(self) -> Name:
         """Decide which arm to use now, and return its name."""
         self._acquire()
         try:
-            arm = self._call_select()
+            arm = self._call_select(self._handle)
             if arm < 0:
                 self._refuse_choice()
-            self._queues[arm].append(time() if self._chance is None else self._ticket(arm))
+            self._queues[arm].append(time() if self._chance is None else self._issue(arm))
             return self._names[arm]
         finally:
             self._release()
 
     def update(self, arm: Name, reward: float) -> None:
-        """Learn a reward of an arm: it closes the arm's oldest open decision, or is
-        an extra observation if none is open.
+        """Learn a reward of an arm.
+
+        It closes the arm's oldest open decision. If none is open, it is an extra
+        observation.
         """
         self._acquire()
         try:
@@ -190,8 +156,9 @@ class Agent:
             queue = self._queues[index]
             if queue and type(queue[0]) is float:
                 queue.popleft()
-                if not self._call_reward(index, -reward if self._minimize else reward):
-                    self._observe_growing(index, -reward if self._minimize else reward, 1.0, 1)
+                x = -reward if self._minimize else reward
+                while not self._call_observe(self._handle, index, x, 1.0, 1):
+                    self._state.grow()
                 if self._watching:
                     self._look(index, reward)
             else:
@@ -200,40 +167,32 @@ class Agent:
             self._release()
 
     def _update_by_ticket(self, arm: Name, index: int, reward: float) -> None:
-        id = self._oldest(index)
-        if id is None:
-            if self._chance is not None:
-                raise InvalidInput(
-                    f"{type(self._policy).__name__} weighs a reward by the probability of its "
-                    f"decision, and no decision for {arm!r} is open. Call select() or decide() "
-                    "first."
-                )
-            self._observe(index, reward, 1.0, 0)
-        else:
-            self._queues[index].popleft()
-            self._observe(index, reward, self._tickets.pop(id)[2] if type(id) is int else 1.0, 1)
+        if self._chance is not None and self._open.oldest(index) is None:
+            raise InvalidInput(
+                f"{type(self._policy).__name__} weighs a reward by the probability of its "
+                f"decision, and no decision for {arm!r} is open. Call select() or decide() "
+                "first."
+            )
+        ticket = self._open.pop(index)
+        self._observe(index, reward, ticket.chance if ticket else 1.0, int(ticket is not None))
 
     def decide(self) -> Decision:
-        """Decide which arm to use now, and return a ticket with the id for `learn`
-        or `cancel`.
-        """
+        """Decide which arm to use now, and return it with an id for its reward."""
         with self._lock:
-            arm = self._call_select()
+            arm = self._call_select(self._handle)
             if arm < 0:
                 self._refuse_choice()
-            id = self._ticket(arm)
+            id = self._issue(arm)
             self._queues[arm].append(id)
             return Decision(id, self._names[arm])
 
-    def _ticket(self, arm: int) -> int:
-        id = self._next_id
-        self._next_id = id + 1
-        self._tickets[id] = (arm, time(), 1.0 if self._chance is None else float(self._chance[0]))
-        return id
+    def _issue(self, arm: int) -> int:
+        return self._open.issue(arm, 1.0 if self._chance is None else float(self._chance[0]))
 
     def best(self) -> Name:
-        """Return the arm with the best estimate: what to use now if nothing more is
-        to be learnt. Before any reward it is the first arm.
+        """Return the arm with the best estimate; before any reward, the first arm.
+
+        It is what to use now if nothing more is to be learnt.
         """
         with self._lock:
             self._state.adjust(SETTLE)
@@ -244,58 +203,43 @@ class Agent:
     def learn(self, id: int, reward: float) -> None:
         """Learn the reward of a decision, however late and in any order."""
         with self._lock:
-            index = self._arm_of(id)
-            reward = reward_of(reward)
-            self._close(id, index, reward)
+            self._open.ticket(id)
+            self._learn(id, reward_of(reward))
 
     def learn_batch(self, rewards: Iterable[tuple[int, float]]) -> None:
-        """Learn many rewards, pairs (decision id, reward): all of them, or none if
-        one is bad.
-        """
+        """Learn many rewards, pairs (id, reward): all, or none if one is bad."""
         with self._lock:
-            checked = [
-                (id, self._arm_of(id), reward_of(reward))
+            pairs = [
+                (id, reward_of(reward))
                 for id, reward in pairs_of(rewards, "a decision's id and a reward")
+                if self._open.ticket(id)
             ]
-            ids = [id for id, _, _ in checked]
+            ids = [id for id, _ in pairs]
             if len(set(ids)) < len(ids):
                 raise InvalidInput(
                     f"decision {next(id for id in ids if ids.count(id) > 1)} is in the batch "
                     "twice; a decision has one reward."
                 )
-            for id, index, reward in checked:
-                self._close(id, index, reward)
+            for id, reward in pairs:
+                self._learn(id, reward)
 
     def cancel(self, id: int) -> None:
         """Close a decision that will never be rewarded."""
         with self._lock:
-            index = self._arm_of(id)
-            del self._tickets[id]
-            self._oldest(index)
-            self._state.adjust(CANCELLED, index)
+            self._state.adjust(CANCELLED, self._open.close(id).arm)
 
     def expire(self, older_than: float) -> int:
-        """Cancel all decisions made more than `older_than` seconds ago, and return
-        how many.
-        """
+        """Cancel all decisions older than so many seconds, and return their number."""
         with self._lock:
-            limit = time() - number("older_than", older_than, at_least=0)
-            old = [id for id, (_, made, _) in self._tickets.items() if made < limit]
-            for id in old:
-                self.cancel(id)
-            count = len(old)
-            for index, queue in enumerate(self._queues):
-                front = self._oldest(index)
-                while type(front) is float and front < limit:
-                    queue.popleft()
-                    self._state.adjust(CANCELLED, index)
-                    count += 1
-                    front = self._oldest(index)
-            return count
+            old = self._open.expire(time() - number("older_than", older_than, at_least=0))
+            for arm in old:
+                self._state.adjust(CANCELLED, arm)
+            return len(old)
 
     def warm_start(self, log: Iterable[tuple[Name, float]]) -> None:
-        """Learn from logged pairs (arm, reward) as if the agent had made those
-        decisions; forced pulls that they lack are made up for first.
+        """Learn from logged pairs (arm, reward), as if the agent had decided so.
+
+        Forced pulls that the log lacks are made first.
         """
         with self._lock:
             if self._chance is not None:
@@ -309,14 +253,15 @@ class Agent:
             ]
             for index, reward in pairs:
                 self._observe(index, reward, 1.0, 0)
-            self._state.ints[1] += len(pairs)
+            self._state.view.rounds[0] += len(pairs)
             self._state.adjust(OWE)
 
     # arms
 
     def add_arm(self, arm: Name) -> None:
-        """Add an arm at the end; it gets the forced pulls that the policy's schedule
-        would have given it by now.
+        """Add an arm at the end.
+
+        It gets the forced pulls that the policy's schedule would have given it by now.
         """
         with self._lock:
             name = name_of(arm)
@@ -324,8 +269,7 @@ class Agent:
                 raise InvalidInput(
                     f"there is an arm {name!r} already; every arm needs a name of its own."
                 )
-            state = self._state.resized(self._working, [*range(len(self._names)), None])
-            self._take_over(state, [*self._names, name], self._tickets, [*self._queues, deque()])
+            self._resize([*range(len(self._names)), None], [*self._names, name])
 
     def remove_arm(self, arm: Name) -> None:
         """Remove an arm and close its open decisions; the others keep their state.
@@ -339,15 +283,11 @@ class Agent:
                     f"{arm!r} is the last arm and cannot be removed; add another first."
                 )
             keep = [i for i in range(len(self._names)) if i != index]
-            state = self._state.resized(self._working, keep)
-            tickets = {
-                id: (keep.index(arm), made, chance)
-                for id, (arm, made, chance) in self._tickets.items()
-                if arm != index
-            }
-            self._take_over(
-                state, [self._names[i] for i in keep], tickets, [self._queues[i] for i in keep]
-            )
+            self._resize(keep, [self._names[i] for i in keep])
+
+    def _resize(self, keep: Sequence[int | None], names: list[Name]) -> None:
+        state = self._state.resized(self._working, keep)
+        self._take_over(state, names, self._open.for_arms(keep))
 
     # what is known
 
@@ -364,13 +304,14 @@ class Agent:
     @property
     def decisions(self) -> int:
         """How many decisions have been made (rounds)."""
-        return int(self._state.ints[1])
+        return self._state.rounds
 
     @property
     def open_decisions(self) -> list[Decision]:
         """The decisions made by `decide` that have no reward so far, oldest first."""
         with self._lock:
-            return [Decision(id, self._names[self._tickets[id][0]]) for id in sorted(self._tickets)]
+            tickets = sorted(self._open.tickets.items())
+            return [Decision(id, self._names[ticket.arm]) for id, ticket in tickets]
 
     @property
     def estimates(self) -> dict[Name, float]:
@@ -396,9 +337,7 @@ class Agent:
 
     @property
     def inexact(self) -> list[Name]:
-        """With memory="bounded": the arms whose median has left its window at some
-        time.
-        """
+        """With memory="bounded": the arms whose median has ever left its window."""
         if not self._bounded:
             return []
         with self._lock:
@@ -427,8 +366,9 @@ class Agent:
     # files
 
     def save(self, path: str | Path) -> None:
-        """Write the agent to a JSON file, whole or not at all; loaded, it continues
-        with exactly the same choices.
+        """Write the agent to a JSON file, whole or not at all.
+
+        Loaded again, it continues with exactly the same choices.
         """
         with self._lock:
             data = {
@@ -437,10 +377,8 @@ class Agent:
                 "minimize": self._minimize,
                 "memory": self._memory,
                 "seed": self._seed,
-                "stream": [int(word) for word in self._stream],
-                "next_id": self._next_id,
-                "tickets": [[id, *self._tickets[id]] for id in sorted(self._tickets)],
-                "queues": [list(queue) for queue in self._queues],
+                "stream": self._state.view.stream.tolist(),
+                **self._open.dump(),
                 "state": self._state.dump(),
             }
         agent_file.write(Path(path), data)
@@ -461,22 +399,11 @@ class Agent:
                 memory=data["memory"],
             )
             agent._state.restore(data["state"])
-            agent._stream[:] = np.array(data["stream"], dtype=np.uint64)
-            agent._next_id = int(data["next_id"])
-            tickets = {
-                int(id): (int(arm), float(made), float(chance))
-                for id, arm, made, chance in data["tickets"]
-            }
-            queues = [
-                deque(x if type(x) is int else float(x) for x in queue) for queue in data["queues"]
-            ]
-            if len(queues) != len(agent._names) or any(
-                not 0 <= arm < len(agent._names) for arm, _, _ in tickets.values()
-            ):
-                raise ValueError("its open decisions are not those of its arms")
+            agent._state.view.stream[:] = np.array(data["stream"], dtype=np.uint64)
+            agent._open.restore(data)
             if len(data["stream"]) != 4 or not any(data["stream"]):
                 raise ValueError("its random stream is not one")
-            agent._take_over(agent._state, agent._names, tickets, queues)
+            agent._take_over(agent._state, agent._names, agent._open)
             agent._watch = Watch(policy) if agent.decisions == 0 else None
             agent._watching = agent._watch is not None or agent._memory_watched
         return agent
@@ -485,17 +412,10 @@ class Agent:
 
     def _observe(self, index: int, reward: float, chance: float, opened: int) -> None:
         x = -reward if self._minimize else reward
-        self._observe_growing(index, x, chance, opened)
+        while not self._call_observe(self._handle, index, x, chance, opened):
+            self._state.grow()
         if self._watching:
             self._look(index, reward)
-
-    def _observe_growing(self, index: int, x: float, chance: float, opened: int) -> None:
-        """Learn, making room as often as it takes."""
-        state = self._state
-        observe = state.machine.call("observe")
-        while not observe(state.ints, state.floats, state.pool, index, x, chance, opened):
-            state.grow()
-            self._bind()
 
     def _look(self, index: int, reward: float) -> None:
         """Watch the first rewards, and a bounded memory for as long as it is exact."""
@@ -510,36 +430,9 @@ class Agent:
             )
         self._watching = self._watch is not None or self._memory_watched
 
-    def _close(self, id: int, index: int, reward: float) -> None:
-        _, _, chance = self._tickets.pop(id)
-        self._oldest(index)
-        self._observe(index, reward, chance, 1)
-
-    def _oldest(self, index: int) -> int | float | None:
-        """Return the front of the arm's queue, once closed decisions before it are
-        forgotten; and those behind it when they are the majority.
-        """
-        queue, tickets = self._queues[index], self._tickets
-        while queue and type(queue[0]) is int and queue[0] not in tickets:
-            queue.popleft()
-        if len(queue) > 64 and len(queue) > 2 * (
-            self._state.view.n[index] - self._state.view.rewards[index]
-        ):
-            left = [x for x in queue if type(x) is float or x in tickets]
-            queue.clear()
-            queue.extend(left)
-        return queue[0] if queue else None
-
-    def _arm_of(self, id: int) -> int:
-        ticket = self._tickets.get(id) if isinstance(id, (int, np.integer)) else None
-        if ticket is None:
-            if isinstance(id, (int, np.integer)) and 0 <= id < self._next_id:
-                raise UnknownDecision(
-                    f"decision {id} is closed: it was rewarded, cancelled or expired before, or "
-                    "its arm was removed. A decision takes one reward."
-                )
-            raise UnknownDecision(f"there is no decision {id!r}; ids come from decide().")
-        return ticket[0]
+    def _learn(self, id: int, reward: float) -> None:
+        ticket = self._open.close(id)
+        self._observe(ticket.arm, reward, ticket.chance, 1)
 
     def _index_of(self, arm: Name) -> int:
         try:

@@ -1,15 +1,20 @@
-"""The arm with the highest index estimate_a + sqrt(coefficient * log t) / sqrt(n_a),
-lowest number first among equals. With coefficient 0: the highest estimate.
+"""The arm with the highest index estimate_a + sqrt(coefficient * log t) / sqrt(n_a).
+
+Among equals it is the lowest number. With coefficient 0: the highest estimate.
 
 Between two pulls of an arm its index is a line in c = sqrt(coefficient log t), and c
 creeps. Two consequences, both exact:
 
-* **Lazy leader**, here. `threat` is the largest index the other arms can reach until
-  round `threat_until`; while the leader's index exceeds it, the leader is the answer.
+* **Lazy leader.** `threat` is the largest index that the other arms can reach until
+  round `threat_until`. While the leader's index exceeds it, the leader is the answer.
   The c of an earlier round, `leader_scale`, is enough to know that, because c only
   grows: one comparison, no logarithm. Otherwise all indices are computed.
-* **Kinetic tree**, in `kinetic_tree.py`. From 65 arms on the engine puts it in the
-  place of `highest_line` and `line_moved`.
+* **Kinetic tree** (`kinetic_tree.py`). It costs something in every round, but never
+  looks at all arms.
+
+Which one is cheaper depends on how often the lead changes. So the leader is tried
+first, and when its scans have cost clearly more than a tree would have, the tree takes
+over for a while.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from __future__ import annotations
 import math
 
 from ..marks import cold, hot
+from .kinetic_tree import tree_levels, tree_top, tree_touch
 
 FIELDS = {
     "spread": "cache float[arms]",
@@ -25,18 +31,25 @@ FIELDS = {
     "threat": "cache float[1]",
     "threat_scale": "cache float[1]",
     "threat_until": "cache int[1]",
+    "scan_debt": "cache float[1]",
+    "pulls_at_scan": "cache int[1]",
+    "tree_left": "cache int[1]",
     "tree_winner": "cache int[arms*4]",
     "tree_until": "cache float[arms*4]",
     "tree_at": "cache float[1]",
     "tree_ready": "cache int[1]",
 }
+TREE_COST = 5.0  # of one of its levels in one round, where looking at an arm costs 1
+PATIENCE = 16  # scans, beyond what a tree would have cost, before the tree takes over
+TREE_ROUNDS = 16  # for each arm, before the leader is tried again
 
 
 @hot
 def highest_index(s, t, coefficient):
-    """Return the arm with the highest index at round t; an arm without any reward
-    comes first, fewest open decisions first. The coefficient must not shrink from
-    round to round.
+    """Return the arm with the highest index at round t.
+
+    An arm without any reward comes first, fewest open decisions first. The coefficient
+    must not shrink from round to round.
     """
     if s.unrewarded[0] > 0:
         return first_unrewarded(s.n, s.rewards, s.fresh)
@@ -58,17 +71,7 @@ def highest_line(s, t, coefficient):
         )
     ):
         return leader
-    return scan(
-        s.estimate,
-        s.spread,
-        s.leader,
-        s.leader_scale,
-        s.threat,
-        s.threat_scale,
-        s.threat_until,
-        t,
-        coefficient,
-    )
+    return search(s, t, coefficient)
 
 
 @hot
@@ -80,24 +83,51 @@ def index_moved(s, a):
 
 @hot
 def line_moved(s, a):
-    """Take note that the estimate or the spread of arm a has changed, for policies
-    whose spread is not 1 / sqrt(n).
+    """Take note that the estimate or the spread of arm a has changed.
+
+    For policies whose spread is not 1 / sqrt(n).
     """
-    if a != s.leader[0]:
+    if s.tree_ready[0] != 0:
+        tree_touch(s.estimate, s.spread, s.tree_winner, s.tree_until, s.tree_at, a)
+    elif a != s.leader[0]:
         s.threat[0] = max(s.threat[0], s.estimate[a] + s.threat_scale[0] * s.spread[a])
 
 
 @cold
-def scan(
-    estimate, spread, leader, leader_scale, threat, threat_scale, threat_until, t, coefficient
-):
-    """Compute all indices, and what the others can reach until about t * 17/16."""
+def search(s, t, coefficient):
+    """Find the highest index where the leader's own is not known to be it."""
     c = math.sqrt(coefficient * math.log(t))
-    leader_scale[0] = c
-    if t <= threat_until[0] and estimate[leader[0]] + c * spread[leader[0]] > threat[0]:
-        return leader[0]
+    if s.tree_left[0] > 0:
+        s.tree_left[0] -= 1
+        if s.tree_left[0] > 0:
+            return tree_top(
+                s.estimate, s.spread, s.tree_winner, s.tree_until, s.tree_at, s.tree_ready, c
+            )
+        s.tree_ready[0] = 0
+    s.leader_scale[0] = c
+    leader = s.leader[0]
+    if t <= s.threat_until[0] and s.estimate[leader] + c * s.spread[leader] > s.threat[0]:
+        return leader
+    # the rounds since the last scan were the leader's
+    saved = TREE_COST * tree_levels(s.arms) * (s.n[leader] - s.pulls_at_scan[0] + 1)
+    s.scan_debt[0] = max(0.0, s.scan_debt[0] - saved) + s.arms
+    best = scan(s, t, coefficient, c)
+    s.pulls_at_scan[0] = s.n[best]
+    if s.scan_debt[0] > PATIENCE * s.arms:
+        s.scan_debt[0] = 0.0
+        s.threat_until[0] = 0  # there is no leader while the tree is in use
+        s.tree_left[0] = TREE_ROUNDS * s.arms
+        tree_top(s.estimate, s.spread, s.tree_winner, s.tree_until, s.tree_at, s.tree_ready, c)
+    return best
+
+
+@cold
+def scan(s, t, coefficient, c):
+    """Compute all indices, and what the others can reach until about t * 17/16."""
     until = t + t // 16 + 8
     later = math.sqrt(coefficient * math.log(until))
+    estimate = s.estimate
+    spread = s.spread
     best = 0
     highest = estimate[0] + c * spread[0]
     reach = estimate[0] + later * spread[0]
@@ -112,10 +142,10 @@ def scan(
             reach = its_reach
         else:
             runner_up = max(runner_up, its_reach)
-    leader[0] = best
-    threat[0] = runner_up
-    threat_scale[0] = later
-    threat_until[0] = until
+    s.leader[0] = best
+    s.threat[0] = runner_up
+    s.threat_scale[0] = later
+    s.threat_until[0] = until
     return best
 
 

@@ -7,9 +7,6 @@ re-plays the log2(K) matches on its way up. Both compare the lines themselves, w
 same arithmetic as a plain scan; the stored times are taken a hair early, so that
 rounding in them costs a comparison at most; only of lines that differ by less than
 their own rounding may either win. Node 1 is the root, nodes `size`.. are the leaves.
-
-The two functions at the end stand in for those of `highest_index.py` where there are
-many arms: same names, same choices.
 """
 
 from __future__ import annotations
@@ -22,12 +19,18 @@ A_HAIR_EARLY = 1.0 - 1e-12
 
 
 @hot
+def tree_levels(arms):
+    """Return the number of levels: the matches on the way from a leaf to the root."""
+    levels = 0
+    while 1 << levels < arms:
+        levels += 1
+    return levels
+
+
+@hot
 def tree_size(arms):
     """Return the number of leaves: the power of two that holds all arms."""
-    size = 1
-    while size < arms:
-        size *= 2
-    return size
+    return 1 << tree_levels(arms)
 
 
 @hot
@@ -110,24 +113,3 @@ def tree_touch(estimate, spread, winner, until, at, a):
         if before != a and winner[node] == before and until[node] == valid:
             return  # arm a lost here before and now: nothing above has changed
         node //= 2
-
-
-@hot
-def highest_line(s, t, coefficient):
-    """Return the arm with the highest index at round t, arms without a reward last."""
-    return tree_top(
-        s.estimate,
-        s.spread,
-        s.tree_winner,
-        s.tree_until,
-        s.tree_at,
-        s.tree_ready,
-        math.sqrt(coefficient * math.log(t)),
-    )
-
-
-@hot
-def line_moved(s, a):
-    """Take note that the estimate or the spread of arm a has changed."""
-    if s.tree_ready[0]:
-        tree_touch(s.estimate, s.spread, s.tree_winner, s.tree_until, s.tree_at, a)

@@ -32,12 +32,13 @@ def code_fingerprint(*kinds: type) -> str:
 
 @cache
 def _fingerprint(kinds: tuple[type, ...]) -> str:
-    from ..engine import jit, machine
+    from ..engine import jit, loop
     from . import simulate, trial
 
     packages = {"ironarm", *(kind.__module__.partition(".")[0] for kind in kinds)}
     waiting = [
         jit.__name__,
+        loop.__name__,
         trial.__name__,
         *(base.__module__ for kind in kinds for base in kind.__mro__),
     ]
@@ -53,8 +54,7 @@ def _fingerprint(kinds: tuple[type, ...]) -> str:
         ):
             reached.add(name)
             waiting += [_home(value) for value in vars(sys.modules[name]).values()]
-    loop = machine.LOOP.read_text(encoding="utf-8")  # a template, never imported
-    texts = [loop, _source(simulate.__module__), *(_source(name) for name in sorted(reached))]
+    texts = [_source(simulate.__module__), *(_source(name) for name in sorted(reached))]
     return hash_of(*texts)[:16]
 
 

@@ -29,7 +29,7 @@ def test_two_observers_and_a_late_one_hear_all_rounds(tmp_path):
     keep = lambda number: rx.request(
         {"op": "record", "rounds": [Round(number, 0, 41.0, None, False, 41.0, 0.0)._asdict()]},
         seconds=20,
-    )  # noqa: E731
+    )
     heard, came = {0: [], 1: []}, threading.Barrier(3)
 
     def watch(place):
