@@ -43,7 +43,7 @@ KEPT = 4
 
 
 @dataclass(frozen=True)
-class Measured:
+class Damage:
     """What an attack does on fresh seeds: mean regret and share of trials stuck."""
 
     attack: Attack
@@ -101,8 +101,8 @@ class WorstCase:
     horizon: int
     trials: int
     seed: int
-    found: Measured
-    named: tuple[Measured, ...]
+    found: Damage
+    named: tuple[Damage, ...]
     ratio: tuple[float, float, float]
     rungs: tuple[Rung, ...]
 
@@ -275,7 +275,7 @@ def worst_case(
     worst = max(fresh[1:], key=lambda result: float(result.regret[0, :, -1].mean()))
     ratio = _ratio(fresh[0].regret[0, :, -1], worst.regret[0, :, -1])
     found, *others = (
-        _measured(attack, result)
+        _damage(attack, result)
         for attack, result in zip([standing[0], *named], fresh, strict=True)
     )
     outcome = WorstCase(
@@ -317,10 +317,10 @@ def _ladder(candidates: int, trials: int) -> tuple[list[int], list[int]]:
     return sizes, [max(2, trials // KEPT**left) for left in reversed(range(len(sizes)))]
 
 
-def _measured(attack: Attack, result: Result) -> Measured:
+def _damage(attack: Attack, result: Result) -> Damage:
     final = result.regret[0, :, -1]
     low, high = bootstrap_interval(final)
-    return Measured(
+    return Damage(
         attack, float(final.mean()), float(low), float(high), float(result.stuck.mean())
     )
 
