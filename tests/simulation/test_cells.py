@@ -10,7 +10,7 @@ import pytest
 
 import ironarm as ia
 from ironarm.simulation.cells import Cell, CellStore
-from ironarm.simulation.fingerprint import code_fingerprint
+from ironarm.simulation.fingerprint import _fingerprint, code_fingerprint
 
 CELL = Cell(
     ia.UCB(),
@@ -133,7 +133,7 @@ def test_an_edit_of_the_code_makes_results_stale(tmp_path, monkeypatch):
         for module in ("edited_helper", "edited_policy"):
             sys.modules.pop(module, None)
         importlib.invalidate_caches()
-        code_fingerprint.cache_clear()
+        _fingerprint.cache_clear()
         import linecache
 
         linecache.clearcache()

@@ -275,8 +275,7 @@ def worst_case(
     worst = max(fresh[1:], key=lambda result: float(result.regret[0, :, -1].mean()))
     ratio = _ratio(fresh[0].regret[0, :, -1], worst.regret[0, :, -1])
     found, *others = (
-        _damage(attack, result)
-        for attack, result in zip([standing[0], *named], fresh, strict=True)
+        _damage(attack, result) for attack, result in zip([standing[0], *named], fresh, strict=True)
     )
     outcome = WorstCase(
         policy,
@@ -320,9 +319,7 @@ def _ladder(candidates: int, trials: int) -> tuple[list[int], list[int]]:
 def _damage(attack: Attack, result: Result) -> Damage:
     final = result.regret[0, :, -1]
     low, high = bootstrap_interval(final)
-    return Damage(
-        attack, float(final.mean()), float(low), float(high), float(result.stuck.mean())
-    )
+    return Damage(attack, float(final.mean()), float(low), float(high), float(result.stuck.mean()))
 
 
 def _ratio(found: np.ndarray, named: np.ndarray) -> tuple[float, float, float]:

@@ -20,7 +20,6 @@ WORDS_ONLY = frozenset({"ironarm.errors", "ironarm.validation", "ironarm.files",
 """Modules that decide what errors say, not what is computed."""
 
 
-@cache
 def code_fingerprint(*kinds: type) -> str:
     """Return a hash of the code behind these classes and behind the simulator.
 
@@ -28,6 +27,11 @@ def code_fingerprint(*kinds: type) -> str:
     >>> code_fingerprint(UCB) == code_fingerprint(RUCB)
     False
     """
+    return _fingerprint(kinds)
+
+
+@cache
+def _fingerprint(kinds: tuple[type, ...]) -> str:
     from ..engine import jit, loop
     from . import simulate, trial
 
