@@ -1,5 +1,6 @@
-"""The command line prints tables and JSON, writes files, and answers mistakes with a
-sentence and exit code 2.
+"""The command line prints tables and JSON, writes files, and explains mistakes.
+
+A mistake gets one sentence and exit code 2.
 """
 
 import json

@@ -1,6 +1,4 @@
-"""The command line ends when it is told to, quietly and cleanly; programs that
-import ironarm keep their own ways.
-"""
+"""The command line exits cleanly on signals; importing ironarm changes nothing."""
 
 import os
 import select
@@ -24,17 +22,35 @@ STARTER = (
     "import os, signal, sys; [signal.signal(n, signal.SIG_DFL) for n in (signal.SIGINT, "
     "signal.SIGHUP)]; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 )
-"""The tests may run in the background or under nohup, where a process is started
-with these ignored.
+"""Undoes what a shell or nohup does to background jobs: it ignores these signals."""
+
+
+def test_importing_ironarm_changes_nothing_in_the_process():
+    """Neither signal handlers nor the umask, warnings, hooks, locale or environment."""
+    program = """
+import locale, os, signal, sys, threading, warnings
+import numba, numpy, rich  # what these change is theirs
+def state():
+    os.umask(mask := os.umask(0))
+    handlers = [signal.getsignal(number) for number in sorted(signal.valid_signals())]
+    hooks = [sys.excepthook, threading.excepthook, sys.displayhook, warnings.showwarning]
+    return handlers, hooks, mask, warnings.filters[:], dict(os.environ), locale.setlocale(0)
+before = state()
+umask, os.umask = os.umask, None  # not even for a moment
+import ironarm, ironarm.cli, ironarm.files, ironarm.signals
+os.umask = umask
+assert state() == before
 """
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize(
     ("way", "quiet"), [("module", True), ("ironarm", True), ("program.py", False)]
 )
 def test_ctrl_c_while_modules_are_loaded(way, quiet, tmp_path):
-    """It comes from a stand-in for NumPy, which is loaded early: the command line
-    ends without a word, a program that imports ironarm by KeyboardInterrupt.
+    """The command line exits silently, any other program gets a KeyboardInterrupt.
+
+    A stand-in for NumPy, which is loaded early, sends the signal.
     """
     (tmp_path / "numpy.py").write_text(
         "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(20)\n"
@@ -54,11 +70,7 @@ def test_ctrl_c_while_modules_are_loaded(way, quiet, tmp_path):
 
 
 def test_ctrl_c_in_an_exec_of_text(tmp_path):
-    """Dataclasses are made by one.
-
-    CPython would end by the signal itself after a module that was run with -m, though
-    the interrupt was dealt with.
-    """
+    """Dataclasses use exec; without care CPython would exit by the signal itself."""
     (tmp_path / "program.py").write_text(
         "from ironarm import cli\ncli._parser = lambda: exec('raise KeyboardInterrupt')\nraise "
         "SystemExit(cli.main())\n"
@@ -133,9 +145,7 @@ def handlers():
 
 @pytest.mark.parametrize("theirs", [signal.SIG_IGN, lambda *_: None])
 def test_handlers_of_others_are_left_alone(theirs, handlers):
-    """Such as those of a radio node, and what nohup has set; what was changed is set
-    back.
-    """
+    """Such as a radio node's, and what nohup has set; changes are undone."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, theirs)
     with ended_by_exceptions():
@@ -153,7 +163,7 @@ def test_handlers_of_others_are_left_alone(theirs, handlers):
 
 
 def test_a_compiler_is_not_stopped_in_its_middle(handlers):
-    """The signal counts when it is through."""
+    """The signal takes effect when it has finished."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     done = []
 
@@ -168,9 +178,7 @@ def test_a_compiler_is_not_stopped_in_its_middle(handlers):
 
 
 def test_a_terminal_that_is_gone_does_not_change_the_exit_code(handlers):
-    """Nothing can be written to it any more; an OSError that has nothing to do with
-    a signal stays one.
-    """
+    """Writing to it fails; an OSError without a signal stays an OSError."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     def puts_away():

@@ -13,7 +13,13 @@ Everything public is here; everything else may change.
 
 from typing import TYPE_CHECKING, Any
 
-from . import signals  # first: Ctrl-C may come while the others are loaded
+from . import signals
+
+try:
+    from . import simulation as _  # loads NumPy, Numba and most of ironarm: half a second
+except KeyboardInterrupt:
+    signals.exit_if_command()
+    raise
 from .agent import Agent, Decision, RewardWarning
 from .attacks import (
     ACE,

@@ -15,9 +15,7 @@ T = TypeVar("T")
 def make_by_name(
     what: str, table: Mapping[str, Callable[..., T]], name: str, parameters: dict[str, Any]
 ) -> T:
-    """Return what is listed under that name, made with these parameters; or say what
-    may have been meant.
-    """
+    """Make what a table lists under a name, or suggest what was meant."""
     if name not in table:
         raise InvalidInput(
             f"unknown {what} {name!r}; expected one of "

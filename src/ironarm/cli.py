@@ -34,19 +34,19 @@ VERBS = {
 
 EXAMPLES = """\
 examples:
-  ironarm simulate                                   the paper's setting at rho = 0.125, all nine policies
+  ironarm simulate                            the paper's setting at rho = 0.125, all nine policies
   ironarm simulate --policies MedEUCB 'UCB(alpha=1)' --rho 0.3 --trials 100 --plot regret.png
-  ironarm reproduce --out results                    the paper's synthetic experiment: tables and figures
-  ironarm arena                                      every policy against every attack, and which to use when
-  ironarm sweep sweep.toml                           every combination that a file lists, in parallel
-  ironarm certify --means 1,2,4 --rho 0.2            what theory promises: regret, parameters, how much corruption
-  ironarm worst-case --policy UCB --rho 0.05         the attack that hurts a policy most
-  ironarm radio run                                  the radio testbed at signal level: five channels, a jammer, a policy
+  ironarm reproduce --out results             the paper's synthetic experiment: tables and figures
+  ironarm arena                               every policy against every attack: which to use when
+  ironarm sweep sweep.toml                    every combination that a file lists, in parallel
+  ironarm certify --means 1,2,4 --rho 0.2     what theory promises, and how much corruption
+  ironarm worst-case --policy UCB --rho 0.05  the attack that hurts a policy most
+  ironarm radio run                           the radio testbed at signal level
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line and return the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # a terminal without Greek letters gets question marks, not a traceback
@@ -64,14 +64,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print("ironarm: interrupted", file=sys.stderr)
-        # CPython remembers an interrupt that passed through an exec of text, which
-        # makes dataclasses and named tuples: at its end it would die of SIGINT instead
-        # of returning 130. The next exec of text makes it forget
+        # exec of text, which makes dataclasses, sets a flag in CPython when an
+        # interrupt passes through it; Python would then exit by the signal, not with
+        # 130. The next exec clears the flag
         exec("")
         return 130
     except BrokenPipeError:
-        # the reader has gone (`| head`): nothing is left to say, also not when Python
-        # closes the pipe
+        # stdout is closed (`| head`): suppress the error Python would print at exit
         sys.stderr.close()
         return 0
     except OSError as error:  # a full disk, a folder that cannot be written
@@ -85,9 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Show warnings of ours without a file and a line: those of a command line mean
-    nothing to who typed it.
-    """
+    """Show ironarm's own warnings without file and line."""
     usual = warnings.formatwarning
 
     def plain(
@@ -113,7 +110,9 @@ def _plain_warnings() -> Iterator[None]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="ironarm",
-        description="Choose the best of several options from feedback that an attacker can corrupt.",
+        description=(
+            "Choose the best of several options from feedback that an attacker can corrupt."
+        ),
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

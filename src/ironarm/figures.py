@@ -1,5 +1,4 @@
-"""How figures look: one colour and one line style for each policy, the same in every
-figure of the project.
+"""How figures look: each policy has the same colour and line style in all of them.
 
 Colours are Okabe and Ito's and Tol's muted ones, which colour-blind readers can tell
 apart; dashes tell them apart in print, and relatives that share a colour.
@@ -53,17 +52,11 @@ STYLES: dict[str, tuple[str, str]] = {
 _SPARE = [("#7F7F7F", SOLID), ("#7F7F7F", DASHED), ("#7F7F7F", DOTTED), ("#7F7F7F", DASH_DOT)]
 
 
-def style_of(policy: str, taken: int = 0) -> tuple[str, str]:
-    """Return (colour, line style) for a policy's name; `taken` tells apart policies
-    that have no style of their own.
-    """
-    return STYLES.get(policy, _SPARE[taken % len(_SPARE)])
-
-
 class Styles:
-    """Colour, line and marker for the policies of one figure: the same policy with
-    other parameters keeps its colour and gets another line, dash-dotted first, and a
-    marker.
+    """Colour, line and marker for the policies of one figure.
+
+    The same policy with other parameters keeps its colour and gets another line,
+    dash-dotted first, and a marker.
     """
 
     def __init__(self) -> None:
@@ -71,7 +64,7 @@ class Styles:
 
     def next(self, policy: str) -> tuple[str, str, str]:
         """Return the style of the next line, which shows the policy of this name."""
-        colour, line = style_of(policy, len(self._seen))
+        colour, line = STYLES.get(policy, _SPARE[len(self._seen) % len(_SPARE)])
         times = self._seen[policy] = self._seen.get(policy, -1) + 1
         lines = [line, *(other for other in (DASH_DOT, DOTTED, DASHED, SOLID) if other != line)]
         return colour, lines[times % 4], ("", "o", "s", "^")[times % 4]
@@ -86,8 +79,9 @@ FORMATS: dict[str, dict[str, Any]] = {
 
 
 def write_figure(figure: Any, folder: Path, name: str) -> dict[str, bytes]:
-    """Write a figure as SVG, PDF and PNG into a folder, close it, and return what
-    was written by format; the SVG's background is the page's.
+    """Write a figure as SVG, PDF and PNG into a folder, close it, return the files.
+
+    The SVG has no background of its own.
     """
     figure.get_layout_engine().execute(figure)
     figure.set_layout_engine("none")  # once is enough for three files

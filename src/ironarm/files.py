@@ -1,32 +1,21 @@
-"""Files that are there whole or not at all."""
+"""Files that appear whole or not at all, and data that JSON can hold."""
 
 from __future__ import annotations
 
+import math
 import os
-import tempfile
-from collections.abc import Iterator
+import secrets
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import BinaryIO
-
-
-def _usual_mode() -> int:
-    """Return the mode that new files have here.
-
-    The umask can only be read by setting it, which is not safe in threads: once, at
-    import.
-    """
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return 0o666 & ~mask
-
-
-_MODE = _usual_mode()
+from typing import Any, BinaryIO
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that others see the old one or all of the new one, never a
-    part; also after a crash.
+    """Write a file such that readers see the old one or the new one, never a part.
+
+    This holds after a crash too.
     """
     with whole_file(path) as file:
         file.write(data)
@@ -34,17 +23,42 @@ def write_whole(path: Path, data: bytes) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Give a file to write to, which takes its place when all is written; after an
-    exception nothing is there but what was.
+    """Open a file to write to that replaces `path` when the block ends.
+
+    After an exception in the block, `path` is as it was.
     """
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    # opened like any new file, so that the system applies the umask
+    file = open(temporary, "xb")  # noqa: SIM115
     try:
-        with os.fdopen(handle, "wb") as file:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, _MODE)
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def json_ready(data: Any, non_finite: Callable[[float], Any] = str) -> Any:
+    """Return data as dicts, lists, texts and numbers that JSON has.
+
+    JSON has no infinities and no NaN; `non_finite` returns what replaces them, by
+    default the texts "inf", "-inf" and "nan". Dataclasses become dicts, and so does
+    everything with a method `to_dict`.
+
+    >>> json_ready({"low": float("-inf"), "high": [1.5]})
+    {'low': '-inf', 'high': [1.5]}
+    """
+    if isinstance(data, float):
+        return data if math.isfinite(data) else non_finite(data)
+    if hasattr(data, "to_dict"):
+        data = data.to_dict()
+    elif is_dataclass(data):
+        data = {field.name: getattr(data, field.name) for field in fields(data)}
+    if isinstance(data, dict):
+        return {key: json_ready(value, non_finite) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [json_ready(value, non_finite) for value in data]
+    return data

@@ -1,5 +1,7 @@
-"""Policies and attacks as people write them on a command line: `MedEUCB`,
-`MedEUCB(b=8, omega=4)`, `MedEUCB(8)`. Read as data, never run.
+"""Policies and attacks as text: `MedEUCB`, `MedEUCB(b=8, omega=4)`, `MedEUCB(8)`.
+
+The text is read as data, never run. `by_name.py`, which makes them from a name and
+parameters, is a file of its own because the packages that are listed here import it.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ SUMS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 
 
 def policy_from_text(text: str, **names: float) -> Policy:
-    """Return the policy that the text describes; in its parameters names like rho stand
-    for the numbers given here.
+    """Return the policy that the text describes.
+
+    In its parameters, names like rho stand for the numbers given here.
 
     >>> policy_from_text("MedEUCB(b=8)")
     MedEUCB(b=8.0, omega=4.0, block=None)
@@ -41,8 +44,9 @@ def policy_from_text(text: str, **names: float) -> Policy:
 
 
 def attack_from_text(text: str, rho: float | None) -> Attack:
-    """Return the attack that the text describes; rho is given there or beside it, and
-    0.125 if nowhere.
+    """Return the attack that the text describes.
+
+    rho is given in the text or beside it; by default it is 0.125.
 
     >>> attack_from_text("OppositeUniform(scale=100)", 0.2)
     OppositeUniform(rho=0.2, scale=100.0)
@@ -62,8 +66,9 @@ def attack_from_text(text: str, rho: float | None) -> Attack:
 def parse(
     text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_eval
 ) -> tuple[str, dict[str, Any]]:
-    """Return the name and the parameters in a text; `value` reads one parameter, and
-    raises a ValueError if it cannot.
+    """Return the name and the parameters in a text.
+
+    `value` reads one parameter and raises ValueError if it cannot.
 
     >>> parse("MedEUCB(b=8)", "policy")
     ('MedEUCB', {'b': 8})
@@ -105,15 +110,13 @@ def parse(
 
 
 def _named(values: list[ast.expr], name: str, what: str, text: str) -> list[tuple[str, ast.expr]]:
-    """Return values that were written without their names as Python would take them:
-    the first for the first parameter, and so on.
-    """
+    """Return values without names with the names that Python would give them."""
     kind = (policies.POLICIES if what == "policy" else attacks.ATTACKS).get(
         name.removesuffix(".for_rho")
     )
     maker = getattr(kind, "for_rho", None) if name.endswith(".for_rho") else kind
     if maker is None or not values:
-        return []  # who makes it says that there is none of that name
+        return []  # `make` reports unknown names
     known = list(inspect.signature(maker).parameters)
     if len(values) > len(known):
         raise InvalidInput(
@@ -124,9 +127,7 @@ def _named(values: list[ast.expr], name: str, what: str, text: str) -> list[tupl
 
 
 def value_with(node: ast.expr, names: Mapping[str, float]) -> Any:
-    """Return a parameter's value: data, one of the names, a sum or product with it,
-    or a list of these.
-    """
+    """Return a parameter's value: data, a known name, a sum, a product, or a list."""
     if isinstance(node, ast.List | ast.Tuple):
         values = [value_with(part, names) for part in node.elts]
         return values if isinstance(node, ast.List) else tuple(values)
@@ -146,15 +147,14 @@ def value_with(node: ast.expr, names: Mapping[str, float]) -> Any:
 
 
 def tidy(x: float) -> float:
-    """Return a number without the dust of binary fractions: 0.2 + 0.1 is meant to be
-    0.3.
-    """
+    """Return a number without binary rounding: 0.2 + 0.1 becomes 0.3."""
     return float(f"{x:.12g}")
 
 
 def numbers_from_text(text: str) -> list[float]:
-    """Return the numbers of "1,2.5,3", in which "0*3" stands for three zeros, or of a
-    range "first:last:step" that includes its last number.
+    """Return the numbers of "1,2.5,3" or of a range "first:last:step".
+
+    "0*3" stands for three zeros. A range includes its last number.
 
     >>> numbers_from_text("2:20:6"), numbers_from_text("1,0*3")
     ([2.0, 8.0, 14.0, 20.0], [1.0, 0.0, 0.0, 0.0])

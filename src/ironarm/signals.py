@@ -1,7 +1,7 @@
-"""How the command line ends when it is told to: with 128 + the signal's number, without
-a traceback, and after all that was begun is put away.
+"""Signal handling of the command line: SIGTERM, SIGHUP and SIGINT exit with 128 + n.
 
-A program that imports ironarm keeps its own ways: nothing here touches its signals.
+They clean up first and print no traceback. Importing this module changes nothing; a
+program that imports ironarm keeps its own handlers.
 """
 
 from __future__ import annotations
@@ -15,35 +15,20 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 TOLD_TO_END = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""SIGHUP comes when a terminal or a connection is closed; Windows has none."""
-
-
-def _end_quietly_while_loading() -> None:
-    """Let Ctrl-C end the command line at once while its modules are loaded: nothing
-    is begun that would have to be put away. Without effect in any other program.
-    """
-    if (
-        _is_command()
-        and threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    ):
-        signal.signal(signal.SIGINT, _leave)
+"""A closed terminal or connection sends SIGHUP; Windows has none."""
 
 
 @contextmanager
 def ended_by_exceptions() -> Iterator[None]:
-    """Within, Ctrl-C is a KeyboardInterrupt again, and the other signals that tell to
-    end are a SystemExit: so the cursor comes back, and no temporary file or process is
-    left.
+    """Raise SystemExit on SIGTERM and SIGHUP, so that the block can clean up.
 
-    A signal that somebody handles already, or that is ignored as nohup does, is left as
-    it is.
+    The cursor comes back, and no temporary file or process is left. A signal that is
+    handled already, or ignored as nohup does, stays as it is. Ctrl-C raises
+    KeyboardInterrupt anyway.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    if signal.getsignal(signal.SIGINT) is _leave:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in TOLD_TO_END:
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, _raise)
@@ -53,8 +38,7 @@ def ended_by_exceptions() -> Iterator[None]:
         first: BaseException | None = error
         while first is not None and not isinstance(first, SystemExit):
             first = first.__context__
-        # told to end because the terminal was closed, and then there was nothing to
-        # write to
+        # the terminal was closed, which sent the signal, and cannot be written to
         raise first or error from None
     finally:
         for number in TOLD_TO_END:
@@ -62,28 +46,25 @@ def ended_by_exceptions() -> Iterator[None]:
                 signal.signal(number, signal.SIG_DFL)
 
 
-def _is_command() -> bool:
-    """Return whether this process is `ironarm ...` or `python -m ironarm ...`."""
+def exit_if_command() -> None:
+    """Exit with 130 if this process is `ironarm ...` or `python -m ironarm ...`.
+
+    For a Ctrl-C while ironarm is imported, when there is nothing to clean up yet. In
+    any other program this does nothing.
+    """
     arguments = getattr(sys, "argv", [])
-    # of the script, or of the module after -m, among Python's own options
+    # the index of the script, or of the module after -m, behind Python's own options
     place = len(sys.orig_argv) - len(arguments)
-    return (
-        bool(arguments)
+    if (
+        arguments
         and place > 0
         and os.path.splitext(os.path.basename(sys.orig_argv[place]))[0] == "ironarm"
-    )
-
-
-def _leave(number: int, _: Any) -> NoReturn:
-    os._exit(128 + number)
+    ):
+        os._exit(128 + signal.SIGINT)
 
 
 def _raise(number: int, _: Any) -> NoReturn:
-    # a closed terminal may send several; the second must not stop what the first began
-    # to put away
+    # a closed terminal may send several; the second must not stop the cleaning up
     for other in TOLD_TO_END:
         signal.signal(other, signal.SIG_IGN)
     raise SystemExit(128 + number)
-
-
-_end_quietly_while_loading()

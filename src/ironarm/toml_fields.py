@@ -1,5 +1,6 @@
-"""Checks of what a study's files hold: the right fields, and in them text, lists and
-tables. Each says what, expected, got.
+"""Checks of TOML tables: the right fields, and text, lists and tables in them.
+
+Each error says what, expected, got.
 """
 
 from __future__ import annotations
@@ -33,9 +34,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def fields(
     what: str, data: object, required: Iterable[str], optional: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Return a table's fields if they are the expected ones, or say which is missing
-    or unknown.
-    """
+    """Return a table if its fields are the expected ones, or report the first fault."""
     needed, known = list(required), [*required, *optional]
     if not isinstance(data, dict):
         raise InvalidInput(
@@ -61,9 +60,7 @@ def text(what: str, value: object) -> str:
 
 
 def file_name(what: str, value: object) -> str:
-    """Return a value if it can be the name of a file anywhere, and nothing but a
-    name.
-    """
+    """Return a value if it can be the name of a file on any system."""
     if not isinstance(value, str) or not FILE_NAME.fullmatch(value):
         raise InvalidInput(
             f"{what} must be a name of letters, digits, dots, dashes and underscores, because "

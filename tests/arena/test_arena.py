@@ -1,5 +1,6 @@
-"""The arena: every policy against every attack; its page says what the scores say,
-it goes on where it stopped, and bounds agree with those of theory.
+"""The arena's page says what the scores say, and its bounds agree with theory's.
+
+An interrupted arena resumes.
 """
 
 import json
@@ -10,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import ironarm as ia
-from ironarm.arena import run as arena_run
+from ironarm.arena import runner as arena_runner
 from ironarm.arena.floors import attack_floor, worst_floor
 from ironarm.arena.read import read_arena
-from ironarm.arena.run import Findings, Score, run_arena
+from ironarm.arena.runner import Findings, Score, run_arena
 from ironarm.arena.standings import (
     advice,
     comparisons,
@@ -71,8 +72,9 @@ def test_a_score_is_the_simulation_of_that_policy_alone(finished):
 
 
 def test_an_interrupted_arena_goes_on(finished, tmp_path, monkeypatch):
-    """Half of the cells are there, one of them damaged: the others are run, and the
-    page has the same numbers.
+    """Half of the cells are there, one of them damaged.
+
+    The others are run, and the page has the same numbers.
     """
     shutil.copytree(finished / "cells", tmp_path / "cells")
     files = sorted((tmp_path / "cells").iterdir())
@@ -80,9 +82,9 @@ def test_an_interrupted_arena_goes_on(finished, tmp_path, monkeypatch):
         path.unlink()
     files[1].write_bytes(b"not a result")
     asked = []
-    together = arena_run.run_together
+    together = arena_runner.run_together
     monkeypatch.setattr(
-        arena_run,
+        arena_runner,
         "run_together",
         lambda cells, *rest: asked.extend(cells) or together(cells, *rest),
     )
@@ -97,7 +99,7 @@ def test_an_interrupted_arena_goes_on(finished, tmp_path, monkeypatch):
 
 def test_a_repeated_arena_runs_nothing(finished, monkeypatch, capsys):
     """Everything is there, the page included."""
-    monkeypatch.setattr(arena_run, "run_together", lambda *_: pytest.fail("it was run again"))
+    monkeypatch.setattr(arena_runner, "run_together", lambda *_: pytest.fail("it was run again"))
     written = (finished / "report.html").stat().st_mtime_ns
     assert main(["arena", str(FILE), "--out", str(finished)]) == 0
     assert (finished / "report.html").stat().st_mtime_ns == written
@@ -105,8 +107,9 @@ def test_a_repeated_arena_runs_nothing(finished, monkeypatch, capsys):
 
 
 def fabricated(regrets):
-    """Findings with given mean regrets: {policy: {attack: regret}} in the only place
-    that is left, normal at rho = 0.1; a trial in ten is stuck where the regret
+    """Findings with given mean regrets, {policy: {attack: regret}}.
+
+    The only place is normal at rho = 0.1. One trial in ten is stuck where the regret
     exceeds 1,000.
     """
     arena = read_arena(FILE)
@@ -158,8 +161,9 @@ def test_policies_are_sorted_by_their_worst_case():
 
 
 def test_advice_follows_from_the_scores_and_from_what_a_policy_is_told():
-    """Who knows less gets the best of those that need no more; where nobody attacks
-    the plain policy wins.
+    """With less knowledge, the best of the policies that need no more is advised.
+
+    Without an attack the plain policy wins.
     """
     findings = fabricated(
         {
@@ -197,9 +201,7 @@ def test_an_attack_outside_the_model_does_not_count():
 
 
 def test_two_policies_are_compared_attack_by_attack():
-    """The largest ratio, where the second is not stuck and the attack is within the
-    model.
-    """
+    """The largest ratio counts, within the model and where the second is not stuck."""
     findings = fabricated(
         {
             "UCB": {"none": 10, "Infinite": 5000, "Mimic": 20},
@@ -238,8 +240,9 @@ def test_floors_agree_with_theory_for_normal_arms(rho):
 
 
 def test_the_worst_attack_has_the_lowest_information():
-    """No given attack has a floor above the worst one's, for other laws too; arms
-    that cannot be told apart have an infinite one.
+    """No given attack has a floor above the worst one's, for other laws too.
+
+    Indistinguishable arms have an infinite floor.
     """
     for setting in read_arena().settings:
         for rho in setting.rho:
@@ -316,9 +319,10 @@ def test_a_place_where_nobody_plays_is_refused(tmp_path):
 
 
 def test_laws_without_densities_have_no_floor(tmp_path):
-    """The page says so, and does not call the arms indistinguishable; an attack that
-    needs densities is refused, by its name and the setting's, or left out there
-    alone.
+    """The page says so, and does not call the arms indistinguishable.
+
+    An attack that needs densities is refused, by its name and the setting's, or left
+    out there alone.
     """
     path = tmp_path / "arena.toml"
     words = (
@@ -362,8 +366,9 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
 
 
 def test_the_default_arena_can_be_read_and_printed(capsys):
-    """Every policy, attack and setting of it exists; what is printed can be used as
-    a file.
+    """Every policy, attack and setting of it exists.
+
+    What is printed can be used as a file.
     """
     arena = read_arena()
     assert {setting.name for setting in arena.settings} >= {

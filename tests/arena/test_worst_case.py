@@ -1,5 +1,6 @@
-"""The search for the worst attack stays within the model, reports what simulations
-give, resumes, and can be interrupted.
+"""The search for the worst attack stays within the model and reports simulations.
+
+It can be interrupted, and resumes.
 """
 
 import json
@@ -41,8 +42,9 @@ def found(tmp_path_factory):
 
 
 def test_the_numbers_are_those_of_simulations(found):
-    """Rungs with the search's seed, the attack found and the named ones with the
-    next; the text reads back as the attack.
+    """Rungs with the search's seed, the attack found and the named ones with the next.
+
+    The text reads back as the attack.
     """
 
     def regret(attack, trials, seed):
@@ -64,16 +66,18 @@ def test_the_numbers_are_those_of_simulations(found):
 
 
 def test_it_finds_what_sends_ucb_to_the_worst_arm(found):
-    """No policy can lose more than 4 a round; the attack found costs UCB over 90 %
-    of that, more than any named attack, in all of 40 fresh trials' mean.
+    """The attack found costs UCB over 90 % of the largest regret, 4 a round.
+
+    That is more than any named attack costs, in the mean of 40 fresh trials.
     """
     assert 0.9 * 4 * 300 < found.found.mean <= 4 * 300
     assert found.ratio[1] > 1
 
 
 def test_nothing_is_tried_outside_the_model(found):
-    """Every candidate has the given rho and an independent coin; the attack found
-    changes rewards only when that coin falls.
+    """Every candidate has the given rho and an independent coin.
+
+    The attack found changes rewards only when that coin falls.
     """
     tried = [attack for rung in found.rungs for attack in rung.attacks]
     for attack in [
@@ -89,8 +93,9 @@ def test_nothing_is_tried_outside_the_model(found):
 
 
 def test_candidates_differ_and_cover_the_family():
-    """300 different ones, every action and condition among them, sizes from below
-    the gap to beyond all bounds; the same for the same seed.
+    """300 different candidates have every action and condition, and all sizes.
+
+    The same seed gives the same candidates.
     """
     tried = candidates(BANDIT, 0.2, 10_000, 300, seed=1)
     assert len(set(tried)) == 300
@@ -130,8 +135,9 @@ def test_all_named_attacks_within_the_model_are_compared():
 
 
 def test_interrupted_it_goes_on_and_finished_it_runs_nothing(tmp_path, capsys, monkeypatch):
-    """Ctrl-C is answered with a sentence and exit code 130; what is finished is not
-    run again; the answer is that of an uninterrupted search.
+    """Ctrl-C is answered with a sentence and exit code 130.
+
+    What is finished is not run again; the answer is that of an uninterrupted search.
     """
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert main([*COMMAND, "--out", str(whole)]) == 0
@@ -145,7 +151,7 @@ def test_interrupted_it_goes_on_and_finished_it_runs_nothing(tmp_path, capsys, m
 
     monkeypatch.setattr(Cell, "run", run)
     assert main([*COMMAND, "--out", str(parts)]) == 130
-    assert "the same command goes on from there" in capsys.readouterr().err
+    assert "the same command resumes" in capsys.readouterr().err
     assert main([*COMMAND, "--out", str(parts)]) == 0
     assert len(set(ran)) == len(ran) - 1  # only the one that was interrupted was run twice
     finished = len(ran)

@@ -1,5 +1,6 @@
-"""`ironarm certify`: pages and JSON from means, laws and tables; mistakes get a
-sentence and exit code 2.
+"""`ironarm certify`: pages and JSON from means, laws and tables.
+
+Mistakes get a sentence and exit code 2.
 """
 
 import json

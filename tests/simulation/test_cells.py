@@ -1,6 +1,4 @@
-"""A cell's file is named by everything that determines it, is the same whenever it
-is made, and is redone when it is damaged.
-"""
+"""A cell's file is named by what determines it, reproducible, and redone if damaged."""
 
 import importlib
 import sys
@@ -103,8 +101,9 @@ def test_another_cells_file_under_this_name_is_not_believed(tmp_path):
 
 
 def test_an_edit_of_the_code_makes_results_stale(tmp_path, monkeypatch):
-    """Of the policy's own file, or of a file it takes a function from; another
-    policy's results stay.
+    """Of the policy's own file, or of a file it takes a function from.
+
+    Another policy's results stay.
     """
     source = """
         from dataclasses import dataclass

@@ -1,5 +1,6 @@
-"""The paper's setting gives the reference numbers of an independent implementation,
-within four combined standard errors.
+"""The paper's setting gives the numbers of an independent implementation.
+
+They agree within four combined standard errors.
 
 Reference: plain implementations, T = 100,000, means +- standard errors over 20 to 2500
 runs. A correct implementation fails one of these about once in 15,000 seeds; the seeds
@@ -59,8 +60,9 @@ def runs(request):
 
 
 def agree(values, mean, error):
-    """Within four combined standard errors; a deterministic regret within half a
-    pull.
+    """Within four combined standard errors.
+
+    A deterministic regret within half a pull.
     """
     return (
         abs(values.mean() - mean)
@@ -69,8 +71,9 @@ def agree(values, mean, error):
 
 
 def shares_agree(stuck, share, runs_of_reference):
-    """Within four combined standard errors, with one pseudo-run of each kind so that
-    0 and 1 have an error too.
+    """Within four combined standard errors, with one pseudo-run of each kind.
+
+    So 0 and 1 have an error too.
     """
     pooled = (stuck.sum() + share * runs_of_reference + 1) / (len(stuck) + runs_of_reference + 2)
     return abs(stuck.mean() - share) <= 4 * math.sqrt(
@@ -126,8 +129,9 @@ def test_share_of_stuck_trials(runs):
 
 
 def test_policies_on_means_fail_in_every_trial_under_attack(runs):
-    """UCB, epsilon-greedy, EXP3 and Catoni: all trials stuck at either rho, none of
-    UCB's and Catoni's without an attack.
+    """UCB, epsilon-greedy, EXP3 and Catoni.
+
+    All trials stuck at either rho, none of UCB's and Catoni's without an attack.
     """
     rho, measured = runs
     for name in ("UCB", "EpsilonGreedy", "EXP3 range", "EXP3 clip", "CatoniUCB"):
@@ -140,8 +144,9 @@ def test_policies_on_means_fail_in_every_trial_under_attack(runs):
 
 
 def test_med_e_ucb_costs_exactly_its_forced_exploration_in_nearly_every_trial(runs):
-    """47 pulls of each arm, 4230, at rho = 0.125: the bonus triggers no extra pull
-    in at least 95 of 100 trials.
+    """47 pulls of each arm, 4230, at rho = 0.125.
+
+    The bonus triggers no extra pull in at least 95 of 100 trials.
     """
     rho, measured = runs
     if rho == 0.125:

@@ -109,8 +109,10 @@ def test_the_summary_is_that_of_the_arrays(result):
 
 
 def test_the_bootstrap_interval_covers_the_mean_as_it_claims():
-    """95 % intervals for 30 normal values: coverage between 0.90 and 0.97 in 1000
-    repetitions (theory about 0.935; the bounds are over four standard errors away).
+    """95 % intervals for 30 normal values.
+
+    Coverage between 0.90 and 0.97 in 1000 repetitions (theory about 0.935; the bounds
+    are over four standard errors away).
     """
     values = np.random.default_rng(1).normal(size=(1000, 30))
     low, high = bootstrap_interval(values)
@@ -140,9 +142,7 @@ def test_the_frame_has_a_row_for_each_policy_trial_and_checkpoint(result):
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_the_plot_is_written(result, suffix, tmp_path):
-    """With a line for each policy in both panels, labelled, in the policies' own
-    colours.
-    """
+    """Each policy has a labelled line in both panels, in its own colour."""
     figure = result.plot(tmp_path / f"r.{suffix}")
     assert (tmp_path / f"r.{suffix}").stat().st_size > 5000
     above, below = figure.axes

@@ -1,6 +1,4 @@
-"""A simulation depends on its seed and on nothing else, keeps what its result shows,
-and ends cleanly.
-"""
+"""A simulation depends on its seed alone, keeps what its result shows, ends cleanly."""
 
 import math
 import os
@@ -53,8 +51,10 @@ def test_workers_company_and_order_change_no_bit():
     ids=["memoryless", "with a memory", "a coin with a memory"],
 )
 def test_a_trial_remembers_nothing_of_the_one_before(attack):
-    """Trials are played in memory that is used again: the same trial after another
-    one, after one that was stopped half way, and in fresh memory is the same.
+    """Trials are played in memory that is used again.
+
+    The same trial after another one, after one that was stopped half way, and in fresh
+    memory is the same.
     """
     setting = trial.Simulation(
         (*SOME, ia.CountIMED(epsilon=0.35), ia.AdaptiveCountIMED()),
@@ -90,8 +90,9 @@ def test_the_length_of_a_stretch_changes_no_bit(bandit, monkeypatch):
 
 
 def test_fewer_trials_or_rounds_are_the_beginning_of_more():
-    """Trials and rounds have their own streams: the first of many are the same as
-    alone.
+    """Trials and rounds have their own streams.
+
+    The first of many are the same as alone.
     """
     many = ia.simulate(
         ia.MedEUCB(), PAPER, ATTACK, horizon=2000, trials=6, seed=5, checkpoints=[1000]
@@ -110,9 +111,7 @@ def test_other_seeds_give_other_noise():
 
 
 def test_the_record_is_consistent():
-    """Regret is the gaps times the pulls, shares are pulls over rounds, all at the
-    horizon.
-    """
+    """At the horizon, regret is gaps times pulls, and shares are pulls over rounds."""
     result = ia.simulate(SOME, PAPER, ATTACK, horizon=5000, trials=3, seed=2)
     assert np.array_equal(result.pulls @ PAPER.gaps, result.regret[:, :, -1])
     assert np.array_equal(result.pulls[:, :, 9] / 5000, result.optimal[:, :, -1])
@@ -122,9 +121,7 @@ def test_the_record_is_consistent():
 
 
 def test_stuck_is_judged_by_the_last_tenth():
-    """The share of optimal pulls in the last tenth of the rounds, and whether it is
-    below one half.
-    """
+    """By the share of optimal pulls there: below one half is stuck."""
     result = ia.simulate(
         SOME, PAPER, ATTACK, horizon=1000, trials=5, seed=2, checkpoints=range(1, 1001)
     )
@@ -144,10 +141,12 @@ def test_tiny_horizons_work(horizon):
 
 
 def test_checkpoints_are_log_spaced_by_default_and_settable():
-    """About twenty to a decade; given ones are kept and the horizon is added."""
-    rounds = checkpoint_rounds(100_000)
-    assert (rounds[0], rounds[-1]) == (1, 100_000)
-    assert 80 <= len(rounds) <= 105
+    """Twenty to a decade, the powers of ten among them; the horizon is the last."""
+    rounds = checkpoint_rounds(25_000).tolist()
+    assert {1, 10, 100, 1000, 10_000, 25_000} <= set(rounds)
+    assert rounds == sorted(set(rounds))
+    assert len([t for t in rounds if 1000 <= t < 10_000]) == 20
+    assert [1] == checkpoint_rounds(1).tolist()
     assert [5, 7, 50] == checkpoint_rounds(50, [7, 5]).tolist()
     assert [50] == checkpoint_rounds(50, []).tolist()
 
@@ -159,8 +158,10 @@ def test_several_best_arms_all_count_as_optimal():
 
 
 def test_memory_does_not_grow_with_trials_times_horizon():
-    """Ten times the trials at fixed checkpoints: the result grows, nothing else does
-    (a policy's rewards would be 8 MB for each trial).
+    """Ten times the trials at fixed checkpoints.
+
+    The result grows, nothing else does (a policy's rewards would be 8 MB for each
+    trial).
     """
 
     def peak(trials):
@@ -177,8 +178,9 @@ def test_memory_does_not_grow_with_trials_times_horizon():
 
 
 def test_the_coin_has_its_share_and_nests_in_rho():
-    """An attack acts in a share rho of the rounds (false alarm under 1e-6 at five
-    standard deviations); a larger rho attacks the same rounds and more.
+    """An attack acts in a share rho of the rounds; a larger rho adds rounds.
+
+    The false-alarm probability is under 1e-6, at five standard deviations.
     """
     seen = {}
     for rho in (0.1, 0.3):
@@ -191,8 +193,9 @@ def test_the_coin_has_its_share_and_nests_in_rho():
 
 
 def test_noise_is_standard_normal():
-    """Rewards of a normal arm pass a Kolmogorov-Smirnov test (fixed seed; p above
-    1e-4 for a correct generator except once in 10,000 seeds).
+    """Rewards of a normal arm pass a Kolmogorov-Smirnov test with a fixed seed.
+
+    A correct generator has p above 1e-4 except once in 10,000 seeds.
     """
     seen = []
     attack = ia.CustomAttack(0.999, lambda e, a, x, u, v: seen.append(x) or x)
@@ -230,7 +233,7 @@ def test_bad_arguments_get_a_sentence(arguments, message):
 
 INTERRUPTED = """
 import signal, threading
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background jobs with SIGINT ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
 import ironarm as ia
 bandit = ia.GaussianBandit(means=range(2, 21, 2))
 ia.simulate(ia.UCB(), bandit, horizon=10, trials=2, seed=1)

@@ -3,11 +3,11 @@
 import numpy as np
 
 import ironarm as ia
-from ironarm.studies.checks import Evidence
-from ironarm.studies.study import checkpoints_to
+from ironarm.simulation.simulate import checkpoint_rounds
+from ironarm.studies.evidence import Evidence
 
 HORIZON = 100_000
-ROUNDS = np.array(checkpoints_to(HORIZON))
+ROUNDS = checkpoint_rounds(HORIZON)
 
 
 def result(curves, last_tenth=1.0, optimal=1.0):

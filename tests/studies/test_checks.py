@@ -1,17 +1,23 @@
-"""Each check agrees where the claim is true, disagrees where it is false, and cannot
-tell where the trials are too few or too noisy. All on fabricated results.
+"""Checks agree with true claims, disagree with false ones, and else cannot tell.
+
+All on fabricated results. Here are the tests of `checking.py`, `checks.py`,
+`evidence.py` and `statistics.py`.
 """
 
 import numpy as np
 import pytest
 
+from ironarm import InvalidInput
 from ironarm.studies import statistics
-from ironarm.studies.checks import CHECKS, Evidence, together
+from ironarm.studies.checking import Measured, Share, above, below, check, near, together
+from ironarm.studies.claims import CHECKS
+from ironarm.studies.evidence import Evidence
+from ironarm.studies.statistics import Estimate
 from tests.studies.fabricated import ROUNDS, evidence, linear_curve, log_curve, noisy, result
 
 
 def verdict(check, evidence, **arguments):
-    return together(part.verdict for part in CHECKS[check](evidence, **arguments))
+    return together(part.verdict for part in CHECKS[check].measure(evidence, arguments))
 
 
 def stuck_in(share, trials=200):
@@ -112,7 +118,7 @@ def test_every_check_is_tested():
         for mark in test.pytestmark
         for i in range(len(mark.args[1]))
     }
-    assert tested == set(CHECKS)
+    assert tested == {name for name, check in CHECKS.items() if check.subject is Evidence}
 
 
 def test_few_trials_cannot_see_a_rare_event():
@@ -122,6 +128,59 @@ def test_few_trials_cannot_see_a_rare_event():
     arguments = {"policies": ["policy"], "against": [], "share": 0.05}
     assert verdict("fails", Evidence(everything, 20), **arguments) == "cannot tell"
     assert verdict("fails", Evidence(everything, 200), **arguments) == "agree"
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.4, 0.49])
+def test_a_trial_below_half_is_stuck_and_one_at_half_is_not(share):
+    """For results and for what claims see of them."""
+    made = result(noisy(log_curve(), trials=2), np.array([share, 0.5]))
+    assert made.stuck.tolist() == [[True, False]]
+    assert Evidence({"policy": made}, 2).stuck("policy").tolist() == [True, False]
+
+
+def test_an_interval_that_touches_the_bound_is_not_on_the_claims_side():
+    """So two policies that do the same are no case of "cannot tell"."""
+    assert below(Estimate(1, 0, 2), 0) == above(Estimate(-1, -2, 0), 0) == "disagree"
+    assert below(Estimate(-1, -2, 0), 0) == above(Estimate(1, 0, 2), 0) == "cannot tell"
+    same = evidence(first=SMALL, second=SMALL)
+    arguments = {"policies": ["first"], "against": ["second"]}
+    assert verdict("lower_mean_regret", same, **arguments) == "disagree"
+    assert verdict("less_often_stuck", same, **arguments) == "disagree"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.9, 1.1, "agree"),
+        (0.8, 1.1, "cannot tell"),
+        (0.9, 1.2, "cannot tell"),
+        (0.7, 0.8, "cannot tell"),
+        (1.21, 1.3, "disagree"),
+        (0.7, 0.79, "disagree"),
+    ],
+)
+def test_near_a_target(low, high, expected):
+    """Within 0.2 of 1."""
+    assert near(Estimate((low + high) / 2, low, high), 1.0, 0.2) == expected
+
+
+def test_a_new_check_is_one_function(monkeypatch):
+    """Its signature says what a claim must give it and what that may be."""
+    monkeypatch.setattr("ironarm.studies.checking.CHECKS", registry := {})
+
+    @check
+    def always(evidence: Evidence, share: Share) -> list[Measured]:
+        return [Measured("nothing", Estimate(share, share, share), "agree", "")]
+
+    assert (list(registry), registry["always"].subject) == (["always"], Evidence)
+    assert registry["always"].measure(evidence(), {"share": 0.1})[0].estimate.value == 0.1
+    with pytest.raises(InvalidInput, match="share must be above 0 and below 1"):
+        registry["always"].parameters["share"]("share", 1, None)
+    with pytest.raises(TypeError, match="annotate share"):
+
+        @check
+        def never(evidence: Evidence, share: float) -> list[Measured]:
+            return []
 
 
 def test_a_part_that_fails_settles_a_claim():
@@ -134,11 +193,12 @@ def test_a_part_that_fails_settles_a_claim():
 @pytest.mark.parametrize("exponent", [0.25, 0.5, 0.75, 1.0])
 @pytest.mark.parametrize("span", [2, 10])
 def test_the_growth_exponent_is_the_power(exponent, span):
-    """Of a power of T plus a constant; to the precision of rounds that are whole
-    numbers.
+    """Of a power of T plus a constant.
+
+    To the precision of rounds that are whole numbers.
     """
     curve = 50 + ROUNDS**exponent
-    assert statistics.growth_exponent(
+    assert statistics.measured_exponent(
         ROUNDS, np.array([curve, 3 * curve]), span
     ).value == pytest.approx(exponent, abs=0.01)
 
@@ -153,8 +213,9 @@ def test_the_fitted_slope_is_the_power_of_the_excess():
 
 
 def test_the_interval_of_a_share_covers_it():
-    """Wilson's interval holds the true share in 93 to 97 % of 2,000 samples; by
-    chance it would leave that range with probability below 1e-4.
+    """Wilson's interval holds the true share in 93 to 97 % of 2,000 samples.
+
+    By chance it would leave that range with probability below 1e-4.
     """
     generator = np.random.default_rng(5)
     inside = 0
@@ -165,8 +226,9 @@ def test_the_interval_of_a_share_covers_it():
 
 
 def test_the_interval_of_a_median_covers_it():
-    """Order statistics hold the true median in at least 94 % of 2,000 samples;
-    chance alone would fail this with probability below 1e-3.
+    """Order statistics hold the true median in at least 94 % of 2,000 samples.
+
+    Chance alone would fail this with probability below 1e-3.
     """
     generator = np.random.default_rng(6)
     inside = 0

@@ -1,5 +1,7 @@
-"""The claims of the paper's study are settled by the results alone: on a made-up
-world where the paper is right all of them hold, and where it is wrong they do not.
+"""The claims of the paper's study are settled by the results alone.
+
+On a made-up world where the paper is right all of them hold, and where it is wrong they
+do not.
 """
 
 from dataclasses import replace
@@ -7,26 +9,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ironarm.studies.checks import Measured
+from ironarm.simulation.simulate import checkpoint_rounds
+from ironarm.studies.checking import Measured
 from ironarm.studies.claims import Verdict, judge
+from ironarm.studies.read import read_study
 from ironarm.studies.report import summary, why
-from ironarm.studies.run import Findings
+from ironarm.studies.runner import Findings
 from ironarm.studies.statistics import Estimate
-from ironarm.studies.study import checkpoints_to, read_study
 from tests.studies import fabricated
 
 
 def world(good, bad, study):
-    """Findings in which the paper's two algorithms, in all their variants, behave
-    like `good` and all others like `bad`.
-    """
+    """Findings in which the paper's algorithms do as `good`, all others as `bad`."""
     findings = Findings(study)
     for run in study.runs:
         for rho in run.rho:
             outcome = findings.outcomes.setdefault((run.name, rho), {})
             for i, name in enumerate(run.policies):
                 median = name.startswith("med-")
-                base = (good if median else bad)(np.array(checkpoints_to(run.horizon), float))
+                base = (good if median else bad)(checkpoint_rounds(run.horizon).astype(float))
                 # the paper's order: med-E-UCB before med-epsilon-greedy, whatever G and
                 # c
                 size = 1.0 if name.startswith("med-E-UCB") else 1.5 if median else 1 + 0.01 * i
@@ -35,7 +36,7 @@ def world(good, bad, study):
                     1.0 if median == (good is logarithm) else 0.0,
                 )
                 outcome[name] = type(made)(
-                    **{**vars(made), "rounds": np.array(checkpoints_to(run.horizon))}
+                    **{**vars(made), "rounds": checkpoint_rounds(run.horizon)}
                 )
     return findings
 
@@ -54,8 +55,10 @@ def study():
 
 
 def test_where_the_paper_is_right_every_claim_of_it_agrees(study):
-    """Its two algorithms grow logarithmically, all others fail; the one sentence
-    that is ours and says that trimming fails in any case is then true as well.
+    """Its two algorithms grow logarithmically, all others fail.
+
+    The one sentence that is ours and says that trimming fails in any case is then true
+    as well.
     """
     verdicts = {
         (row.claim["sentence"], row.rho): row.full.verdict
@@ -65,8 +68,9 @@ def test_where_the_paper_is_right_every_claim_of_it_agrees(study):
 
 
 def test_where_the_paper_is_wrong_its_claims_disagree(study):
-    """Its algorithms fail and all others succeed: nothing agrees but what does not
-    compare the two.
+    """Its algorithms fail and all others succeed.
+
+    Nothing agrees but what does not compare the two.
     """
     rows = judge(world(line, logarithm, study))
     agreeing = {row.claim["check"] for row in rows if row.full.verdict == "agree"}

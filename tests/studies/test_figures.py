@@ -8,8 +8,9 @@ from tests.studies.fabricated import evidence, linear_curve, log_curve, noisy, r
 
 
 def test_the_tail_is_the_share_of_trials_with_more():
-    """Between the good trials and the stuck ones the line lies at the share of stuck
-    ones, and a single worst trial is seen.
+    """Between good and stuck trials the line lies at the share of stuck ones.
+
+    A single worst trial can be seen.
     """
     curves = noisy(log_curve(), trials=40, spread=0.01)
     curves[:19] = linear_curve(5.0)

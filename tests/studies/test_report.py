@@ -1,6 +1,4 @@
-"""The report stands alone, and opens in a browser without a complaint, at a desk and
-on a phone.
-"""
+"""The report stands alone, and opens in a browser at a desk and on a phone."""
 
 import re
 import shutil
@@ -28,21 +26,28 @@ LISTEN = (
 TELL = """<script>
 const tell = (text) => parent.postMessage(text, "*");
 addEventListener("error", (e) => tell("error " + e.message));
-for (const kind of ["error", "warn"]) { const old = console[kind]; console[kind] = (...all) => { tell("console " + all.join(" ")); old(...all); }; }
+for (const kind of ["error", "warn"]) {
+  const old = console[kind];
+  console[kind] = (...all) => { tell("console " + all.join(" ")); old(...all); };
+}
+const all = (where) => Array.from(document.querySelectorAll(where));
 addEventListener("load", () => {
-  tell("width " + document.documentElement.scrollWidth + " of " + document.documentElement.clientWidth);
-  tell("smallest " + Math.min(...Array.from(document.querySelectorAll("figure svg text"), (text) => text.getBoundingClientRect().height)));
-  tell("hints " + Array.from(document.querySelectorAll(".hint")).filter((hint) => hint.offsetHeight > 0).length);
-  tell("figures " + document.querySelectorAll("figure svg").length);
-  tell("claims " + document.querySelectorAll(".claim").length);
+  const page = document.documentElement;
+  tell("width " + page.scrollWidth + " of " + page.clientWidth);
+  const heights = all("figure svg text").map((text) => text.getBoundingClientRect().height);
+  tell("smallest " + Math.min(...heights));
+  tell("hints " + all(".hint").filter((hint) => hint.offsetHeight > 0).length);
+  tell("figures " + all("figure svg").length);
+  tell("claims " + all(".claim").length);
 });
 </script>"""
 
 
 @pytest.fixture(scope="module", params=["small", "small_radio", "synthetic", "arena"])
 def out(request, tmp_path_factory):
-    """The report of a small study, of a small radio study with its pictures, of the
-    paper's with very few trials, and of a small arena.
+    """Reports of a small study, a small radio study, the paper's, and a small arena.
+
+    The paper's has very few trials.
     """
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == "arena":
@@ -70,8 +75,9 @@ def out(request, tmp_path_factory):
 
 
 def test_the_page_needs_nothing_else(out):
-    """No address of anything elsewhere, no file to be loaded; links go to the files
-    beside it and to itself.
+    """No address of anything elsewhere, no file to be loaded.
+
+    Links go to the files beside it and to itself.
     """
     page = (out / "report.html").read_text()
     assert not re.findall(r'(?:src|srcset|data)="', page)
@@ -102,8 +108,9 @@ def test_the_page_says_how_it_was_made(out):
 
 @pytest.mark.parametrize("width", [1280, 360])
 def test_the_page_opens_in_a_browser(out, tmp_path, width):
-    """No error on the console, nothing wider than the screen, no text too small to
-    read, every figure and claim there.
+    """Nothing on the console, nothing wider than the screen, no text too small to read.
+
+    Every figure and claim is there.
     """
     if CHROMIUM is None:
         pytest.skip(

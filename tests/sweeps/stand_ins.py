@@ -15,9 +15,7 @@ def die(folder, cell, key):
 
 
 def die_once(folder, cell, key):
-    """A cell that leaves a mark when it is begun; the first ends its worker, while
-    the second is under way and stays so for a moment.
-    """
+    """Leave a mark; the first cell kills its worker while the second is under way."""
     place = Path(folder).parents[1]
     begun, killed = place / "begun", place / "killed"
     begun.mkdir(exist_ok=True)

@@ -1,6 +1,4 @@
-"""The map's measurement falls on the right side of theory's limits, resumes, and is
-refused where it would mislead.
-"""
+"""The map agrees with theory's limits, resumes, and refuses what would mislead."""
 
 import json
 
@@ -14,9 +12,10 @@ from ironarm.sweeps.breakdown_map import draw, measure
 
 
 def test_breakdown_lies_at_the_limit_of_theory(tmp_path):
-    """At a gap of 2 sigma the limit is 0.406: no trial of 20 is stuck at rho = 0.2,
-    all are at 0.46. By the sharp bound a trial is stuck at 0.2 with probability
-    below 1e-4.
+    """At a gap of 2 sigma the limit is 0.406.
+
+    No trial of 20 is stuck at rho = 0.2, all are at 0.46. By the sharp bound a trial is
+    stuck at 0.2 with probability below 1e-4.
     """
     found = measure(
         ia.MedEUCB(b=8),

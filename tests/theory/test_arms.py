@@ -25,8 +25,9 @@ def test_normal_laws_of_scipy_get_the_closed_forms():
 
 
 def test_laws_of_several_kinds():
-    """A continuous and a discrete one: no density for all, so Assumption 1 cannot
-    hold.
+    """A continuous and a discrete one.
+
+    No density for all, so Assumption 1 cannot hold.
     """
     arms = Arms.of([stats.expon(scale=2), stats.binom(10, 0.9)])
     assert not arms.continuous

@@ -1,6 +1,4 @@
-"""Assumptions 1 and 2 hold up to the right s, with closed forms for normal laws and
-a search for all others.
-"""
+"""Assumptions 1 and 2 hold up to the right s, for normal laws and for others."""
 
 import math
 
@@ -61,8 +59,9 @@ def test_s_max_is_where_the_quantiles_meet():
 
 
 def test_discrete_laws_satisfy_assumption_2_only():
-    """Binomials 0.9 and 0.8 of ten: x0 = 8 separates them, by the smaller of 1/2 -
-    0.2639 and 0.6242 - 1/2.
+    """For binomials 0.9 and 0.8 of ten, x0 = 8 separates the laws.
+
+    It does so by the smaller of 1/2 - 0.2639 and 0.6242 - 1/2.
     """
     room = separation(ia.ScipyBandit([stats.binom(10, 0.9), stats.binom(10, 0.8)]))
     assert room.s_max == pytest.approx(0.12419, abs=1e-5)
@@ -88,8 +87,9 @@ def test_the_density_floor_is_at_the_far_end_for_normal_laws():
 
 
 def test_the_density_floor_sees_a_dip_inside_the_interval():
-    """A triangular density that falls on both sides of its mode: the smaller end
-    counts.
+    """A triangular density that falls on both sides of its mode.
+
+    The smaller end counts.
     """
     low, high = stats.triang(0.9, loc=0, scale=10), stats.triang(0.9, loc=10, scale=10)
     floor = float(density_floor(Arms.of([low, high]), 0.1, 2.0))

@@ -1,5 +1,6 @@
-"""A certificate says what is promised, what is asked for, how much poison is too
-much, and what to use; as a page and as JSON.
+"""A certificate says what is promised and needed, and what to use.
+
+It comes as a page and as JSON.
 """
 
 import json
@@ -18,9 +19,7 @@ FEW = settings(max_examples=5, derandomize=True, deadline=None)
 
 
 def test_the_papers_setting_at_an_eighth():
-    """A promise near the truth, a theorem that does not apply, a condition that is
-    met.
-    """
+    """The promise is near the truth, no theorem applies, the condition is met."""
     certificate = ia.certify(PAPER, rho=0.125, policy=ia.MedEUCB(), horizon=100_000)
     assert certificate.guaranteed
     assert 4230 < certificate.bound < 4300
@@ -38,8 +37,9 @@ def test_the_papers_setting_at_an_eighth():
 
 
 def test_the_papers_setting_at_three_tenths():
-    """The regret grows as a power with b = 4, the theorem's bound is vacuous, and
-    the recommended b meets the sharp condition.
+    """The regret grows as a power with b = 4, and the theorem's bound is vacuous.
+
+    The recommended b meets the sharp condition.
     """
     certificate = ia.certify(PAPER, rho=0.3)
     assert not certificate.sharp.met
@@ -53,8 +53,9 @@ def test_the_papers_setting_at_three_tenths():
 
 @pytest.mark.statistical
 def test_the_recommended_policy_keeps_its_promise():
-    """Measured at rho = 0.3 under the paper's attack, within four standard errors of
-    its bound: once in 30,000.
+    """Measured at rho = 0.3 under the paper's attack, its regret stays below the bound.
+
+    It may exceed it by four standard errors: a false alarm once in 30,000.
     """
     certificate = ia.certify(PAPER, rho=0.3, horizon=20_000)
     measured = ia.simulate(
@@ -190,8 +191,9 @@ def test_bad_input_gets_a_sentence(arguments, message):
 def test_more_poison_never_improves_a_certificate_and_units_do_not_matter(
     rho, more, gap, scale, shift
 ):
-    """Promise, bound, sharp condition and growth move one way only; scaling all
-    laws, and omega, changes the units of the bounds and nothing else.
+    """Promise, bound, sharp condition and growth move one way only.
+
+    Scaling all laws, and omega, changes the units of the bounds and nothing else.
     """
     here, worse = (
         ia.certify(ia.GaussianBandit([0, gap, -1]), rho=r, horizon=30_000)

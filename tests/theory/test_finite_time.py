@@ -1,5 +1,7 @@
-"""Bounds that hold at any horizon: exact pieces against simulation, the whole
-against every attack, and what changes with poison and units.
+"""Bounds that hold at any horizon.
+
+Exact pieces against simulation, the whole against every attack, and what changes with
+poison and units.
 """
 
 import math
@@ -22,8 +24,10 @@ FEW = settings(max_examples=15, derandomize=True, deadline=None)
 
 @pytest.mark.parametrize(("n", "p"), [(1, 0.2), (7, 0.3), (20, 0.4), (46, 0.3)])
 def test_the_reflected_walk_is_exact(n, p):
-    """P(at least half of the coins up at some time from n on), against 20,000 walks
-    of 2,000 steps; within four standard errors, a false alarm once in 15,000.
+    """It agrees with 20,000 walks of 2,000 steps within four standard errors.
+
+    It is P(at least half of the coins up at some time from n on). A false alarm comes
+    once in 15,000.
     """
     trials = 20_000
     generator = np.random.default_rng(9)
@@ -41,8 +45,9 @@ def test_the_reflected_walk_is_exact(n, p):
 
 
 def test_the_schedule_promises_no_more_pulls_than_the_policy_makes():
-    """In every round that is not forced each arm has had at least the count of its
-    group, and the groups cover all rounds after the start.
+    """In every round that is not forced, each arm has had at least its group's count.
+
+    The groups cover all rounds after the start.
     """
     K, b, G, T = 3, 2.5, 50, 4000
     first = math.ceil(b * math.log(G))
@@ -98,8 +103,9 @@ def test_measured_regret_stays_below_the_bound(attack, rho):
 
 
 def test_the_bound_is_near_the_truth_on_the_papers_arms():
-    """4,230 is measured at rho = 0.125 and 11,979 with b = 11.5 at rho = 0.3; the
-    bounds are within one and seven percent. With b = 4 at 0.3 the mean is 5,323,
+    """4,230 is measured at rho = 0.125 and 11,979 with b = 11.5 at rho = 0.3.
+
+    The bounds are within one and seven percent. With b = 4 at 0.3 the mean is 5,323,
     below the bound.
     """
     assert 4230 < med_e_ucb_bound(PAPER, 0.125, 100_000).total < 4230 * 1.01
@@ -129,8 +135,9 @@ def test_discrete_laws_are_covered():
 
 
 def test_many_arms_share_pivots():
-    """A hundred arms take 24 pivots; the bound stays above the forced pulls and near
-    them.
+    """A hundred arms take 24 pivots.
+
+    The bound stays above the forced pulls and near them.
     """
     bandit = ia.GaussianBandit(np.append(np.linspace(0, 8, 99), 12))
     bound = med_e_ucb_bound(bandit, 0.1, 1_000_000)
@@ -153,8 +160,9 @@ def test_beyond_the_limit_the_bound_is_the_largest_possible_regret():
     st.floats(1, 30),
 )
 def test_poison_and_units(rho, more, gap, scale, shift, b):
-    """More poison never lowers the bound; scaling rewards, and omega with them,
-    scales it; shifting changes nothing.
+    """More poison never lowers the bound.
+
+    Scaling rewards, and omega with them, scales it; shifting changes nothing.
     """
     T = 30_000
     here, moved = (

@@ -1,5 +1,6 @@
-"""Certificates from logged rewards: intervals that cover, and plain words when the
-data or a median cannot tell.
+"""Certificates from logged rewards.
+
+Intervals that cover, and plain words when the data or a median cannot tell.
 """
 
 import numpy as np
@@ -34,7 +35,8 @@ def test_estimates_are_lower_medians_and_mads():
 
 @pytest.mark.statistical
 def test_intervals_cover_the_truth():
-    """Gap, sigma and the largest rho of normal arms, in at least 50 of 60 logs each:
+    """Gap, sigma and the largest rho of normal arms, in at least 50 of 60 logs each.
+
     95 % intervals miss 11 or more once in 10,000.
     """
     covered = np.zeros(3)
@@ -65,9 +67,7 @@ def test_too_little_data_cannot_tell():
 
 
 def test_arms_that_are_too_close_cannot_be_told_apart():
-    """The sentence names both arms, the interval, and roughly how much more data it
-    takes.
-    """
+    """The sentence names both arms, the interval, and how much data it takes."""
     certificate = ia.certify(
         ia.ReplayBandit(log(4, 60, a=normal(0), b=normal(0.1), c=normal(-3))), rho=0.01
     )
@@ -111,8 +111,9 @@ def test_heavy_ties_at_the_median_are_named():
 
 
 def test_skewed_laws_whose_best_mean_is_not_the_best_median():
-    """Exponential with mean 2 and median 1.39 against normal around 1.6: it says
-    which is which, and that trimmed means do not help either.
+    """Exponential with mean 2 and median 1.39 against normal around 1.6.
+
+    It says which is which, and that trimmed means do not help either.
     """
     skewed = lambda noise, count: noise.exponential(2, count)  # noqa: E731
     certificate = ia.certify(ia.ReplayBandit(log(8, 4000, a=skewed, b=normal(1.6, 0.2))), rho=0.1)

@@ -1,5 +1,6 @@
-"""The growth of the regret when b is too small: an exact model, its log factor, and
-measured regret.
+"""The growth of the regret when b is too small.
+
+An exact model, its log factor, and measured regret.
 """
 
 import importlib.util
@@ -18,8 +19,10 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "growth_exponent.py"
 
 @pytest.mark.statistical
 def test_the_model_is_what_is_measured_on_wide_gaps():
-    """Two arms far apart and outliers further away: mean wrong rounds at three
-    horizons within four standard errors, a false alarm once in 5,000.
+    """Two arms far apart and outliers further away.
+
+    Mean wrong rounds at three horizons within four standard errors, a false alarm once
+    in 5,000.
     """
     horizons, trials = [1000, 3000, 10_000], 1500
     result = ia.simulate(
@@ -41,8 +44,9 @@ def test_the_model_is_what_is_measured_on_wide_gaps():
 
 
 def test_the_local_exponent_reaches_the_power_with_its_log_factor():
-    """Between T and 100 T the exponent is that of T^(1 - b kl) (log T)^(-3/2), to a
-    hundredth; without the log factor it is off by up to a tenth.
+    """Between T and 100 T it is that of T^(1 - b kl) (log T)^(-3/2), to a hundredth.
+
+    Without the log factor it is off by up to a tenth.
     """
     power = growth_exponent(0.3, b=4)
     for first in (5, 10, 20):
@@ -54,17 +58,16 @@ def test_the_local_exponent_reaches_the_power_with_its_log_factor():
 
 
 def test_enough_forced_pulls_make_the_wrong_rounds_few():
-    """With b above 1/kl(1/2, rho) a thousand times longer horizon adds next to
-    nothing.
-    """
+    """With b above 1/kl(1/2, rho), a 1,000 times longer horizon adds hardly any."""
     rounds = expected_wrong_rounds(0.125, 4, [10**5, 10**8])
     assert rounds[1] < rounds[0] + 0.5
 
 
 @pytest.mark.statistical
 def test_the_command_compares_prediction_and_measurement():
-    """The small version of the script: measured local exponents lie below the power
-    and within the noise of the model's.
+    """The small version of the script.
+
+    Measured local exponents lie below the power and within the noise of the model's.
     """
     spec = importlib.util.spec_from_file_location("growth_exponent", SCRIPT)
     module = importlib.util.module_from_spec(spec)

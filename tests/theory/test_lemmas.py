@@ -1,6 +1,4 @@
-"""The lemmas bound what simulation finds, also for the worst choice of attacked
-rewards.
-"""
+"""The lemmas bound what simulation finds, for the worst attacked rewards too."""
 
 import numpy as np
 import pytest
@@ -40,8 +38,10 @@ def test_a_quantile_under_attack_concentrates(n, s, p, margin):
 
 
 def test_the_attacked_share_stays_low_for_ever():
-    """Three arms, 4000 rewards each beyond N; the violated share of trials may
-    exceed delta by four standard errors, once in 30,000.
+    """Three arms, 4000 rewards each beyond N.
+
+    The violated share of trials may exceed delta by four standard errors, once in
+    30,000.
     """
     rho, excess, delta, trials = 0.2, 0.12, 0.2, 600
     first = attacked_share_rounds(3, excess, delta)

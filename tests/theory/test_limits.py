@@ -1,6 +1,4 @@
-"""Limits: thresholds and corrupted relative entropy to the digits of the reference,
-against integration, and in their limits.
-"""
+"""Limits: reference values, agreement with integration, and limiting cases."""
 
 import math
 from itertools import pairwise
@@ -97,8 +95,9 @@ def test_the_corrupted_kl_is_that_of_the_least_favourable_pair(gap, rho):
 
 
 class LeastFavourableAttack:
-    """What the attacker must show on the worse arm for the pair to arise: (q - (1 -
-    rho) phi)/rho, above the clipping point.
+    """The attack on the worse arm that makes the least favourable pair.
+
+    Its density is (q - (1 - rho) phi)/rho, above the clipping point.
     """
 
     def __init__(self, gap, rho):
@@ -121,9 +120,7 @@ class LeastFavourableAttack:
 
 
 def test_the_worst_attack_leaves_the_corrupted_kl():
-    """Given Huber's own attack, the entropy of what is observed is the smallest
-    possible; any other attack leaves more.
-    """
+    """Under Huber's own attack the observed entropy is the smallest possible."""
     worst = observed_kl(2, 0.125, attacked=LeastFavourableAttack(2, 0.125))
     assert worst == pytest.approx(corrupted_kl(2, 0.125), rel=1e-3)
     assert observed_kl(2, 0.125, attacked=stats.norm(2, 1)) > worst
@@ -139,9 +136,7 @@ def test_far_outliers_leave_log_one_over_rho_for_large_gaps():
 
 @pytest.mark.parametrize(("gap", "rho"), [(0.5, 0.1), (2, 0.125), (6, 0.3)])
 def test_far_outliers_in_closed_form_and_by_integration(gap, rho):
-    """Attacked rewards around a million sigmas off; and the paper's uniform ones
-    tell a little less.
-    """
+    """Attacked rewards are a million sigmas off; the paper's uniform ones tell less."""
     assert observed_kl(gap, rho) == pytest.approx(
         observed_kl(gap, rho, attacked=stats.norm(1e6, 1)), rel=1e-6
     )
@@ -183,8 +178,9 @@ def test_arms_that_cannot_be_told_apart_have_no_finite_bound():
     st.floats(0.01, 100),
 )
 def test_gap_poison_and_units(rho, more, gap, wider, scale):
-    """A larger gap lowers no threshold and tells no less; more poison tells no more;
-    units do not matter.
+    """A larger gap lowers no threshold and tells no less; more poison tells no more.
+
+    Units do not matter.
     """
     near, far = thresholds(gap), thresholds(gap + wider)
     assert near.corollaries < near.malicious < near.coin < 0.5 or gap > 9

@@ -1,6 +1,4 @@
-"""Sharp conditions: their reference values, their limits for large gaps, and how
-they move with gap and poison.
-"""
+"""Sharp conditions: reference values, large gaps, and the effect of gap and poison."""
 
 import math
 
@@ -50,8 +48,9 @@ def test_growth_exponents_of_the_papers_parameters():
 
 
 def test_finite_gaps_are_the_formula():
-    """kl(1/2, (1 - rho) Phi((Delta - beta + sqrt(omega/b))/sigma)), beta the other
-    arm's bias.
+    """It is kl(1/2, (1 - rho) Phi((Delta - beta + sqrt(omega/b))/sigma)).
+
+    beta is the other arm's bias.
     """
     rho, gap, sigma, b, omega = 0.2, 1.7, 0.8, 9.0, 3.0
     beta = sigma * stats.norm.ppf(1 / (2 * (1 - rho)))
@@ -82,9 +81,10 @@ def test_the_needed_b_is_where_the_exponent_reaches_zero():
     st.floats(0.01, 100),
 )
 def test_gap_poison_and_units(rho, more, gap, wider, scale):
-    """A larger gap never raises b or c, more poison never lowers them; large gaps
-    reach the far-away limit from above; scaling rewards, and omega with them,
-    changes nothing.
+    """A larger gap never raises b or c, more poison never lowers them.
+
+    Large gaps reach the far-away limit from above; scaling rewards, and omega with
+    them, changes nothing.
     """
     here = ia.GaussianBandit([0, gap])
     for needed, far in ((needed_b, sharp_b(rho)), (needed_c, sharp_c(rho))):

@@ -19,8 +19,9 @@ def test_normal_arms_have_nothing_to_remark():
 
 
 def test_zero_one_rewards():
-    """Unsuited, unless the means lie on both sides of one half; the limit for
-    clipped means is gap/(1 + gap).
+    """Unsuited, unless the means lie on both sides of one half.
+
+    The limit for clipped means is gap/(1 + gap).
     """
     assert not judge(ia.BernoulliBandit([0.2, 0.4])).suited
     assert judge(ia.BernoulliBandit([0.2, 0.7])).suited
@@ -31,8 +32,10 @@ def test_zero_one_rewards():
 @pytest.mark.statistical
 @pytest.mark.parametrize(("rho", "works"), [(0.1, True), (0.2, False)])
 def test_clipped_means_work_up_to_the_stated_limit(rho, works):
-    """Means 0.2 and 0.4, limit 1/6: with 0 for the best arm and 1 for the other,
-    observed means differ by 0.08 at rho = 0.1 and by -0.04 at 0.2. Fixed seed.
+    """Means 0.2 and 0.4, limit 1/6.
+
+    With 0 for the best arm and 1 for the other, observed means differ by 0.08 at rho =
+    0.1 and by -0.04 at 0.2. Fixed seed.
     """
 
     @ia.hot
@@ -62,8 +65,9 @@ def test_skewed_laws():
 
 
 def test_ties_of_discrete_laws():
-    """Medians of binomials of ten move in jumps of one: suited here, with a remark
-    and the range to clip to.
+    """Medians of binomials of ten move in jumps of one.
+
+    Suited here, with a remark and the range to clip to.
     """
     verdict = judge(ia.ScipyBandit([stats.binom(10, 0.9), stats.binom(10, 0.5)]))
     assert verdict.suited

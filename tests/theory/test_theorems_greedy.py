@@ -1,5 +1,7 @@
-"""Theorems 3 and 4 and Corollary 2: the numbers for the paper's settings, repaired
-bounds against simulation, and what changes with poison and units.
+"""Theorems 3 and 4 and Corollary 2.
+
+The numbers for the paper's settings, repaired bounds against simulation, and what
+changes with poison and units.
 """
 
 import math
@@ -27,8 +29,9 @@ FEW = settings(max_examples=60, derandomize=True, deadline=None)
     ],
 )
 def test_the_papers_settings(setting, rho, c, bound, likely):
-    """The table of reference values, to the digits given there: two for Theorem 3's
-    bound, one for Theorem 4's.
+    """The table of reference values, to the digits given there.
+
+    Two for Theorem 3's bound, one for Theorem 4's.
     """
     bandit, T = setting
     three, four = theorem_3(bandit, rho, T), theorem_4(bandit, rho, T)

@@ -1,5 +1,7 @@
-"""Theorems 1 and 2 and Corollary 1: the numbers for the paper's settings, the bounds
-against simulation, and what changes with poison and units.
+"""Theorems 1 and 2 and Corollary 1.
+
+The numbers for the paper's settings, the bounds against simulation, and what changes
+with poison and units.
 """
 
 import math
@@ -68,9 +70,7 @@ def test_the_bound_that_is_proved_is_below_the_printed_one():
 
 
 def test_given_parameters_are_checked_with_the_best_constants():
-    """The required parameters pass, a little less does not, and each failure has its
-    sentence.
-    """
+    """The required parameters pass, smaller ones do not; failures have a sentence."""
     bandit, T = SYNTHETIC
     asked = theorem_1(bandit, 0.125, T)
     b, omega = asked.b * 1.001, asked.omega * 1.001
@@ -93,8 +93,9 @@ def test_given_parameters_are_checked_with_the_best_constants():
 
 
 def test_laws_that_are_not_normal():
-    """Gamma and lognormal laws: the bound is finite, and its parameters satisfy the
-    theorem's conditions.
+    """Gamma and lognormal laws.
+
+    The bound is finite, and its parameters satisfy the theorem's conditions.
     """
     bandit = ia.ScipyBandit([stats.gamma(2), stats.gamma(9), stats.lognorm(0.3, scale=3)])
     g = theorem_1(bandit, 0.05, 10**6)
@@ -110,9 +111,9 @@ def test_laws_that_are_not_normal():
     ids=lambda a: type(a).__name__,
 )
 def test_measured_regret_stays_below_the_bounds(attack):
-    """Two arms 8 sigma apart, where the theorems apply at T = 20,000 and are not
-    vacuous. The bounds hold with probability 1, or 1 - delta; they leave a factor to
-    spare.
+    """Two arms 8 sigma apart: the theorems apply at T = 20,000 and are not vacuous.
+
+    The bounds hold with probability 1, or 1 - delta; they leave a factor to spare.
     """
     T, delta = 20_000, 0.05
     one, two = theorem_1(WIDE, 0.05, T), theorem_2(WIDE, 0.05, T, delta, printed=False)
@@ -138,8 +139,9 @@ def test_measured_regret_stays_below_the_bounds(attack):
     st.floats(-1e3, 1e3),
 )
 def test_poison_and_units(rho, more, gap, scale, shift):
-    """More poison raises the bound and b; scaling all laws scales the bound;
-    shifting changes nothing.
+    """More poison raises the bound and b; scaling all laws scales the bound.
+
+    Shifting changes nothing.
     """
     T = 10**6
     here = theorem_1(ia.GaussianBandit([0, gap, -1]), rho, T)

@@ -1,6 +1,4 @@
-"""The arena's heat maps: policies down, attacks across, the darker the further from
-the best.
-"""
+"""The arena's heat maps: policies down, attacks across, dark for far from the best."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ import numpy as np
 
 from ..figures import pyplot
 from .read import Setting
-from .run import Findings
+from .runner import Findings
 from .standings import rows, standings
 
 FURTHEST = 1000.0  # times the best: anything beyond has the same shade
@@ -19,8 +17,9 @@ STUCK = 0.01
 
 
 def overview(findings: Findings) -> Any:
-    """Draw one map of all settings: the worst over settings and rho of regret, in
-    units of the smallest worst case there.
+    """Draw one map of all settings: the worst regret over settings and rho.
+
+    It is in units of the smallest worst case in that setting.
     """
     best = {
         (setting.name, rho): _best(findings, setting, rho)
@@ -50,8 +49,9 @@ def overview(findings: Findings) -> Any:
 
 
 def in_setting(findings: Findings, setting: Setting, rho: float) -> Any:
-    """Draw the map of one setting at one rho: mean regret, shaded in units of the
-    smallest worst case there.
+    """Draw the map of one setting at one rho: mean regret.
+
+    Shades are in units of the smallest worst case there.
     """
     order = [row.policy for row in rows(findings, setting, rho)]
     scores: Mapping[str, Any] = {

@@ -1,5 +1,4 @@
-"""What no policy can do in a setting: the lower bound on regret under the worst attack,
-and under a given one.
+"""Lower bounds on regret in a setting: under the worst attack, and under a given one.
 
 Both are for policies that do well on all shifts of the setting's laws under every
 attack with this rho. They are asymptotic, log T times a constant: at a finite horizon a
@@ -28,7 +27,8 @@ from ..attacks import (
 from ..bandits import Bandit, GaussianBandit, ScipyBandit
 from ..theory.location_floor import observed_shifted_kl, shifted_kl
 
-FAR = 50.0  # standard deviations beyond which an attacked reward tells nothing of the arm's mean
+FAR = 50.0
+"""Attacked rewards this many standard deviations away say nothing about the mean."""
 
 
 class NotFixed(Exception):
@@ -36,8 +36,10 @@ class NotFixed(Exception):
 
 
 def worst_floor(bandit: Bandit, rho: float, horizon: int) -> float:
-    """Return the lower bound under the worst attack; infinite if an arm cannot be told
-    from the best, NaN if the laws have no known densities.
+    """Return the lower bound under the worst attack.
+
+    It is infinite if some arm cannot be distinguished from the best, and NaN if the
+    laws have no known densities.
 
     >>> import ironarm as ia
     >>> round(worst_floor(ia.GaussianBandit(range(2, 21, 2)), 0.125, 100_000))
@@ -47,8 +49,7 @@ def worst_floor(bandit: Bandit, rho: float, horizon: int) -> float:
 
 
 def attack_floor(bandit: Bandit, attack: Attack, rho: float, horizon: int) -> float:
-    """Return the lower bound under this attack; NaN if it follows no law of its own
-    that could be named.
+    """Return the lower bound under this attack; NaN if its rewards have no fixed law.
 
     >>> import ironarm as ia
     >>> round(
@@ -76,11 +77,12 @@ def attack_floor(bandit: Bandit, attack: Attack, rho: float, horizon: int) -> fl
 
 
 def attacked_law(attack: Attack, law: Any, best: Any) -> Any:
-    """Return the law of an attacked reward of an arm that is not the best; None if
-    it lies far away from all clean ones.
+    """Return the law of an attacked reward of an arm that is not the best.
+
+    None means that it lies far away from all clean rewards.
     """
     if isinstance(attack, (NoAttack, MedianChaser, FrontLoaded)):
-        return law  # left alone, the last after its first pulls
+        return law  # rewards of such arms are left alone, by FrontLoaded after the first pulls
     if isinstance(attack, Infinite):
         return None
     if isinstance(attack, OppositeUniform) and attack.scale > 2 * FAR * law.std():
@@ -126,9 +128,7 @@ def _floor(bandit: Bandit, horizon: int, tells: Callable[[Any, float, Any], floa
 
 
 def _text(law: Any) -> tuple[Any, ...] | None:
-    """Return what tells laws apart: many arms may have the same, and each integral
-    is done once.
-    """
+    """Return a key for a law; equal laws share one integral."""
     return (
         None
         if law is None

@@ -71,8 +71,9 @@ class Arena:
         return [name for name in self.attacks if name not in setting.without]
 
     def policy(self, name: str, setting: Setting, rho: float) -> Policy:
-        """Return the policy of that name for a setting, told what its text asks for;
-        it refuses what it cannot do.
+        """Return a policy for a setting; it is told what its text asks for.
+
+        It raises InvalidInput if it cannot play there.
         """
         policy = policy_from_text(self.policies[name], rho=rho, **setting.told)
         policy.constants(setting.bandit.arms, setting.horizon)
@@ -91,8 +92,10 @@ class Arena:
         return attacks.make(kind, parameters if kind == "NoAttack" else {"rho": rho, **parameters})
 
     def told(self, name: str) -> tuple[str, ...]:
-        """Return what a policy is told of a setting: the names that its text uses,
-        and the horizon if its numbers depend on it.
+        """Return what a policy is told about a setting.
+
+        These are the names that its text uses, and the horizon if its constants depend
+        on it.
         """
         used = names_in(self.policies[name])
         known = (
@@ -111,8 +114,9 @@ class Arena:
 
 
 def names_in(text: str) -> set[str]:
-    """Return the names in the text of a policy or an attack; none if it cannot be read,
-    which is found out elsewhere.
+    """Return the names in the text of a policy or an attack.
+
+    There are none if the text cannot be read; `parse` reports that.
 
     >>> sorted(names_in("UCB(sigma=2*sigma, alpha=rho)"))
     ['UCB', 'rho', 'sigma']
@@ -130,8 +134,9 @@ def names_in(text: str) -> set[str]:
 def read_arena(
     path: str | Path | None = None, *, trials: int | None = None, quick: bool = False
 ) -> Arena:
-    """Return the arena that a file describes, or the default one; `trials` in place
-    of the settings' own, `quick` for the file's small numbers.
+    """Return the arena that a file describes, or the default one.
+
+    `trials` replaces the settings' own numbers, `quick` selects the file's small ones.
     """
     path = DEFAULT if path is None else Path(path)
     data = read_toml(path)
@@ -196,9 +201,7 @@ def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
 
 
 def _fitting(arena: Arena, name: str, setting: Setting) -> Attack:
-    """Return an attack of a setting, or say that it does not fit the setting's
-    bandit.
-    """
+    """Return an attack of a setting, or report that it does not fit the bandit."""
     attack = arena.attack(name, setting, max(setting.rho))
     try:
         attack.shows(setting.bandit)

@@ -1,36 +1,34 @@
-"""The arena's page: what to use, the standings, a heat map and a table for each
-setting; and the same for machines.
+"""The arena's page: advice, standings, and a heat map and tables for each setting.
+
+The same findings are written as JSON.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from .. import attacks as all_attacks
 from .. import policies as all_policies
-from ..figures import FORMATS, write_figure
-from ..files import write_whole
 from ..notation import parse
 from ..simulation.progress import Progress
-from ..studies.checks import interval, percent, short
+from ..simulation.summary import short
 from ..studies.page import (
-    digest,
-    inline_svg,
     kept_report,
+    panel,
     provenance,
     render,
     require_extras,
     state_of,
-    write_json,
+    write_report,
 )
+from ..studies.statistics import interval, percent
 from ..studies.tables import Table
 from .figures import in_setting, overview
 from .read import Arena, Setting
-from .run import Findings, cell_keys, run_arena
+from .runner import Findings, cell_keys, run_arena
 from .standings import (
     ENOUGH_TRIALS,
     advice,
@@ -56,8 +54,7 @@ CAPTION = (
 def arena_report(
     arena: Arena, out: Path, command: str, *, workers: int | None = None, force: bool = False
 ) -> tuple[dict[str, Any], Findings | None]:
-    """Run what is not there yet, and write report.html, report.json, run.json and the
-    figures into a folder.
+    """Run what is missing, and write the page, JSON and figures into a folder.
 
     Returns what report.json holds; and what was found, or None if all of it was there
     already.
@@ -74,33 +71,25 @@ def arena_report(
 def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str, Any]:
     arena, folder = findings.arena, out / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    figures: list[str] = []
-
-    def panel(name: str, figure: Any) -> dict[str, str]:
-        figures.append(name)
-        return {
-            "name": name,
-            "svg": inline_svg(write_figure(figure, folder, name)["svg"].decode(), name),
-        }
-
     with Progress(
         "drawing figures",
         1 + sum(len(setting.rho) for setting in arena.settings),
-        None if sys.stderr.isatty() else True,
+        True,
     ) as bar:
-        whole = {
+        whole: dict[str, Any] = {
             "name": "overview-map",
             "title": "Policies and attacks over all settings",
             "caption": CAPTION,
-            "panels": [panel("overview-map", overview(findings))],
+            "panels": [panel(overview(findings), folder, "overview-map")],
             "wide": True,
         }
-        parts = []
+        parts: list[dict[str, Any]] = []
         for setting in arena.settings:
             panels = []
             for rho in setting.rho:
                 bar.note(f"drawing {setting.name}")
-                panels.append(panel(f"{setting.name}-{rho:g}", in_setting(findings, setting, rho)))
+                map_of_rho = in_setting(findings, setting, rho)
+                panels.append(panel(map_of_rho, folder, f"{setting.name}-{rho:g}"))
                 bar.advance()
             caption = (
                 "Mean regret; shades count from the smallest worst case. ° more than 1 % of the "
@@ -123,7 +112,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     found = _for_machines(findings)
     how = provenance(command, findings.seconds, findings.computed, findings.kept)
     page = render(
-        "arena/arena.html",
+        "arena.html",
         arena=arena,
         advice=advice(findings),
         standings=_standings_table(findings),
@@ -136,22 +125,10 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
         enough=ENOUGH_TRIALS,
         run=how,
     )
-    write_json(out / "report.json", found)
-    write_whole(out / "report.html", page)
-    files = [
-        "report.html",
-        "report.json",
-        *(f"figures/{name}.{form}" for name in figures for form in FORMATS),
-    ]
-    write_json(
-        out / "run.json",
-        {
-            **asdict(how),
-            "nanoseconds_per_round": findings.nanoseconds,
-            "files": {name: digest(out / name) for name in files},
-            "state": state,
-        },
-    )
+    figures = [whole, *(part["figure"] for part in parts)]
+    names = [each["name"] for figure in figures for each in figure["panels"]]
+    run = {**asdict(how), "nanoseconds_per_round": findings.nanoseconds}
+    write_report(out, page, found, names, run, state)
     return found
 
 

@@ -1,6 +1,4 @@
-"""What the arena's scores say: each policy's worst case in each setting, who is
-closest to the best everywhere, and which policy to use when.
-"""
+"""What the arena's scores say: worst cases, standings, and which policy to use when."""
 
 from __future__ import annotations
 
@@ -8,11 +6,11 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from ..studies.checks import short
+from ..simulation.summary import short
 from .read import Setting
-from .run import Findings, Score
+from .runner import Findings, Score
 
-ENOUGH_TRIALS = 20  # fewer in any setting are too few to go by
+ENOUGH_TRIALS = 20  # with fewer in any setting, the advice is not reliable
 KNOWLEDGE = (
     (
         "You know a bound on the share of corrupt rewards and their clean spread",
@@ -26,8 +24,9 @@ KNOWLEDGE = (
 
 @dataclass(frozen=True)
 class Row:
-    """One policy in one setting at one rho, judged by the attack within the model
-    that hurts it most.
+    """One policy in one setting at one rho.
+
+    It is judged by the attack within the model that hurts it most.
     """
 
     policy: str
@@ -43,8 +42,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Standing:
-    """One policy over all settings: how far its worst case is from the best policy's
-    worst case there, at most and on average (geometric mean).
+    """One policy over all settings: the ratio of its worst case to the best policy's.
+
+    `most` is the largest ratio, `average` the geometric mean.
     """
 
     policy: str
@@ -112,8 +112,9 @@ def _ratio(regret: float, to: float) -> float:
 
 
 def standings(findings: Findings) -> list[Standing]:
-    """Return the policies over all settings, the smallest distance from the best
-    first; one that refuses a setting comes after those that do not.
+    """Return the policies over all settings, the smallest largest ratio first.
+
+    Policies that refuse a setting come last.
     """
     ratios: dict[str, dict[str, float]] = {name: {} for name in findings.arena.policies}
     stuck = dict.fromkeys(findings.arena.policies, 0.0)
@@ -147,8 +148,10 @@ def standings(findings: Findings) -> list[Standing]:
 
 
 def advice(findings: Findings) -> list[Advice]:
-    """Return which policy to use when, from the scores alone: for what is known, for
-    each setting, and where nobody attacks.
+    """Return which policy to use when, from the scores alone.
+
+    There is advice for what is known, for each setting, and for the case without an
+    attack.
     """
     all_standings = standings(findings)
     given = []
@@ -169,8 +172,10 @@ def advice(findings: Findings) -> list[Advice]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How many times the second policy's regret the first one's is, at most, under
-    one attack within the model where the second is never stuck.
+    """The largest ratio of two policies' regrets under one attack.
+
+    Only attacks within the model count, and only where the second policy is never
+    stuck.
     """
 
     first: str
@@ -185,9 +190,7 @@ class Comparison:
 
 
 def comparisons(findings: Findings) -> list[Comparison]:
-    """Return the comparisons that the arena file asks for; none for a pair that
-    never meets.
-    """
+    """Return the comparisons that the arena file asks for, of pairs that meet."""
     made = []
     for first, second in findings.arena.compare:
         ratios = {}
@@ -229,8 +232,9 @@ def _reach(findings: Findings, standing: Standing) -> str:
 
 
 def _in_setting(findings: Findings, setting: Setting) -> Advice | None:
-    """Return who has the smallest worst case in a setting, over its rho, and who has
-    it without being told rho.
+    """Return the policy with the smallest worst case in a setting, over its rho.
+
+    The text also names the best policy that is told nothing.
     """
     by_policy: dict[str, list[Row]] = {}
     for rho in setting.rho:
@@ -267,9 +271,7 @@ def _figures(made: list[Row], setting: Setting) -> str:
 
 
 def _unattacked(findings: Findings) -> Advice | None:
-    """Return who has the smallest regret where nobody attacks, and what protection
-    costs there.
-    """
+    """Return the policy with the smallest regret without an attack, and the next."""
     arena = findings.arena
     groups = {}
     for setting in arena.settings:

@@ -7,8 +7,7 @@ it was chosen for its luck too, beside every named attack. What is found is a lo
 bound on the worst case: the search can miss a worse attack, and there are attacks
 outside the family.
 
-Every simulation is a cell that is kept, so an interrupted search goes on where it
-stopped, and one that was done is there at once.
+Every simulation is a cell that is kept: you can interrupt a search, and it resumes.
 """
 
 from __future__ import annotations
@@ -40,14 +39,12 @@ from ..validation import number, whole
 from .attack_candidates import candidates, named_attacks
 
 KEPT = 4
-"""Of so many candidates one goes on to the next rung, with so many times the trials."""
+"""One in this many candidates reaches the next rung, with as many times the trials."""
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What an attack does on fresh seeds: mean regret with a 95 % interval, and the
-    share of trials stuck.
-    """
+class Damage:
+    """What an attack does on fresh seeds: mean regret and share of trials stuck."""
 
     attack: Attack
     mean: float
@@ -68,9 +65,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Rung:
-    """One rung of the search: the candidates in the order of the damage they did,
-    and their mean regrets.
-    """
+    """One rung of the search: the candidates by the damage they did, worst first."""
 
     trials: int
     attacks: tuple[Attack, ...]
@@ -106,15 +101,13 @@ class WorstCase:
     horizon: int
     trials: int
     seed: int
-    found: Measured
-    named: tuple[Measured, ...]
+    found: Damage
+    named: tuple[Damage, ...]
     ratio: tuple[float, float, float]
     rungs: tuple[Rung, ...]
 
     def __str__(self) -> str:
-        """The attack, a table of all attacks by the damage they do, and what was
-        tried.
-        """
+        """Show the attack, all attacks by the damage they do, and what was tried."""
         head = ("attack", "mean regret", "95 % interval", "stuck")
         rows = sorted(
             [("found", self.found), *((type(each.attack).__name__, each) for each in self.named)],
@@ -131,6 +124,9 @@ class WorstCase:
         ]
         ratio, low, high = self.ratio
         worst = type(self.named[0].attack).__name__
+        tried = ", then ".join(
+            f"{len(rung.attacks)} candidates in {rung.trials} trials" for rung in self.rungs
+        )
         compared = (
             f"{ratio:.2f} times the regret under the worst named attack, {worst} (95 % interval "
             f"{low:.2f} to {high:.2f})"
@@ -146,9 +142,7 @@ class WorstCase:
                 "",
                 text_table(head, body),
                 "",
-                "tried: "
-                f"{', then '.join(f'{len(rung.attacks)} candidates in {rung.trials} trials' for rung in self.rungs)} "
-                f"(seed {self.seed});",
+                f"tried: {tried} (seed {self.seed});",
                 f"then the last one and the named attacks in {self.trials} fresh trials (seed "
                 f"{self.seed + 1}). There may be worse attacks.",
             ]
@@ -192,8 +186,9 @@ def worst_case(
     workers: int | None = None,
     progress: bool | None = None,
 ) -> WorstCase:
-    """Search for the attack that causes a policy the largest mean regret, and write
-    what was found to a folder.
+    """Search for the attack that causes a policy the largest mean regret.
+
+    The answer is also written to a folder.
 
     Parameters
     ----------
@@ -280,8 +275,7 @@ def worst_case(
     worst = max(fresh[1:], key=lambda result: float(result.regret[0, :, -1].mean()))
     ratio = _ratio(fresh[0].regret[0, :, -1], worst.regret[0, :, -1])
     found, *others = (
-        _measured(attack, result)
-        for attack, result in zip([standing[0], *named], fresh, strict=True)
+        _damage(attack, result) for attack, result in zip([standing[0], *named], fresh, strict=True)
     )
     outcome = WorstCase(
         policy,
@@ -311,8 +305,7 @@ def _run(
 
 
 def _ladder(candidates: int, trials: int) -> tuple[list[int], list[int]]:
-    """Return the rungs' numbers of candidates, falling, and of trials, rising to
-    `trials`.
+    """Return the rungs' numbers of candidates, falling, and of trials, rising.
 
     >>> _ladder(64, 100)
     ([64, 16, 4], [6, 25, 100])
@@ -323,17 +316,16 @@ def _ladder(candidates: int, trials: int) -> tuple[list[int], list[int]]:
     return sizes, [max(2, trials // KEPT**left) for left in reversed(range(len(sizes)))]
 
 
-def _measured(attack: Attack, result: Result) -> Measured:
+def _damage(attack: Attack, result: Result) -> Damage:
     final = result.regret[0, :, -1]
     low, high = bootstrap_interval(final)
-    return Measured(
-        attack, float(final.mean()), float(low), float(high), float(result.stuck.mean())
-    )
+    return Damage(attack, float(final.mean()), float(low), float(high), float(result.stuck.mean()))
 
 
 def _ratio(found: np.ndarray, named: np.ndarray) -> tuple[float, float, float]:
-    """Return the ratio of two means over the same trials, with a 95 % bootstrap
-    interval; NaN if the second is 0.
+    """Return the ratio of two means over the same trials, with a 95 % interval.
+
+    It is NaN if the second mean is 0.
     """
     if named.mean() == 0:
         return math.nan, math.nan, math.nan

@@ -8,28 +8,30 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from .common import add_verb, resumable
+
 EXAMPLES = """\
 examples:
-  ironarm arena                                      every policy, attack and setting, in about ten minutes
-  ironarm arena --quick --out quick                  few trials, to look at
-  ironarm arena my-arena.toml --out mine             your own policies, attacks and settings; copy the default with:
-  ironarm arena --print > my-arena.toml
+  ironarm arena                           every policy, attack and setting, in about ten minutes
+  ironarm arena --quick --out quick       few trials, to look at
+  ironarm arena --print > my-arena.toml   copy the default, to change policies and attacks
+  ironarm arena my-arena.toml --out mine  run your own
 
-An interrupted run goes on where it stopped; what was run before is not run again.
+You can interrupt it; it resumes. What was run before is not run again.
 """
 
 
 def add(verbs: Any) -> None:
     """Describe the options."""
-    arena = verbs.add_parser(
+    arena = add_verb(
+        verbs,
         "arena",
-        help="every policy against every attack, and which to use when",
-        description=(
+        "every policy against every attack, and which to use when",
+        (
             "Run every policy against every attack in several settings, and write a page: who "
             "comes closest to what is possible, and what to use when."
         ),
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        EXAMPLES,
     )
     arena.add_argument(
         "file",
@@ -69,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         print((options.file or DEFAULT).read_text(encoding="utf-8"), end="")
         return 0
     arena = read_arena(options.file, trials=options.trials, quick=options.quick)
-    try:
+    with resumable(options.out):
         found, findings = arena_report(
             arena,
             options.out,
@@ -77,13 +79,6 @@ def run(options: argparse.Namespace) -> int:
             workers=options.workers,
             force=options.force,
         )
-    except KeyboardInterrupt:
-        print(
-            f"what is finished is kept in {options.out / 'cells'}; the same command goes on from "
-            "there",
-            file=sys.stderr,
-        )
-        raise
     print(arena.title)
     for setting in arena.settings:
         print(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..bandits import Bandit, ReplayBandit, ScipyBandit
+from ..bandits.law_notation import law_from_text
 from ..errors import InvalidInput
-
-if TYPE_CHECKING:
-    from ..bandits import Bandit
-    from ..policies import Policy
+from ..policies import Policy
+from .common import add_verb, normal_arms, resumable
 
 FOR_THE_MAP = ("out", "trials", "workers")
 EXAMPLES = """\
@@ -22,22 +21,22 @@ examples:
   ironarm certify --policy 'MedEpsilonGreedy(c=30)' --rho 0.3
   ironarm certify --laws 'gamma(3)' 'lognorm(0.5, scale=5)' 't(3, loc=1)' --rho 0.05
   ironarm certify --csv rewards.csv --rho 0.1 --json
-  ironarm certify --map --policy 'MedEUCB(b=8)'      how much poison it survives, measured and by theory
-  ironarm certify --paper                            what the theorems ask for in the paper's own settings
+  ironarm certify --map --policy 'MedEUCB(b=8)'      how much poison it survives
+  ironarm certify --paper                            the theorems in the paper's own settings
 """
 
 
 def add(verbs: Any) -> None:
     """Add the verb to the command line."""
-    parser = verbs.add_parser(
+    parser = add_verb(
+        verbs,
         "certify",
-        help="what theory promises for given arms, rho and policy",
-        description=(
+        "what theory promises for given arms, rho and policy",
+        (
             "Print a certificate: what regret is promised, which parameters are needed, how much "
             "corruption the arms can take, and what to use."
         ),
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        EXAMPLES,
     )
     arms = parser.add_mutually_exclusive_group()
     arms.add_argument(
@@ -132,8 +131,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _or(given: Any, default: Any) -> Any:
-    """Return what was given, or the default; not in the parser, which could then not
-    tell what was given.
+    """Return what was given, or the default.
+
+    The parser has no defaults, so that it can tell what was given.
     """
     return default if given is None else given
 
@@ -175,7 +175,7 @@ def _map(options: argparse.Namespace, policy: Policy) -> int:
     from ..sweeps.breakdown_map import write_map
 
     out = _or(options.out, Path("results/map"))
-    try:
+    with resumable(out):
         breakdown, written = write_map(
             policy,
             out,
@@ -183,12 +183,6 @@ def _map(options: argparse.Namespace, policy: Policy) -> int:
             trials=_or(options.trials, 40),
             workers=options.workers,
         )
-    except KeyboardInterrupt:
-        print(
-            f"what is finished is kept in {out / 'cells'}; the same command goes on from there",
-            file=sys.stderr,
-        )
-        raise
     print(
         json.dumps(breakdown.to_dict(), indent=2)
         if options.json
@@ -198,10 +192,6 @@ def _map(options: argparse.Namespace, policy: Policy) -> int:
 
 
 def _arms(options: argparse.Namespace) -> Bandit:
-    from ..bandits import GaussianBandit, ReplayBandit, ScipyBandit
-    from ..bandits.law_notation import law_from_text
-    from ..notation import numbers_from_text
-
     if options.sigma is not None and (options.laws or options.csv):
         raise InvalidInput(
             "--sigma is for --means; laws and logged rewards bring their own spread. Leave it out."
@@ -210,7 +200,4 @@ def _arms(options: argparse.Namespace) -> Bandit:
         return ReplayBandit(options.csv)
     if options.laws:
         return ScipyBandit([law_from_text(text) for text in options.laws])
-    sigma = numbers_from_text(options.sigma or "1")
-    return GaussianBandit(
-        numbers_from_text(options.means or "2:20:2"), sigma[0] if len(sigma) == 1 else sigma
-    )
+    return normal_arms(options.means or "2:20:2", options.sigma or "1")

@@ -8,17 +8,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from .common import add_verb, resumable
+
 EXAMPLES = """\
 examples:
-  ironarm reproduce                                  the paper's synthetic study, in a few minutes
-  ironarm reproduce --quick --out quick              a smaller one, in half a minute once compiled
+  ironarm reproduce                      the paper's synthetic study, in a few minutes
+  ironarm reproduce --quick --out quick  a smaller one, in half a minute once compiled
+  ironarm reproduce --study radio        the paper's radio testbed, at signal level, in minutes
   ironarm reproduce --study radio --quick --out quick/radio
-                                                     the testbed with half its trials at signal level, in a minute once compiled
+                                         with half its trials at signal level, in a minute
   ironarm reproduce --trials 5000 --workers 2
-  ironarm reproduce --study radio                    the paper's radio testbed, at signal level, in a few minutes
-  ironarm reproduce --study my-study                 a study of your own, from a folder
+  ironarm reproduce --study my-study     a study of your own, from a folder
 
-An interrupted run goes on where it stopped; what was run before is not run again.
+You can interrupt it; it resumes. What was run before is not run again.
 """
 
 
@@ -26,15 +28,15 @@ def add(verbs: Any) -> None:
     """Describe the options."""
     from ..studies import STUDIES
 
-    reproduce = verbs.add_parser(
+    reproduce = add_verb(
+        verbs,
         "reproduce",
-        help="the paper's study, its claims checked, in one report",
-        description=(
+        "the paper's study, its claims checked, in one report",
+        (
             "Run a study, check its claims, and write a report: report.html, report.json and the "
             "figures."
         ),
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        EXAMPLES,
     )
     listed = "; ".join(f"{name}: {what}" for name, what in STUDIES.items())
     reproduce.add_argument(
@@ -78,9 +80,9 @@ def run(options: argparse.Namespace) -> int:
     """Run the study, write the report, print the claims."""
     from ..studies import STUDIES
     from ..studies.page import link_reports, require_extras
+    from ..studies.read import read_study
     from ..studies.report import report
-    from ..studies.run import Runner
-    from ..studies.study import read_study
+    from ..studies.runner import Runner
 
     study = read_study(options.study, trials=options.trials, quick=options.quick)
     require_extras()  # now, not after the simulations
@@ -90,19 +92,12 @@ def run(options: argparse.Namespace) -> int:
             if options.study in STUDIES and options.study != "synthetic"
             else Path("results")
         )
-    try:
+    with resumable(options.out):
         findings = Runner(study, options.out, workers=options.workers, force=options.force).run()
         found, written = report(
             findings, options.out, shlex.join(["ironarm", *sys.argv[1:]]), options.force
         )
         link_reports(options.out, STUDIES)
-    except KeyboardInterrupt:
-        print(
-            f"what is finished is kept in {options.out / 'cells'}; the same command goes on from "
-            "there",
-            file=sys.stderr,
-        )
-        raise
     print(study.title)
     last, several = None, len({claim["run"] for claim in found["claims"]}) > 1
     for claim in found["claims"]:
@@ -122,9 +117,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _on_what(claim: dict[str, Any], several: bool) -> str:
-    """Return on what a claim was judged: the run if there are several, rho, and how
-    many trials.
-    """
+    """Return what a claim was judged on: run if there are several, rho, and trials."""
     run = f"{claim['run']}, " if several else ""
     few, full = claim["on_paper_trials"], claim["on_all_trials"]
     if claim["rho"] is None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
+
+from .common import add_verb, normal_arms
 
 EXAMPLES = """\
 examples:
@@ -31,12 +32,12 @@ NINE = [
 
 def add(verbs: Any) -> None:
     """Describe the options."""
-    simulate = verbs.add_parser(
+    simulate = add_verb(
+        verbs,
         "simulate",
-        help="simulate policies under an attack",
-        description="Simulate policies on normal arms under an attack; print a table of final regret.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "simulate policies under an attack",
+        ("Simulate policies on normal arms under an attack; print a table of final regret."),
+        EXAMPLES,
     )
     simulate.add_argument(
         "--policies",
@@ -93,14 +94,9 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Simulate, and print the table."""
-    from ..bandits import GaussianBandit
-    from ..notation import attack_from_text, numbers_from_text, policy_from_text
+    from ..notation import attack_from_text, policy_from_text
     from ..simulation import simulate
 
-    sigma = numbers_from_text(options.sigma)
-    bandit = GaussianBandit(
-        numbers_from_text(options.means), sigma[0] if len(sigma) == 1 else sigma
-    )
     attack = attack_from_text(options.attack, options.rho)
     names = options.policies or [
         f"{name}(alpha={attack.rho})" if name.startswith("Trimmed") else name for name in NINE
@@ -108,13 +104,13 @@ def run(options: argparse.Namespace) -> int:
     policies = [policy_from_text(text) for text in names]
     result = simulate(
         policies,
-        bandit,
+        normal_arms(options.means, options.sigma),
         attack,
         horizon=options.horizon,
         trials=options.trials,
         seed=options.seed,
         workers=options.workers,
-        progress=None if sys.stderr.isatty() else True,
+        progress=True,
     )
     if options.save:
         result.save(options.save)

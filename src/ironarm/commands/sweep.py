@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
+
+from .common import add_verb
 
 EXAMPLES = """\
 a sweep file:
@@ -29,15 +30,15 @@ examples:
 
 def add(verbs: Any) -> None:
     """Describe the options."""
-    sweep = verbs.add_parser(
+    sweep = add_verb(
+        verbs,
         "sweep",
-        help="policy × attack × rho × gap × parameters, from a file",
-        description=(
+        "policy × attack × rho × gap × parameters, from a file",
+        (
             "Simulate every combination that a TOML file lists, in parallel; write Parquet files. "
             "Finished cells are kept: the same command goes on where it stopped."
         ),
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        EXAMPLES,
     )
     sweep.add_argument("file", type=Path, metavar="FILE", help="the sweep, as TOML; see below")
     sweep.add_argument(
@@ -65,22 +66,19 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the sweep, and print where its tables are and what they say at the
-    horizon.
-    """
+    """Run the sweep, print its results at the horizon and where its tables are."""
     from ..sweeps.file import read_sweep
     from ..sweeps.sweep import run_sweep
 
     cells = read_sweep(options.file, options.trials)
     out = options.out or Path("results") / options.file.stem
-    progress = None if sys.stderr.isatty() else True
     trials, checkpoints = run_sweep(
         cells,
         out,
         workers=options.workers,
         dask=options.dask,
         force=options.force,
-        progress=progress,
+        progress=True,
     )
 
     from ..sweeps.tables import final_table

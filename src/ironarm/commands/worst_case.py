@@ -1,14 +1,13 @@
-"""`ironarm worst-case`: the attack that hurts a policy most, searched for within the
-model.
-"""
+"""`ironarm worst-case`: search for the attack that hurts a policy most."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
+
+from .common import add_verb, normal_arms, resumable
 
 EXAMPLES = """\
 examples:
@@ -22,16 +21,16 @@ The attack is printed as text that 'ironarm simulate --attack' reads.
 
 def add(verbs: Any) -> None:
     """Describe the options."""
-    parser = verbs.add_parser(
+    parser = add_verb(
+        verbs,
         "worst-case",
-        help="search for the attack that hurts a policy most",
-        description=(
+        "search for the attack that hurts a policy most",
+        (
             "Try many attacks within the model, let the worst of them compete, and measure the "
             "last one on fresh seeds beside the named attacks. Finished simulations are kept: the "
             "same command goes on where it stopped."
         ),
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        EXAMPLES,
     )
     parser.add_argument(
         "--policy",
@@ -85,35 +84,23 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Search, and print what was found."""
     from ..arena.worst_case import worst_case
-    from ..bandits import GaussianBandit
-    from ..notation import numbers_from_text, policy_from_text
-    from ..studies.page import finite
+    from ..files import json_ready
+    from ..notation import policy_from_text
 
-    sigma = numbers_from_text(options.sigma)
-    bandit = GaussianBandit(
-        numbers_from_text(options.means), sigma[0] if len(sigma) == 1 else sigma
-    )
     settings = {
         name: getattr(options, name)
         for name in ("rho", "horizon", "trials", "budget", "seed", "workers")
     }
-    try:
+    with resumable(options.out):
         found = worst_case(
             policy_from_text(options.policy),
-            bandit,
+            normal_arms(options.means, options.sigma),
             options.out,
             **settings,
-            progress=None if sys.stderr.isatty() else True,
+            progress=True,
         )
-    except KeyboardInterrupt:
-        print(
-            f"what is finished is kept in {options.out / 'cells'}; the same command goes on from "
-            "there",
-            file=sys.stderr,
-        )
-        raise
     print(
-        json.dumps(finite(found.to_dict()), indent=2, allow_nan=False)
+        json.dumps(json_ready(found, lambda _: None), indent=2, allow_nan=False)
         if options.json
         else f"{found}\n\nwrote {options.out / 'worst_case.json'}"
     )

@@ -2,15 +2,13 @@
 
 A cell is one policy on one bandit under one attack, with its horizon, trials, seed and
 checkpoints. Its result is one file, named by a hash of everything that determines it,
-the code included, and written whole or not at all. So work that was interrupted goes on
-where it stopped, and work that was done is there at once. Cells of the same seed meet
-the same noise and coins, whenever and wherever they are run, so they can be compared
-trial by trial.
+the code included, and written whole or not at all. So interrupted work resumes, and
+finished work is never repeated. Cells of the same seed meet the same noise and coins,
+whenever and wherever they run, so they can be compared trial by trial.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +25,7 @@ from ..engine.machine import Machine, machine_for
 from ..engine.warm import compile_all
 from ..errors import BadFile, InvalidInput
 from ..policies import Policy
-from .fingerprint import code_fingerprint
+from .fingerprint import code_fingerprint, hash_of
 from .progress import Progress
 from .result import Result
 from .simulate import simulate, specification
@@ -61,9 +59,7 @@ class Cell:
 
     @cached_property
     def specification(self) -> dict[str, Any]:
-        """Everything that determines the result but the checkpoints and the code, as
-        plain data.
-        """
+        """What determines the result, except the checkpoints and the code."""
         return specification(
             (self.policy,), self.bandit, self.attack, self.horizon, self.trials, self.seed
         )
@@ -73,7 +69,7 @@ class Cell:
         """A hash of everything that determines the result."""
         code = code_fingerprint(type(self.policy), type(self.attack), type(self.bandit))
         text = json.dumps([self.specification, self.checkpoints, code], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return hash_of(text)[:32]
 
     @property
     def rounds(self) -> int:
@@ -101,9 +97,10 @@ class Cell:
 def run_together(
     cells: Sequence[Cell], workers: int | None = None, progress: bool | Progress | None = None
 ) -> list[Result]:
-    """Run cells that differ in nothing but the policy, as one simulation: the noise
-    is drawn once, and rewards are computed once, for all of them. Their results are
-    the same.
+    """Run cells that differ only in the policy as one simulation.
+
+    Noise is drawn once and rewards are computed once for all of them. The results are
+    the same as one by one.
     """
     first = cells[0]
     settings: dict[str, Any] = {
@@ -139,8 +136,9 @@ def run_together(
 
 
 def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
-    """Compile all that the cells need, once and on two processors; whoever runs
-    them, here or in other processes, then only loads it.
+    """Compile everything that the cells need, on two processors.
+
+    Whoever runs the cells, here or in other processes, then only loads it.
     """
     adversaries = {type(cell.attack): Adversary(cell.attack, cell.bandit) for cell in cells}
     by_arms: dict[int, dict[Machine, Cell]] = {}
@@ -185,9 +183,7 @@ class CellStore:
         return self.folder / f"{cell.key}.npz"
 
     def get(self, cell: Cell) -> Result | None:
-        """Return a cell's result; None if it is not there, or damaged and therefore
-        to be redone.
-        """
+        """Return a cell's result; None if it is missing or damaged."""
         try:
             result = Result.load(self.path(cell))
         except BadFile:
@@ -200,8 +196,9 @@ class CellStore:
         return result if fits and np.isfinite(result.regret).all() else None
 
     def put(self, cell: Cell, result: Result) -> None:
-        """Keep a cell's result, without the time it took, so that the file is the
-        same whenever and wherever it is made.
+        """Keep a cell's result, without the time it took.
+
+        So the file is the same whenever and wherever it is made.
         """
         replace(result, seconds=None).save(self.path(cell))
 

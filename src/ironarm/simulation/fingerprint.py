@@ -1,9 +1,9 @@
-"""A hash of the code that a simulation's result depends on.
+"""Hashes of code: what is kept on disk must not outlive the code that made it.
 
-Results that are kept on disk must not outlive the code that made them. The hash covers
-the files in which the policy, its estimator, the attack and the bandit are defined, the
-simulator and the engine, and, step by step, the files in which the names used there are
-defined. So an edit of one policy makes that policy's results stale, and no others.
+The hash behind a simulation's result covers the simulator, the engine and the files
+that define the policy, its estimator, the attack and the bandit. From there it follows
+the names that each file uses. So an edit of one policy makes that policy's results
+stale, and no others. A page depends on whole folders: see `source_texts`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 
 WORDS_ONLY = frozenset({"ironarm.errors", "ironarm.validation", "ironarm.files", "ironarm.by_name"})
-"""Modules that decide what is said, not what is computed."""
+"""Modules that decide what errors say, not what is computed."""
 
 
 def code_fingerprint(*kinds: type) -> str:
@@ -55,21 +55,32 @@ def _fingerprint(kinds: tuple[type, ...]) -> str:
             reached.add(name)
             waiting += [_home(value) for value in vars(sys.modules[name]).values()]
     texts = [_source(simulate.__module__), *(_source(name) for name in sorted(reached))]
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+    return hash_of(*texts)[:16]
+
+
+def hash_of(*texts: str) -> str:
+    """Return a hash of texts."""
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def source_texts(*folders: Path) -> list[str]:
+    """Return the code and the templates in folders, for `hash_of`."""
+    return [
+        path.read_text(encoding="utf-8")
+        for folder in folders
+        for path in sorted(folder.rglob("*.*"))
+        if path.suffix in (".py", ".html")
+    ]
 
 
 def _home(value: object) -> str:
-    """Return the name of the module that a value was defined in, or that it is;
-    nothing for plain data.
-    """
+    """Return the name of the module that a value is or comes from, "" for data."""
     name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     return name if isinstance(name, str) and name in sys.modules else ""
 
 
 def _is_library(name: str) -> bool:
-    """Say whether a module is Python's own or was installed, so that its version
-    speaks for it.
-    """
+    """Say whether a module is Python's own or installed; then its version is enough."""
     file = getattr(sys.modules[name], "__file__", None)
     return file is None or any(Path(file).is_relative_to(place) for place in _library_places())
 
@@ -82,6 +93,6 @@ def _library_places() -> tuple[str, ...]:
 def _source(name: str) -> str:
     try:
         return inspect.getsource(sys.modules[name])
-    # typed at a prompt: nothing to compare with, so its results are not found again
+    # typed at a prompt: there is no source, so its results are never found again
     except (OSError, TypeError):
         return f"{name} {id(sys.modules[name])}"

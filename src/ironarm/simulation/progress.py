@@ -35,9 +35,7 @@ class Progress:
         self.refresh()
 
     def announce(self, what: str) -> None:
-        """Say at once what is being done now, because it will take its time and
-        cannot report on the way.
-        """
+        """Say at once what is being done; it takes long and reports nothing."""
         self._what = what
         if self._wanted and self._terminal:
             self._show()
@@ -49,9 +47,7 @@ class Progress:
         self._done += steps
 
     def restart(self, total: float) -> None:
-        """Begin to count anew, so that time spent on something else does not count
-        as slow steps.
-        """
+        """Start counting again; the time until now does not count."""
         self._total, self._done = total, 0.0
         self._started = self._last_line = time.monotonic()
         if self._bar is not None:
@@ -111,9 +107,7 @@ class Progress:
 
 
 class Part(Progress):
-    """A part of larger work that shows itself as the whole's progress: each step
-    counts as `weight` steps of the whole.
-    """
+    """A part of larger work; each of its steps counts as `weight` of the whole's."""
 
     def __init__(self, whole: Progress, what: str, weight: float) -> None:
         self._whole, self._label, self._weight = whole, what, weight

@@ -77,8 +77,9 @@ class Result:
         return [p.label if isinstance(p, Policy) else str(p["policy"]) for p in self.policies]
 
     def summary(self) -> Summary:
-        """Return a table: final regret with a 95 % interval, tails, share stuck, and
-        the paired differences between policies.
+        """Return a table of final regret and the paired differences.
+
+        It has a 95 % interval of the mean, the tails and the share of trials stuck.
 
         Examples
         --------
@@ -100,9 +101,10 @@ class Result:
         return summarise(self.labels, self.regret[:, :, -1], self.optimal[:, :, -1], self.stuck)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Draw regret and share of optimal pulls over the rounds, with 95 % bands;
-        save to `path` if given. Returns the matplotlib figure. Needs the extra
-        `study`.
+        """Draw regret and share of optimal pulls over the rounds, with 95 % bands.
+
+        Saves the figure to `path` if given, and returns it (matplotlib). Needs the
+        extra `study`.
         """
         from .plot import plot_result
 
@@ -132,9 +134,7 @@ class Result:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the result to a file (arrays and JSON in an .npz), whole or not at
-        all.
-        """
+        """Write the result to an .npz file of arrays and JSON, whole or not at all."""
         path = Path(path)
         header = {
             "format": FORMAT,
@@ -212,9 +212,7 @@ class Result:
 
 
 def _policy(data: dict[str, Any]) -> Policy | dict[str, Any]:
-    """Return the policy, or its description if it is a user's own and its code is
-    not at hand.
-    """
+    """Return the policy, or its description if its code is not here."""
     try:
         return from_dict(data)
     except InvalidInput:

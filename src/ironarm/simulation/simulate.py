@@ -1,6 +1,4 @@
-"""Policies × one bandit × one attack × trials, every policy meeting the same coins
-and noise.
-"""
+"""Policies × one bandit × one attack × trials, all on the same coins and noise."""
 
 from __future__ import annotations
 
@@ -27,6 +25,9 @@ from ..validation import whole
 from .progress import Progress
 from .result import Result
 from .trial import Simulation, Trials
+
+PER_DECADE = 20
+"""Checkpoints between a power of ten and the next."""
 
 
 def simulate(
@@ -101,8 +102,8 @@ def simulate(
     )
     rounds = checkpoint_rounds(horizon, checkpoints)
 
-    # one more checkpoint opens the last tenth, by which a trial is judged stuck; a last
-    # one is never reached
+    # one more checkpoint marks the start of the last tenth, which decides whether a
+    # trial is stuck; the 0 at the end is never reached
     opening = horizon - max(1, horizon // 10)
     inner = np.union1d(rounds, [opening] if opening else []).astype(np.int64)
     simulation = Simulation(
@@ -123,7 +124,7 @@ def simulate(
             regret[row, trial] = player.regret[shown]
             optimal[row, trial] = player.optimal[shown]
             pulls[row, trial] = player.pulls
-            # shares are counts over rounds, so the counts come back whole
+            # shares are counts over rounds, so rounding restores the counts
             before = round(player.optimal[opened] * opening) if opening else 0
             last_tenth[row, trial] = (round(player.optimal[-1] * horizon) - before) / (
                 horizon - opening
@@ -164,8 +165,9 @@ class _Own(threading.local):
 
 
 def prepare(simulation: Simulation, bar: Progress) -> None:
-    """Compile what the policies need before the workers start; refuse policies that
-    do not fit the bandit.
+    """Compile what the policies need before the workers start.
+
+    Refuses policies that do not fit the bandit.
     """
     compile_all(
         simulation.policies,
@@ -179,9 +181,7 @@ def prepare(simulation: Simulation, bar: Progress) -> None:
 
 
 def _in_threads(one: Any, trials: int, count: int, bar: Progress, stopped: threading.Event) -> None:
-    """Run all trials; on an interrupt or an error let the threads end before going
-    on, so that nothing is left behind.
-    """
+    """Run all trials; after an interrupt or an error, wait for the threads to end."""
     if count == 1:  # no threads: handing a trial over takes longer than starting it
         for trial in range(trials):
             one(trial)
@@ -206,7 +206,7 @@ def _in_threads(one: Any, trials: int, count: int, bar: Progress, stopped: threa
 
 
 def _collect(running: set[Future[bool]], bar: Progress) -> set[Future[bool]]:
-    # a time-out, because waiting without one cannot be interrupted on every system
+    # with a time-out: on some systems, waiting without one cannot be interrupted
     done, left = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
     for future in done:
         future.result()
@@ -216,16 +216,19 @@ def _collect(running: set[Future[bool]], bar: Progress) -> set[Future[bool]]:
 
 
 def checkpoint_rounds(horizon: int, checkpoints: Iterable[int] | None = None) -> np.ndarray:
-    """Return the rounds at which results are recorded: given, or about 20 to a
-    decade; the horizon is always the last.
+    """Return the rounds at which results are recorded; the last is the horizon.
+
+    By default there are 20 to a decade, and every power of ten is among them.
+
+    >>> checkpoint_rounds(1000)[-3:].tolist()
+    [794, 891, 1000]
     """
     if checkpoints is None:
-        count = max(2, int(20 * np.log10(horizon)) + 2)
-        rounds = np.unique(np.round(np.geomspace(1, horizon, count)).astype(np.int64))
+        steps = range(PER_DECADE * len(str(horizon)))
+        grid = [round(10 ** (k / PER_DECADE)) for k in steps]
+        rounds = np.unique([t for t in grid if t < horizon])
     else:
-        rounds = np.unique([whole("a checkpoint", t, at_least=1) for t in checkpoints]).astype(
-            np.int64
-        )
+        rounds = np.unique([whole("a checkpoint", t, at_least=1) for t in checkpoints])
         if len(rounds) and rounds[-1] > horizon:
             raise InvalidInput(
                 f"checkpoints must not lie beyond the horizon {horizon}, got {int(rounds[-1])}."

@@ -121,8 +121,9 @@ def summarise(
 
 
 def bootstrap_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return the percentile bootstrap interval of the mean over the last axis,
-    resampling trials in the same way for every row, with a fixed seed.
+    """Return the percentile bootstrap interval of the mean over the last axis.
+
+    Trials are resampled in the same way for every row, with a fixed seed.
     """
     trials = values.shape[-1]
     flat = values.reshape(-1, trials)
@@ -132,16 +133,17 @@ def bootstrap_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndar
 
 
 def resampling_weights(trials: int) -> Iterable[np.ndarray]:
-    """Yield the bootstrap's weights of the trials, RESAMPLES rows in batches; always
-    the same ones.
+    """Yield the bootstrap's weights of the trials, in batches; always the same.
+
+    There are RESAMPLES rows in all.
     """
     return _kept_weights(trials) if trials <= 2000 else _drawn_weights(trials)
 
 
 @lru_cache(maxsize=2)
 def _kept_weights(trials: int) -> tuple[np.ndarray, ...]:
-    # drawing them takes far longer than using them, and a report uses them hundreds of
-    # times; at most 32 MB each
+    # kept, because drawing takes far longer than using, and a report uses them hundreds
+    # of times; at most 32 MB each
     return tuple(_drawn_weights(trials))
 
 
@@ -157,11 +159,14 @@ def _drawn_weights(trials: int) -> Iterator[np.ndarray]:
         )
 
 
-def short(x: float) -> str:
-    """Return a number as people read it: digits grouped, no more than matter."""
-    if abs(x) >= 1000:
-        return f"{x:,.0f}"
-    return f"{x:.1f}" if abs(x) >= 10 else f"{x:.3g}"
+def short(x: Any, unit: str = "") -> str:
+    """Return a number as people read it, with its unit if it has one.
+
+    >>> short(1234567.8), short(456.7), short(0.012345, "dB")
+    ('1,234,568', '457', '0.0123 dB')
+    """
+    number = f"{x:,.0f}" if abs(x) >= 100 else f"{x:.3g}"
+    return f"{number} {unit}" if unit else number
 
 
 def text_table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:

@@ -1,5 +1,6 @@
-"""Studies: a set of simulations with the claims it is to check, the figures and the
-report. A new study is one folder, and one line in `STUDIES`.
+"""Studies: simulations with the claims they check, the figures and the report.
+
+A new study is one folder, and one line in `STUDIES`.
 """
 
 STUDIES = {

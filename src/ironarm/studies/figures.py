@@ -5,8 +5,8 @@ A new kind is one function and one line in `KINDS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -23,13 +23,10 @@ from ..toml_fields import (
     text,
 )
 from ..validation import choice, whole
-from .checks import Evidence
-from .run import Findings
+from .evidence import Evidence
+from .runner import Findings
 from .study import Run, Study, known_policies
 from .tables import TABLES
-
-if TYPE_CHECKING:
-    from ..radio.bandit import RadioBandit
 
 BLOCKS = 10
 SIZE = (6.4, 4.9)
@@ -47,10 +44,10 @@ def check_show(study: Study) -> None:
             study.policies if part == "policies" else study.show.get(part, {}),
         ).items():
             text(f"{part}: {term}", meaning)
-    parts: list[tuple[str, Mapping[str, Any], list[str], list[str]]] = [
+    parts: list[tuple[str, Iterable[str], list[str], list[str]]] = [
         (
             "figures",
-            {**KINDS, **PICTURES},
+            [*KINDS, *PICTURES],
             ["name", "kind", "title", "run", "caption"],
             ["policies", "trials", "heading"],
         ),
@@ -69,10 +66,10 @@ def check_show(study: Study) -> None:
             if "run" in item or item["kind"] in ("tails", "growth"):
                 choice(f"{what}: run", item.get("run"), [run.name for run in study.runs])
             if part == "figures" and ("policies" in item) == (item["kind"] in PICTURES):
-                raise InvalidInput(
-                    f"{what}: a figure of the kind {item['kind']!r} "
-                    f"{'shows no policies; leave them out' if 'policies' in item else 'needs policies'}."
+                fault = (
+                    "shows no policies; leave them out" if "policies" in item else "needs policies"
                 )
+                raise InvalidInput(f"{what}: a figure of the kind {item['kind']!r} {fault}.")
             if "heading" in item and (item["kind"] in PICTURES or item["kind"] == "schedule"):
                 raise InvalidInput(
                     f"{what}: a figure of the kind {item['kind']!r} has no panels to head; leave "
@@ -87,7 +84,9 @@ def check_show(study: Study) -> None:
                     f"{study.run(item['run']).bandit!r}."
                 )
             if "policies" in item:
-                known_policies(what, item["policies"], study.run(item["run"]).policies)
+                known_policies(
+                    f"{what}: policies", item["policies"], study.run(item["run"]).policies
+                )
             if "trials" in item:
                 choice(f"{what}: trials", item["trials"], ["paper"])
             if "from" in item:
@@ -104,14 +103,15 @@ def check_show(study: Study) -> None:
 
 
 def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Draw a figure of the study: one panel, or one for each rho, as pairs of a
-    file's name and a matplotlib figure.
+    """Draw a figure of the study, as pairs of a file name and a matplotlib figure.
+
+    It has one panel, or one for each rho.
     """
     run = findings.study.run(figure["run"])
     if figure["kind"] == "schedule":
         return [(figure["name"], schedule(findings.study, run, figure["policies"][0]))]
     if figure["kind"] in PICTURES:
-        return [(figure["name"], PICTURES[figure["kind"]](findings.study, run))]
+        return [(figure["name"], picture(findings.study, run, figure["kind"]))]
     trials = findings.study.paper_trials if figure.get("trials") == "paper" else run.trials
     # a panel's file is also seen without the page
     heading = _label(f"{figure['heading']}: ") if "heading" in figure else ""
@@ -216,8 +216,9 @@ def growth(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
 
 
 def schedule(study: Study, run: Run, name: str) -> Any:
-    """The block scheme of med-E-UCB: rounds of pure exploration and UCB rounds,
-    block by block, from the policy's own plan.
+    """The blocks of med-E-UCB: rounds of pure exploration, then UCB rounds.
+
+    They are drawn from the policy's own plan.
     """
     policy = study.policies[name].candidates(0.1)[0]
     assert isinstance(policy, MedEUCB)
@@ -271,9 +272,7 @@ def schedule(study: Study, run: Run, name: str) -> Any:
 
 
 def _from(evidence: Evidence, kinds: Mapping[str, str], first: int) -> tuple[float, float]:
-    """The horizontal axis: from a round at which the start no longer matters, to the
-    horizon.
-    """
+    """Return the horizontal axis: from round `first` to the horizon, or from 1."""
     last = max(int(evidence.rounds(name)[-1]) for name in kinds)
     return (first if first < last else 1, last)
 
@@ -336,7 +335,7 @@ def _with_legend(figure: Any, axes: Any) -> Any:
         ]
         axes.set_yticks(ticks, [f"{tick:,g}" for tick in ticks])
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_formatter("")  # never shown, but measured at length
+        axis.set_minor_formatter("")  # hidden labels still slow the layout down
     figure.legend(
         *axes.get_legend_handles_labels(),
         loc="outside lower center",
@@ -347,52 +346,26 @@ def _with_legend(figure: Any, axes: Any) -> Any:
     return figure
 
 
-def setup(study: Study, run: Run) -> Any:
-    """The nodes and channels of the radio testbed, with the attacks of every run on
-    that bandit.
+def picture(study: Study, run: Run, kind: str) -> Any:
+    """What a run is played on, not what came out: the radio testbed.
+
+    `setup` shows nodes, channels and the attacks of every run on that bandit,
+    `spectrogram` power over time and frequency at the run's last rho, `constellation`
+    a packet's symbols, clean and jammed.
     """
     from ..radio.testbed import figures as pictures
 
-    return pictures.setup(
-        _testbed(run),
-        *(
-            other.attack_at(rho)
-            for other in study.runs
-            if other.bandit.to_dict() == run.bandit.to_dict()
-            for rho in other.rho
-        ),
-    )
+    testbed: Any = run.bandit
+    if kind == "constellation":
+        return pictures.constellation(testbed)
+    if kind == "spectrogram":
+        return pictures.spectrogram(testbed, run.attack_at(run.rho[-1]))
+    same = [other for other in study.runs if other.bandit.to_dict() == testbed.to_dict()]
+    return pictures.setup(testbed, *(each.attack_at(rho) for each in same for rho in each.rho))
 
 
-def spectrogram(study: Study, run: Run) -> Any:
-    """Power over time and frequency on the radio testbed, at the run's last rho."""
-    from ..radio.testbed import figures as pictures
-
-    return pictures.spectrogram(_testbed(run), run.attack_at(run.rho[-1]))
-
-
-def constellation(study: Study, run: Run) -> Any:
-    """A packet's symbols, clean and jammed."""
-    from ..radio.testbed import figures as pictures
-
-    return pictures.constellation(_testbed(run))
-
-
-def _testbed(run: Run) -> RadioBandit:
-    from ..radio.bandit import RadioBandit
-
-    assert isinstance(run.bandit, RadioBandit)
-    return run.bandit
-
-
-PICTURES: dict[str, Callable[[Study, Run], Any]] = {
-    "setup": setup,
-    "spectrogram": spectrogram,
-    "constellation": constellation,
-}
-"""Kinds of figures that show what a run is played on, not what came out; they are
-loaded only when they are drawn.
-"""
+PICTURES = ("setup", "spectrogram", "constellation")
+"""Kinds of figures by `picture`; the radio testbed is loaded only to draw them."""
 
 KINDS: dict[str, Callable[..., Any]] = {
     "schedule": schedule,

@@ -1,6 +1,4 @@
-"""What the pages of studies share: rendering, figures in a page, numbers for
-machines, and how a page came about.
-"""
+"""What the pages of studies and arena share: templates, figures, JSON, provenance."""
 
 from __future__ import annotations
 
@@ -18,11 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import missing_extra
-from ..files import write_whole
+from ..figures import FORMATS, write_figure
+from ..files import json_ready, write_whole
+from ..simulation.fingerprint import hash_of, source_texts
 
-FOLDER = Path(__file__).parent
+FOLDERS = (Path(__file__).parent, Path(__file__).parents[1] / "arena")
+"""Where pages are made, and their templates are."""
+
 OTHERS = "<!-- other reports -->"
-"""After this, on its line, stand a page's links to other reports."""
+"""On the same line follow a page's links to other reports."""
 
 PACKAGES = ("ironarm", "numpy", "numba", "scipy", "matplotlib")
 
@@ -47,7 +49,7 @@ def provenance(command: str, seconds: float, computed: int, kept: int) -> Proven
 
 
 def require_extras() -> None:
-    """Say what is missing, if anything, before work is done that could not be shown."""
+    """Raise MissingExtra now, before work is done that could not be shown."""
     try:
         import jinja2  # noqa: F401
         import matplotlib  # noqa: F401
@@ -56,11 +58,11 @@ def require_extras() -> None:
 
 
 def render(template: str, **values: Any) -> bytes:
-    """Return a page from a template of this folder; values are escaped."""
+    """Return a page from a template; values are escaped."""
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER),
+        loader=jinja2.FileSystemLoader(FOLDERS),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -74,22 +76,17 @@ def digest(path: Path) -> str:
 
 
 def state_of(*parts: str) -> str:
-    """Return a hash of everything that a page depends on but the time it took: the
-    code and templates here, the versions, and these parts.
+    """Return a hash of everything that a page depends on, except the time it took.
+
+    That is the code and templates of studies and arena, the versions, and `parts`.
     """
-    code = [
-        path.read_bytes()
-        for path in sorted(FOLDER.rglob("*.*"))
-        if path.is_file() and path.suffix in (".py", ".html")
-    ]
-    return hashlib.sha256(
-        b"\n".join([*code, repr(versions()).encode(), *(part.encode() for part in parts)])
-    ).hexdigest()
+    return hash_of(*source_texts(*FOLDERS), repr(versions()), *parts)
 
 
 def kept_report(out: Path, state: str) -> dict[str, Any] | None:
-    """Return what report.json in a folder holds, if it was made from this state and
-    every file beside it is as it was written.
+    """Return the contents of report.json, if it was made from this state; else None.
+
+    Every file beside it must be as it was written.
     """
     try:
         run = json.loads((out / "run.json").read_text(encoding="utf-8"))
@@ -103,8 +100,10 @@ def kept_report(out: Path, state: str) -> dict[str, Any] | None:
 
 
 def link_reports(out: Path, names: Iterable[str]) -> None:
-    """Let the report in a folder and those of studies in folders of their own name
-    inside it link each other; `out` may be either folder. Nothing else is changed.
+    """Let the report in a folder and those in its subfolders link each other.
+
+    The subfolders have the studies' names; `out` may be either folder. Nothing else
+    changes.
     """
     home = out.parent if out.name in names and (out.parent / "report.html").is_file() else out
     titles = {}
@@ -139,31 +138,59 @@ def _put_links(folder: Path, links: str) -> None:
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write data as JSON, whole or not at all."""
-    write_whole(
-        path,
-        (json.dumps(finite(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
+    """Write data as JSON, whole or not at all; null replaces infinities and NaN."""
+    text = json.dumps(
+        json_ready(data, lambda _: None), indent=1, ensure_ascii=False, allow_nan=False
     )
+    write_whole(path, f"{text}\n".encode())
 
 
-def finite(data: Any) -> Any:
-    """Put null in place of what JSON has no number for."""
-    if isinstance(data, dict):
-        return {key: finite(value) for key, value in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [finite(value) for value in data]
-    return None if isinstance(data, float) and not abs(data) < float("inf") else data
+def panel(figure: Any, folder: Path, name: str) -> dict[str, str]:
+    """Write a figure in every format, and return it as a panel of a page."""
+    return {
+        "name": name,
+        "svg": inline_svg(write_figure(figure, folder, name)["svg"].decode(), name),
+    }
+
+
+def write_report(
+    out: Path,
+    page: bytes,
+    found: Mapping[str, Any],
+    figures: Iterable[str],
+    run: Mapping[str, Any],
+    state: str,
+) -> None:
+    """Write report.html, report.json, and run.json, which lists the report's files.
+
+    `found` goes to report.json. `run` says how the page was made, and `figures` names
+    the figures that are already written.
+    """
+    write_json(out / "report.json", found)
+    write_whole(out / "report.html", page)
+    files = [
+        "report.html",
+        "report.json",
+        *(f"figures/{name}.{form}" for name in figures for form in FORMATS),
+    ]
+    hashes = {name: digest(out / name) for name in files}
+    write_json(out / "run.json", {**run, "files": hashes, "state": state})
 
 
 def inline_svg(text: str, name: str) -> str:
-    """Return an SVG file as an element of a page: black follows the page's colour,
-    names are unique, the size is the page's to choose.
+    """Return an SVG file as an element of a page.
+
+    Black becomes the page's text colour, names become unique, and the page sets the
+    size.
 
     >>> inline_svg(
-    ...     '<?xml version="1.0"?><svg height="5pt" width="9pt" viewBox="0 0 9 5"><path id="p" style="stroke: #000000"/><use xlink:href="#p"/></svg>',
-    ...     "f",
+    ...     '<?xml version="1.0"?><svg width="9pt" viewBox="0 0 9 5"></svg>', "f"
     ... )
-    '<svg viewBox="0 0 9 5"><path id="f-p" style="stroke: currentColor"/><use xlink:href="#f-p"/></svg>'
+    '<svg viewBox="0 0 9 5"></svg>'
+    >>> inline_svg('<svg><path id="p" style="stroke: #000000"/></svg>', "f")
+    '<svg><path id="f-p" style="stroke: currentColor"/></svg>'
+    >>> inline_svg('<svg><use xlink:href="#p"/></svg>', "f")
+    '<svg><use xlink:href="#f-p"/></svg>'
     """
     text = text[text.index("<svg") :].rstrip()
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -176,7 +203,7 @@ def inline_svg(text: str, name: str) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what a result depends on."""
+    """Return the versions of the packages that a result depends on."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

@@ -1,32 +1,22 @@
-"""The report of a study: one HTML file that needs nothing else, the same findings as
-JSON, and every figure as SVG, PDF and PNG beside them.
+"""The report of a study: an HTML page, the same findings as JSON, and the figures.
+
+The page needs no other file. Each figure is also written as SVG, PDF and PNG.
 """
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..figures import FORMATS, write_figure
-from ..files import write_whole
 from ..simulation.progress import Progress
-from .checks import AGREE, CANNOT_TELL, DISAGREE
+from .checking import AGREE, CANNOT_TELL, DISAGREE
 from .claims import Row, Verdict, judge
 from .figures import draw
-from .page import (
-    digest,
-    inline_svg,
-    kept_report,
-    provenance,
-    render,
-    state_of,
-    write_json,
-)
-from .run import Findings
+from .page import kept_report, panel, provenance, render, state_of, write_report
+from .runner import Findings
 from .study import Run
 from .tables import TABLES, Table
 
@@ -37,9 +27,9 @@ SHOWN_PARTS = 3
 def report(
     findings: Findings, out: Path, command: str, force: bool = False
 ) -> tuple[dict[str, Any], bool]:
-    """Write report.html, report.json, run.json and the figures into a folder, unless
-    they are there already; return what report.json holds, and whether it was
-    written.
+    """Write a study's report into a folder, unless it is there already.
+
+    Returns the contents of report.json, and whether anything was written.
     """
     state = state_of(repr(findings.study), *findings.keys)
     found = None if force else kept_report(out, state)
@@ -54,10 +44,13 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     }
     specs = findings.study.show.get("figures", [])
     figures = []
-    with Progress("drawing figures", len(specs), None if sys.stderr.isatty() else True) as bar:
+    folder = out / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    with Progress("drawing figures", len(specs), True) as bar:
         for spec in specs:
             bar.note(f"drawing {spec['name']}")
-            figures.append({**spec, "panels": _write_figure(findings, spec, out / "figures")})
+            panels = [panel(figure, folder, name) for name, figure in draw(findings, spec)]
+            figures.append({**spec, "panels": panels})
             bar.advance()
     how = provenance(command, findings.seconds, findings.computed, findings.kept)
     page = render(
@@ -78,28 +71,15 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
         more=any(run.trials > findings.study.paper_trials for run in findings.study.runs),
     )
     found = _for_machines(findings, rows, tables)
-    write_json(out / "report.json", found)
-    write_whole(out / "report.html", page)
-    files = [
-        "report.html",
-        "report.json",
-        *(
-            f"figures/{panel['name']}.{form}"
-            for figure in figures
-            for panel in figure["panels"]
-            for form in FORMATS
-        ),
-    ]
-    write_json(
-        out / "run.json",
-        {**asdict(how), "files": {name: digest(out / name) for name in files}, "state": state},
-    )
+    names = [part["name"] for figure in figures for part in figure["panels"]]
+    write_report(out, page, found, names, asdict(how), state)
     return found
 
 
 def summary(verdict: Verdict) -> str:
-    """Return how the parts of a check came out, and the part that settles it: the
-    first that disagrees or leaves a doubt, else the first.
+    """Return how the parts of a check came out, and the part that settles it.
+
+    That is the first part with the verdict of the whole.
     """
     found = Counter(part.verdict for part in verdict.measured)
     counted = ", ".join(
@@ -110,8 +90,10 @@ def summary(verdict: Verdict) -> str:
 
 
 def why(rows: Sequence[Row]) -> tuple[str, str]:
-    """Return why a claim disagrees, if it does and that is known, and where: nothing
-    if everywhere, else the runs and rho.
+    """Return why a claim disagrees, and in which runs and at which rho.
+
+    The first text is empty if the reason is not known, the second if it disagrees
+    everywhere.
     """
     places: dict[str, list[str]] = {}
     for row in rows:
@@ -145,9 +127,7 @@ def _by_claim(rows: Sequence[Row]) -> list[tuple[Mapping[str, Any], list[Row]]]:
 
 
 def _by_setting(runs: Sequence[Run]) -> list[tuple[str, str, list[str]]]:
-    """Return the bandits and attacks of the runs as text, each pair once, with the
-    names of its runs.
-    """
+    """Return each pair of bandit and attack as text, with the names of its runs."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         attack = ", ".join(
@@ -208,14 +188,3 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         for part in verdict.measured
     ]
     return {verdict.unit: verdict.trials, "verdict": verdict.verdict, "measured": measured}
-
-
-def _write_figure(
-    findings: Findings, spec: Mapping[str, Any], folder: Path
-) -> list[dict[str, str]]:
-    """Write the panels of a figure in every format; return them for the page."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return [
-        {"name": name, "svg": inline_svg(write_figure(figure, folder, name)["svg"].decode(), name)}
-        for name, figure in draw(findings, spec)
-    ]

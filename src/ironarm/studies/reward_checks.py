@@ -1,29 +1,21 @@
-"""Checks of the rewards themselves, before any policy: what a bandit gives clean, and
-what it gives attacked. They compare with a bound as the checks of `checks.py` do.
+"""Checks of the rewards themselves, before any policy: clean ones and attacked ones.
 
-They are for bandits whose arms have a second law while they are attacked, such as
-`RadioBandit`.
+They are for bandits whose arms have a second law under attack, such as `RadioBandit`.
+Each is one function marked with `@check`; see `checking.py`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtr
 
 from ..bandits import Bandit
-from .checks import (
-    AGREE,
-    CANNOT_TELL,
-    DISAGREE,
-    Measured,
-    interval,
-    short,
-)
-from .statistics import Z95, Estimate
+from ..simulation.summary import short
+from .checking import Means, Measured, Number, Positive, below, check, near
+from .statistics import Z95, Estimate, interval
 
 EACH = 4000
 """Rewards drawn from each law."""
@@ -33,8 +25,9 @@ NORMAL_DISTANCE = 0.05
 
 
 class Rewards:
-    """Rewards of each arm, clean and attacked, drawn from a seed; `arm` is what an
-    arm is called, `unit` is that of the rewards.
+    """Rewards of each arm, clean and attacked, drawn from a seed.
+
+    `arm` is what the study calls an arm, `unit` is the unit of the rewards.
     """
 
     def __init__(self, bandit: Bandit, seed: int, arm: str = "arm", unit: str = "") -> None:
@@ -60,63 +53,48 @@ def can_be_checked(bandit: Bandit) -> bool:
     return hasattr(bandit, "jammed_laws") and hasattr(bandit, "jammed")
 
 
-def near(estimate: Estimate, target: float, within: float) -> str:
-    """Return the verdict on "it is within so much of the target"."""
-    if estimate.wholly_above(target - within) and estimate.wholly_below(target + within):
-        return AGREE
-    return (
-        DISAGREE
-        if estimate.wholly_above(target + within) or estimate.wholly_below(target - within)
-        else CANNOT_TELL
-    )
-
-
+@check
 def clean_rewards(
-    rewards: Rewards, means: Sequence[float], spread: float, within: float
+    rewards: Rewards, means: Means, spread: Positive, within: Positive
 ) -> list[Measured]:
-    """Clean rewards have these means and this standard deviation, within so much,
-    and are normal: no distribution function is further than 0.05 from a normal one.
+    """Clean rewards are normal with these means and this standard deviation.
+
+    Means and deviation may be off by `within`, distribution functions by 0.05.
     """
     found = []
     for arm, target in enumerate(means):
-        x = rewards.clean(arm)
+        x, name = rewards.clean(arm), f"{rewards.arm} {arm}"
         mean, deviation, distance = _mean(x), _deviation(x), _distance_to_normal(x)
-        name = f"{rewards.arm} {arm}"
-        found.append(
+        found += [
             Measured(
                 f"mean of {name}",
                 mean,
                 near(mean, target, within),
                 f"{name}: mean {interval(mean, '.2f', rewards.unit)}",
-            )
-        )
-        text = f"{name}: standard deviation {interval(deviation, '.2f', rewards.unit)}"
-        found.append(
+            ),
             Measured(
-                f"standard deviation of {name}", deviation, near(deviation, spread, within), text
-            )
-        )
-        verdict = (
-            AGREE
-            if distance.wholly_below(NORMAL_DISTANCE)
-            else DISAGREE
-            if distance.wholly_above(NORMAL_DISTANCE)
-            else CANNOT_TELL
-        )
-        found.append(
+                f"standard deviation of {name}",
+                deviation,
+                near(deviation, spread, within),
+                f"{name}: standard deviation {interval(deviation, '.2f', rewards.unit)}",
+            ),
             Measured(
                 f"distance of {name} to a normal law",
                 distance,
-                verdict,
+                below(distance, NORMAL_DISTANCE),
                 f"{name}: distance to a normal law {interval(distance, '.3f')}",
-            )
-        )
+            ),
+        ]
     return found
 
 
-def attacked_rewards(rewards: Rewards, low: float, high: float, within: float) -> list[Measured]:
-    """The mean of attacked rewards lies between two numbers, within so much, in each
-    arm.
+@check
+def attacked_rewards(
+    rewards: Rewards, low: Number, high: Number, within: Positive
+) -> list[Measured]:
+    """In each arm, the mean attacked reward lies between `low` and `high`.
+
+    It may be outside by `within`.
     """
     found = []
     for arm in range(rewards.arms):
@@ -133,8 +111,9 @@ def attacked_rewards(rewards: Rewards, low: float, high: float, within: float) -
     return found
 
 
-def attack_takes(rewards: Rewards, drop: float, within: float) -> list[Measured]:
-    """An attack lowers the mean reward of each arm by so much, within so much."""
+@check
+def attack_takes(rewards: Rewards, drop: Number, within: Positive) -> list[Measured]:
+    """An attack lowers each arm's mean reward by `drop`, plus or minus `within`."""
     found = []
     for arm in range(rewards.arms):
         fall, name = _mean(rewards.clean(arm) - rewards.attacked(arm)), f"{rewards.arm} {arm}"
@@ -149,9 +128,11 @@ def attack_takes(rewards: Rewards, drop: float, within: float) -> list[Measured]
     return found
 
 
-def reads_linearly(rewards: Rewards, within: float) -> list[Measured]:
-    """The mean reward is the level that was set, clean or attacked: a line of slope
-    1 within 1 %, and no level further off than so much.
+@check
+def reads_linearly(rewards: Rewards, within: Positive) -> list[Measured]:
+    """The mean reward is the level that was set, clean or attacked.
+
+    The line has slope 1 within 1 %, and no level is further off than `within`.
     """
     laws = [rewards.clean(law) for law in range(2 * rewards.arms)]
     levels = np.array(rewards.set_means)
@@ -182,32 +163,26 @@ def reads_linearly(rewards: Rewards, within: float) -> list[Measured]:
     return found
 
 
-REWARD_CHECKS: dict[str, Callable[..., list[Measured]]] = {
-    check.__name__: check
-    for check in (clean_rewards, attacked_rewards, attack_takes, reads_linearly)
-}
-
-
 def _mean(x: np.ndarray) -> Estimate:
-    """Return the mean; so many rewards make it normal, and resampling them would
-    take its time.
-    """
+    """Return the mean; with 4,000 rewards its normal interval is good enough."""
     mean, reach = float(x.mean()), Z95 * float(x.std(ddof=1)) / math.sqrt(len(x))
     return Estimate(mean, mean - reach, mean + reach)
 
 
 def _deviation(x: np.ndarray) -> Estimate:
-    """Return the standard deviation; its interval is from the mean of squares, so it
-    holds for any law with a fourth moment.
+    """Return the standard deviation.
+
+    Its interval is that of the mean square, valid for any law with a fourth moment.
     """
     square = _mean((x - x.mean()) ** 2)
     return Estimate(*(math.sqrt(value) for value in (square.value, square.low, square.high)))
 
 
 def _distance_to_normal(x: np.ndarray) -> Estimate:
-    """Return the largest difference to the distribution function of the normal law
-    with the same mean and deviation; the interval is that of Dvoretzky, Kiefer and
-    Wolfowitz.
+    """Return the largest distance to the normal distribution function.
+
+    That is the one with the same mean and deviation. The interval is by Dvoretzky,
+    Kiefer and Wolfowitz.
     """
     z = np.sort((x - x.mean()) / x.std())
     normal, steps = ndtr(z), np.arange(len(z) + 1) / len(z)

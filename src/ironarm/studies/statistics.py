@@ -1,6 +1,4 @@
-"""The measurements that claims and tables are made of, each with a 95 % interval
-over the trials.
-"""
+"""The measurements behind claims and tables, each with a 95 % interval."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..simulation.summary import bootstrap_interval, resampling_weights
+from ..simulation.summary import bootstrap_interval, resampling_weights, short
 
 Z95 = 1.959963984540054
 
@@ -22,14 +20,6 @@ class Estimate:
     value: float
     low: float
     high: float
-
-    def wholly_above(self, bound: float) -> bool:
-        """Say whether the whole interval lies above a bound."""
-        return self.low > bound
-
-    def wholly_below(self, bound: float) -> bool:
-        """Say whether the whole interval lies below a bound."""
-        return self.high < bound
 
 
 def mean(values: np.ndarray) -> Estimate:
@@ -43,9 +33,7 @@ def mean(values: np.ndarray) -> Estimate:
 
 
 def median(values: np.ndarray) -> Estimate:
-    """Return the median; its interval is between order statistics, which holds for
-    any law.
-    """
+    """Return the median with an interval of order statistics, valid for any law."""
     ordered, n = np.sort(values), len(values)
     reach = Z95 * math.sqrt(n) / 2
     low, high = max(0, math.floor(n / 2 - reach)), min(n - 1, math.ceil(n / 2 + reach))
@@ -53,8 +41,9 @@ def median(values: np.ndarray) -> Estimate:
 
 
 def share(happened: np.ndarray) -> Estimate:
-    """Return the share of trials in which something happened, with Wilson's interval,
-    which also says how sure a share of 0 is.
+    """Return the share of trials in which something happened, with Wilson's interval.
+
+    That interval also tells how certain a share of 0 is.
 
     >>> estimate = share(np.zeros(1000, bool))
     >>> estimate.value, round(estimate.high, 4)
@@ -66,19 +55,19 @@ def share(happened: np.ndarray) -> Estimate:
     return Estimate(p, max(0.0, min(p, centre - reach)), min(1.0, max(p, centre + reach)))
 
 
-def growth_exponent(rounds: np.ndarray, regret: np.ndarray, span: float = 10) -> Estimate:
-    """Return the exponent a of mean regret that grows as A + B T^a at the end: 0 for
-    logarithmic growth, 1 for linear.
+def measured_exponent(rounds: np.ndarray, regret: np.ndarray, span: float = 10) -> Estimate:
+    """Return the exponent a of mean regret that grows as A + B T^a near the horizon.
 
-    A logarithm adds the same each time that the rounds grow `span`-fold, a power `span`
-    to the a times as much as the time before; so a is the logarithm, to the base
-    `span`, of the ratio of what the last two such stretches added. `regret` has a row
-    for each trial. A mean that does not grow at all counts as 0.
+    It is 0 for logarithmic growth and 1 for linear. Each time the rounds grow
+    `span`-fold, a logarithm adds the same amount, and a power adds `span`^a times the
+    amount before. So a is the logarithm to the base `span` of the ratio of what the
+    last two such stretches added. `regret` has one row per trial. A mean that does not
+    grow counts as 0. Theory's exact exponent is `ironarm.theory.growth_exponent`.
 
     >>> T = np.array([1, 10, 100, 1000])
     >>> (
-    ...     round(growth_exponent(T, np.array([5.0 * T, 7.0 * T])).value, 6),
-    ...     abs(round(growth_exponent(T, np.log([T, T])).value, 6)),
+    ...     round(measured_exponent(T, np.array([5.0 * T, 7.0 * T])).value, 6),
+    ...     abs(round(measured_exponent(T, np.log([T, T])).value, 6)),
     ... )
     (1.0, 0.0)
     """
@@ -97,8 +86,9 @@ def _exponent(curve: np.ndarray, span: float) -> np.ndarray:
 
 
 def fitted_slope(rounds: np.ndarray, regret: np.ndarray, offset: np.ndarray) -> Estimate:
-    """Return the slope of log(mean regret - offset) against log T by least squares;
-    rounds where the mean does not exceed the offset are left out.
+    """Return the least-squares slope of log(mean regret - offset) against log T.
+
+    Rounds where the mean does not exceed the offset are left out.
     """
     x = np.log(rounds)
 
@@ -116,8 +106,9 @@ def fitted_slope(rounds: np.ndarray, regret: np.ndarray, offset: np.ndarray) -> 
 
 
 def resampled(rows: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Estimate:
-    """Return a statistic of the mean row, with the interval that resampling the rows
-    (trials) gives; the seed is fixed.
+    """Return a statistic of the mean row, with a bootstrap interval over rows (trials).
+
+    The seed is fixed.
     """
     value = float(statistic(rows.mean(axis=0, keepdims=True))[0])
     spread = np.concatenate(
@@ -128,3 +119,43 @@ def resampled(rows: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -
         return Estimate(value, -math.inf, math.inf)
     low, high = np.quantile(spread, [0.025, 0.975])
     return Estimate(value, float(min(low, value)), float(max(high, value)))
+
+
+def interval(estimate: Estimate, form: str = "", unit: str = "") -> str:
+    """Return a number with its interval as text.
+
+    >>> (
+    ...     interval(Estimate(0.4, 0.3, 0.6), ".2f"),
+    ...     interval(Estimate(-0.001, -0.39, 0.01), ".2f", "dB"),
+    ... )
+    ('0.40 (0.30 to 0.60)', '0.00 dB (−0.39 to 0.01)')
+    >>> (
+    ...     interval(Estimate(0.1, 0.1, 0.1)),
+    ...     interval(Estimate(0.1, 0.099, 0.102), ".1f"),
+    ... )
+    ('0.1 (no spread)', '0.1 (interval below the last digit)')
+    """
+    value, low, high = (
+        _signed(format(x, form) if form else short(x))
+        for x in (estimate.value, estimate.low, estimate.high)
+    )
+    bounds = (
+        f"{low} to {high}"
+        if low != high
+        else "no spread"
+        if math.isclose(estimate.low, estimate.high, rel_tol=1e-9, abs_tol=1e-9)
+        else "interval below the last digit"
+    )
+    return f"{value}{' ' if unit else ''}{unit} ({bounds})"
+
+
+def percent(estimate: Estimate) -> str:
+    """Return a share with its interval, in percent."""
+    return interval(
+        Estimate(100 * estimate.value, 100 * estimate.low, 100 * estimate.high), ".1f", "%"
+    )
+
+
+def _signed(number: str) -> str:
+    """Return a number's text with a true minus sign, and none before a zero."""
+    return number.replace("-", "−" if any(digit in number for digit in "123456789") else "")

@@ -14,23 +14,18 @@ import numpy as np
 
 from ..policies import MedEUCB
 from ..policies.med_e_ucb import forced_total
+from ..simulation.summary import short
 from ..theory import kl, paper_table, plain
 from ..theory.paper import shown
 from . import statistics
-from .checks import (
-    Evidence,
-    interval,
-    percent,
-    short,
-)
-from .run import Findings
+from .evidence import Evidence
+from .runner import Findings
+from .statistics import interval, percent
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table: headings, rows of text for people, and the same rows as numbers for
-    machines.
-    """
+    """A table: headings, rows of text, and the same rows as numbers for machines."""
 
     title: str
     head: tuple[str, ...]
@@ -42,9 +37,7 @@ class Table:
 
 
 def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
-    """Final regret of every policy: mean, median, tails, share stuck, share of
-    optimal pulls.
-    """
+    """Final regret of every policy: mean, median, tails, share stuck, optimal pulls."""
     run = findings.study.run(spec["run"])
     tables = []
     for rho in run.rho:
@@ -114,9 +107,7 @@ def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
 
 
 def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
-    """Regret at several horizons and fitted exponents, beside the exponent that b
-    allows.
-    """
+    """Regret at several horizons, and fitted exponents beside the one that b allows."""
     run = findings.study.run(spec["run"])
     first = int(spec.get("from", 1000))
     decades = [
@@ -129,7 +120,7 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
         for name in run.policies:
             rounds, curves = evidence.rounds(name), evidence.curves(name)
             at = np.searchsorted(rounds, decades)
-            exponent = statistics.growth_exponent(rounds, curves)
+            exponent = statistics.measured_exponent(rounds, curves)
             policy = findings.study.policies[name].candidates(rho)[0]
             row: dict[str, Any] = {
                 "rho": rho,
@@ -195,9 +186,7 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
 
 
 def tuning(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
-    """The grids that were searched, the mean final regret of each candidate, and the
-    choice.
-    """
+    """The grids that were searched, each candidate's mean regret, and the choice."""
     body, data = [], []
     several = len({choice.runs for choice in findings.choices}) > 1
     for choice in findings.choices:
@@ -260,9 +249,7 @@ def _value(value: Any) -> str:
 
 
 def theory(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
-    """What the paper's theorems, and sharper conditions, say for the paper's own
-    settings.
-    """
+    """What the theorems and sharper conditions say for the paper's own settings."""
     rows = paper_table()
     columns = list(rows[0].values)
     body = tuple((row.quantity, *(shown(row.values[column]) for column in columns)) for row in rows)

@@ -1,9 +1,8 @@
-"""Who does the work of a sweep: processes on this machine, or the workers of a Dask
-cluster.
+"""Who does the work of a sweep: processes on this machine, or a Dask cluster's workers.
 
-Both are backends of joblib, so `joblib.Parallel` is called in the same way for either;
-and with both a killed worker loses at most its task, which another one then does. A
-backend is chosen by entering `crew`; leaving it ends every process that it started.
+Both are backends of joblib, so `joblib.Parallel` is called in the same way for either.
+A killed worker loses at most its task, which another worker then does. `backend` is a
+context manager; leaving it ends every process that it started.
 """
 
 from __future__ import annotations
@@ -20,19 +19,17 @@ from ..errors import InvalidInput, missing_extra
 from ..validation import whole
 
 OWN_CLUSTER = "local"
-"""What stands for a Dask cluster of our own on this machine, in place of a
-scheduler's address.
-"""
+"""Means a new Dask cluster on this machine, where a scheduler's address could stand."""
 
 CONNECT_SECONDS = 10
 
 
 @contextmanager
-def crew(workers: int | None = None, dask: str | None = None) -> Iterator[int]:
-    """Let `joblib.Parallel` use so many processes here (None: one for each processor),
-    or Dask's workers: of a cluster of our own, or at a scheduler's address.
+def backend(workers: int | None = None, dask: str | None = None) -> Iterator[int]:
+    """Let `joblib.Parallel` use `workers` processes, or the workers of a Dask cluster.
 
-    Yields how many there are, for `n_jobs`.
+    None means one process per processor. `dask` is "local" for a new cluster on this
+    machine, or a scheduler's address. Yields the number of workers, for `n_jobs`.
     """
     if workers is not None:
         workers = whole("workers", workers, at_least=1)
@@ -44,10 +41,10 @@ def crew(workers: int | None = None, dask: str | None = None) -> Iterator[int]:
 def _processes(workers: int | None) -> Iterator[int]:
     try:
         import joblib
-
-        from .own_processes import OwnProcesses
     except ImportError:
         raise missing_extra("A sweep", "study") from None
+    from .own_processes import OwnProcesses
+
     with joblib.parallel_config(backend=OwnProcesses()):
         yield workers or joblib.cpu_count()
 
@@ -89,17 +86,18 @@ def _dask(workers: int | None, address: str) -> Iterator[int]:
 @contextmanager
 def _joblib_on(client: Any) -> Iterator[int]:
     import joblib
-    from joblib._dask import DaskDistributedBackend
 
-    class NoticingBackend(DaskDistributedBackend):  # type: ignore[misc]
-        """Joblib's backend for Dask.
+    from .joblib_parts import part
 
-        Joblib's own (1.6) waits for ever for a task that Dask has given up, because its
-        workers died for example; and leaves a single worker idle.
+    class NoticingBackend(part("_dask", "DaskDistributedBackend")):  # type: ignore[misc]
+        """Joblib's backend for Dask, with two faults of joblib 1.6 mended.
+
+        Joblib's own waits for ever for a task that Dask has given up, for example
+        because its workers died; and it leaves a single worker idle.
         """
 
         def effective_n_jobs(self, n_jobs: int) -> int:
-            # for one, joblib would do all the work in this process
+            # with one worker, joblib would do all the work in this process
             return max(2, super().effective_n_jobs(n_jobs))
 
         def submit(self, task: Any, callback: Callable[[Any], None]) -> Any:
@@ -110,9 +108,9 @@ def _joblib_on(client: Any) -> Iterator[int]:
             )
             return future
 
-    backend = NoticingBackend(client=client, wait_for_workers_timeout=CONNECT_SECONDS)
+    noticing = NoticingBackend(client=client, wait_for_workers_timeout=CONNECT_SECONDS)
     try:
-        count = backend.effective_n_jobs(-1)
+        count = noticing.effective_n_jobs(-1)
     except TimeoutError:
         where = client.scheduler.address
         raise InvalidInput(
@@ -120,18 +118,20 @@ def _joblib_on(client: Any) -> Iterator[int]:
             f"least one. Start one with: dask worker {where}"
         ) from None
     lacking = [where for where, there in client.run(_ironarm_finder()).items() if not there]
-    if lacking:  # such a worker would end without an answer, and Dask would wait for others
+    if lacking:  # such a worker ends without an answer, and Dask waits for others
         raise InvalidInput(
             f"the Dask worker at {lacking[0]} has no ironarm; expected it on every machine of the "
             "cluster. Install it there."
         )
-    with joblib.parallel_config(backend=backend):
+    with joblib.parallel_config(backend=noticing):
         yield count
 
 
 def _ironarm_finder() -> Callable[[], bool]:
-    """Return a function that says whether ironarm is there; it is made here because
-    such functions travel as a whole, also to where ironarm is not.
+    """Return a function that says whether ironarm is installed.
+
+    It is made here because Dask sends such functions by value: they run without
+    ironarm.
     """
 
     def find() -> bool:
@@ -143,8 +143,9 @@ def _ironarm_finder() -> Callable[[], bool]:
 
 
 def _once(callback: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Return a function that calls `callback` the first time, and then nothing: a
-    later joblib may call it itself.
+    """Return a function that calls `callback` the first time and then does nothing.
+
+    A later joblib may call it too.
     """
     first = threading.Lock()
 
@@ -156,10 +157,8 @@ def _once(callback: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def lost_worker_errors() -> tuple[type[Exception], ...]:
-    """Return the errors by which a backend says that a worker has ended abruptly,
-    more often than the backend itself makes good.
-    """
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
+    """Return the errors that a backend raises when the workers of a task keep dying."""
+    from .joblib_parts import TerminatedWorkerError
 
     try:
         from distributed.scheduler import KilledWorker
@@ -170,17 +169,17 @@ def lost_worker_errors() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Keep Ctrl-C waiting, and away from the processes started within, for as long
-    as they live: a terminal sends it to every process, and this one is to end the
-    others.
+    """Hold Ctrl-C back in the block, and from the processes started there for good.
+
+    A terminal sends Ctrl-C to every process; this one has to end the others.
     """
     if not hasattr(signal, "pthread_sigmask"):  # not POSIX
         yield
         return
-    from joblib.externals.loky.backend import resource_tracker as tracker_of_joblib
+    from .joblib_parts import resource_tracker as tracker_of_joblib
 
-    # these two start a process when they are first needed, and then let Ctrl-C through;
-    # so they are started before
+    # both start a process when they are first needed, which lets Ctrl-C through; so
+    # start them now
     resource_tracker.ensure_running()
     tracker_of_joblib.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -1,15 +1,16 @@
-"""A map of how much poison a policy survives: rho against gap/sigma, the three
-thresholds of theory, and the measured share of trials that are stuck.
+"""A map of how much poison a policy survives: rho against gap/sigma.
+
+It shows theory's three thresholds and the measured share of trials that are stuck.
 
 The measurement is a grid of cells: five normal arms, one of them better by the gap,
 under the paper's attack, whose outliers lie so far away that they bias a median as much
-as any attack can. Cells are kept, so an interrupted map goes on where it stopped.
+as any attack can. Cells are kept, so an interrupted
+map resumes.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,9 +43,7 @@ RATES = tuple(round(0.02 + 0.04 * i, 2) for i in range(12))
 
 @dataclass(frozen=True)
 class BreakdownMap:
-    """The measured share of trials stuck: a row for each rho, a column for each gap
-    in units of sigma.
-    """
+    """The measured share of trials stuck: rows are rho, columns gaps over sigma."""
 
     policy: Policy
     horizon: int
@@ -55,8 +54,9 @@ class BreakdownMap:
     stuck: np.ndarray
 
     def __str__(self) -> str:
-        """The share of trials stuck in percent, a line for each rho from the largest
-        down, with the threshold that nobody can pass.
+        """Show the share of trials stuck in percent, the largest rho first.
+
+        A star marks points beyond the threshold that no policy can pass.
         """
         head = ("rho \\ gap/sigma", *(f"{gap:g}" for gap in self.gaps))
         limits = [thresholds(gap).coin for gap in self.gaps]
@@ -129,7 +129,7 @@ def measure(
         for gap in gaps
     }
     stuck = np.empty((len(rates), len(gaps)))
-    with Progress("preparing", len(cells), None if sys.stderr.isatty() else True) as bar:
+    with Progress("preparing", len(cells), True) as bar:
         compile_cells(cells.values(), bar.announce)
         bar.restart(len(cells) * trials)
         for i, rho in enumerate(rates):

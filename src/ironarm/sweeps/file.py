@@ -1,21 +1,21 @@
 """Sweep files: which cells a sweep has, as a small TOML file.
 
 A file gives one value or a list for policies, attacks, rho and gap; the sweep has a
-cell for each combination. A policy or an attack is written as on the command line, and
-a list in place of a parameter's value stands for each of its values. In the parameters
-`rho` is the cell's own:
+cell for each combination. Policies and attacks are written as on the command line. A
+list in place of a parameter's value stands for each of its values, and `rho` in a
+parameter is the cell's own:
 
     policies = ["MedEUCB(b=[4, 8])", "TrimmedUCB(alpha=[rho, rho + 0.1])"]
     attacks  = ["OppositeUniform(scale=1800)", "NoAttack"]
     rho      = [0.125, 0.3]
-    arms     = 10           # normal arms with the means gap, 2 gap, ..., arms * gap; or: means = [2, 4, 6]
+    arms     = 10           # normal arms, means gap, 2 gap, ...; or: means = [2, 4, 6]
     gap      = [0.5, 2]
     sigma    = 1            # may be left out
     horizon  = 10_000
     trials   = 50
     seed     = 7
 
-What is read is data, never run; all of it is checked before anything is run.
+The file is data, never run; all of it is checked before anything runs.
 """
 
 from __future__ import annotations
@@ -49,12 +49,13 @@ KEYS = {
     "trials": "trials = 20",
     "seed": "seed = 7",
 }
-"""What a file may say, with an example of each."""
+"""The keys a file may have, with an example of each."""
 
 
 def read_sweep(path: str | Path, trials: int | None = None) -> tuple[Cell, ...]:
-    """Return the cells of a sweep file, each once, in the file's order; `trials` in
-    place of the file's own.
+    """Return the cells of a sweep file, each once, in the file's order.
+
+    `trials` replaces the file's own number.
     """
     path = Path(path)
     data = read_toml(path)
@@ -70,14 +71,14 @@ def sweep_cells(data: dict[str, Any]) -> tuple[Cell, ...]:
     >>> data = {
     ...     "policies": ["UCB(alpha=[1, 2])", "TrimmedUCB(alpha=rho + 0.1)"],
     ...     "attacks": "Infinite",
-    ...     "rho": [0.1, 0.2],
+    ...     "rho": 0.2,
     ...     "means": [0, 1],
     ...     "horizon": 100,
     ...     "trials": 5,
     ...     "seed": 1,
     ... }
     >>> [(cell.policy.label, cell.attack.rho) for cell in sweep_cells(data)]
-    [('UCB(alpha=1)', 0.1), ('UCB(alpha=2)', 0.1), ('TrimmedUCB(alpha=0.2)', 0.1), ('UCB(alpha=1)', 0.2), ('UCB(alpha=2)', 0.2), ('TrimmedUCB(alpha=0.3)', 0.2)]
+    [('UCB(alpha=1)', 0.2), ('UCB(alpha=2)', 0.2), ('TrimmedUCB(alpha=0.3)', 0.2)]
     """
     for key in data:
         if key not in KEYS:
@@ -145,9 +146,7 @@ def _policies(data: dict[str, Any], rho: float) -> Iterator[Policy]:
 
 
 def _variants(text: str, what: str, rho: float) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the name and the parameters for each combination of the values that the
-    text lists.
-    """
+    """Yield the name and the parameters for each combination of listed values."""
     name, parameters = parse(text, what, partial(value_with, names={"rho": rho}))
     choices = [value if isinstance(value, list) else [value] for value in parameters.values()]
     for parameter, values in zip(parameters, choices, strict=True):

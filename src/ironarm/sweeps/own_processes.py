@@ -1,15 +1,13 @@
-"""A backend of joblib on one machine: each of its workers is a process of its own, and
-may be killed without harm to the others.
+"""A joblib backend for one machine, in which a killed worker does not harm the others.
 
-Joblib's usual processes are one pool. When one of them is killed, for want of memory
-for example, the pool ends them all, and each loses what it was doing. Here joblib's
-threads take the tasks, and each hands its own to a pool of a single process. A killed
-process costs its task, which is run again in a new one.
+Joblib's usual processes are one pool. When one of them is killed, for example because
+memory is short, the pool ends them all, and each loses its work. Here joblib's threads
+take the tasks, and each thread has a pool with a single process. If that process is
+killed, its task runs again in a new one.
 
-Threads alone would be simpler, and start at once. But what a cell does outside its
-compiled loops, threads can only do in turn, and with 20 trials of 10,000 rounds that is
-more than half of its time: two threads would be kept busy, however many processors
-there are.
+Threads alone would be simpler and start at once. But outside its compiled loops a cell
+holds Python's global lock, and with 20 trials of 10,000 rounds that is more than half
+of its time. So threads would keep two processors busy, however many there are.
 """
 
 from __future__ import annotations
@@ -18,38 +16,37 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from joblib._parallel_backends import ThreadingBackend
-from joblib.externals.loky.process_executor import (
+from .joblib_parts import (
     ProcessPoolExecutor,
     ShutdownExecutorError,
     TerminatedWorkerError,
+    ThreadingBackend,
 )
 
 ATTEMPTS = 3
-"""How often a task is given to a process in all, if the process is killed each time."""
+"""How often a task is tried in all if its process is killed each time."""
 
 
 class OwnProcesses(ThreadingBackend):  # type: ignore[misc]
     """Joblib's threads, each with a process of its own."""
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **options: Any) -> int:
-        """Get ready for a call of `joblib.Parallel`; processes are started when they
-        are needed.
-        """
+        """Prepare for a call of `joblib.Parallel`; processes start later."""
         count: int = super().configure(n_jobs, parallel, **options)
         self._pools = _Pools(self._prepare_worker_env(count))
         return count
 
     def submit(self, func: Callable[[], Any], callback: Callable[[Any], None] | None = None) -> Any:
-        """Let a thread have the task run in its process."""
+        """Let a thread run the task in its process."""
         return super().submit(partial(self._pools.run, func), callback)
 
     def terminate(self) -> None:
-        """End all processes and threads, also those at work."""
+        """End all processes and threads, busy ones too."""
         self._pools.end()
         super().terminate()
 
@@ -65,7 +62,7 @@ class _Pools:
         self._changing = threading.Lock()
 
     def run(self, task: Callable[[], Any]) -> Any:
-        """Run a task in the process of this thread; in a new one, if it is killed."""
+        """Run a task in this thread's process, or in a new one if that is killed."""
         killed = 0
         while True:
             try:
@@ -75,7 +72,7 @@ class _Pools:
                 if killed == ATTEMPTS or self._ended:
                     raise
                 self._mine.pool = None
-                # in one piece: threads may print at once
+                # one write: other threads may print at the same time
                 print(
                     "a worker was killed; its cell is run again\n",
                     end="",
@@ -98,14 +95,17 @@ class _Pools:
         """End all processes, whatever they do, and start no more."""
         with self._changing:
             self._ended = True
-        _be_quiet_about_pools()
-        for pool in self._all:
-            pool.shutdown(wait=True, kill_workers=True)
+        with _no_traceback_of_pools():
+            for pool in self._all:
+                pool.shutdown(wait=True, kill_workers=True)
 
 
-def _be_quiet_about_pools() -> None:
-    """Show no traceback of a pool's own thread: when work is taken from it in the
-    moment it is handed out, the thread ends by a KeyError, and ends it shall.
+@contextmanager
+def _no_traceback_of_pools() -> Iterator[None]:
+    """Print no traceback of a pool's own thread.
+
+    If a pool is shut down while it hands out work, its thread ends with a KeyError. It
+    has to end anyway.
     """
     before = threading.excepthook
     threading.excepthook = lambda error: (
@@ -113,17 +113,19 @@ def _be_quiet_about_pools() -> None:
         if error.thread is not None and error.thread.name == "ExecutorManagerThread"
         else before(error)
     )
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 def _watch(parent: int) -> None:
-    """Let a process watch the one that started it."""
+    """Let a process watch its parent."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
-    """End this process when the one that started it is gone, killed for example: it
-    would wait for ever for more work.
-    """
+    """End this process when its parent is gone; it would wait for work for ever."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)

@@ -1,9 +1,9 @@
 """Sweeps: many cells, policy × attack × rho × gap × parameters, in parallel.
 
-Every worker writes the cells that it has run, each to a file of its own; see
-`simulation.cells`. So whatever ends a worker or the whole sweep, finished cells stay,
-and running the same sweep again runs the others. The tables are made from the files, in
-the sweep's order; they do not depend on who ran what, and when.
+Every worker writes each cell that it has run to a file; see `simulation.cells`. So
+finished cells stay, whatever ends a worker or the sweep, and running the same sweep
+again runs only the others. The tables are made from the files in the sweep's order.
+They don't depend on which worker ran a cell, or when.
 """
 
 from __future__ import annotations
@@ -17,12 +17,10 @@ from pathlib import Path
 from ..errors import InvalidInput, IronarmError, missing_extra
 from ..simulation.cells import Cell, CellStore, compile_cells
 from ..simulation.progress import Progress
-from .backends import crew, interrupts_held, lost_worker_errors
+from .backends import backend, interrupts_held, lost_worker_errors
 
 ROUNDS_WITHOUT_PROGRESS = 3
-"""How often the remaining cells are tried again if the backend gives up a cell,
-because its workers die, and not a single cell gets finished.
-"""
+"""How often the remaining cells are tried again while workers die and none finishes."""
 
 
 def run_sweep(
@@ -34,18 +32,17 @@ def run_sweep(
     force: bool = False,
     progress: bool | None = None,
 ) -> tuple[Path, Path]:
-    """Run the cells that are not there yet, and write the tables; returns the tables'
-    paths.
+    """Run the missing cells, write the tables, and return the tables' paths.
 
     Parameters
     ----------
     cells : what `read_sweep` returns.
-    out : a folder for the tables; the finished cells are in `cells` in it. With a
-        cluster of several machines, all of them must see this folder under this path.
+    out : a folder for the tables; its subfolder `cells` holds the finished cells. On a
+        cluster of several machines, all must see this folder under this path.
     workers : processes on this machine; None for one on each processor.
-    dask : None for processes of this machine, by joblib; "local" for a Dask cluster on
+    dask : None for processes on this machine, by joblib; "local" for a Dask cluster on
         this machine; or a scheduler's address.
-    force : run all cells, also those that are there.
+    force : run all cells, including finished ones.
     progress : show progress on standard error; None for yes, if it is a terminal.
     """
     try:
@@ -61,7 +58,7 @@ def run_sweep(
         missing = _missing(cells, store, bar)
         if missing:
             compile_cells(missing, bar.announce)
-            with crew(workers, dask) as count:
+            with backend(workers, dask) as count:
                 _run(missing, store, count, bar)
         _remove_remains(cells, store)
         bar.note("writing tables")
@@ -69,9 +66,7 @@ def run_sweep(
 
 
 def _missing(cells: Sequence[Cell], store: CellStore, bar: Progress) -> list[Cell]:
-    """Return the cells that are to be run; say which are there and which are
-    damaged.
-    """
+    """Return the cells to run; announce how many exist and how many are damaged."""
     missing = [cell for cell in cells if store.get(cell) is None]
     damaged = sum(store.path(cell).exists() for cell in missing)
     if len(missing) < len(cells):
@@ -86,9 +81,7 @@ def _missing(cells: Sequence[Cell], store: CellStore, bar: Progress) -> list[Cel
 
 
 def _remove_remains(cells: Sequence[Cell], store: CellStore) -> None:
-    """Remove what killed workers had written only in part, now that the whole files
-    are there.
-    """
+    """Remove the partial files of killed workers; the whole files exist by now."""
     keys = {cell.key for cell in cells}
     for path in store.folder.glob(".*.npz.*"):
         if path.name.split(".")[1] in keys:
@@ -98,8 +91,8 @@ def _remove_remains(cells: Sequence[Cell], store: CellStore) -> None:
 def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -> None:
     """Run the cells.
 
-    A killed worker's cell is given to another by the backend itself; if it gives up,
-    run what is left again.
+    The backend gives a killed worker's cell to another worker. If it gives up, run the
+    remaining cells again.
     """
     from joblib import Parallel, delayed
 
@@ -107,7 +100,7 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
     bar.note(f"sweep, {len(cells)} cells")
     waiting, fruitless = list(cells), 0
     while waiting:
-        # a copy, so that the worker finds out the cell's key by itself
+        # a copy has no cached key, so the worker computes the key from its own code
         tasks = [delayed(run_cell)(str(store.folder), replace(cell), cell.key) for cell in waiting]
         # one cell to a task, so that a killed worker loses no more
         parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
@@ -132,8 +125,7 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
             ) from error
         finally:
             with warnings.catch_warnings():
-                # after Ctrl-C: joblib warns that tasks were cancelled, which is what is
-                # wanted
+                # after Ctrl-C joblib warns that tasks were cancelled, as intended
                 warnings.simplefilter("ignore")
                 finished.close()
         left = [cell for cell in waiting if store.get(cell) is None]
@@ -149,7 +141,7 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
                 raise IronarmError(
                     "workers were killed again and again before any cell was finished; "
                     f"{len(left)} cells are left. Memory may be short: try fewer --workers. "
-                    "Finished cells are kept; the same command goes on from there."
+                    "Finished cells are kept; the same command resumes."
                 )
             bar.advance(len(waiting) - len(left) - len(reported))
             print(
@@ -162,9 +154,7 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
 
 
 def run_cell(folder: str, cell: Cell, key: str) -> str:
-    """Run a cell in a worker, unless it is there, and keep its result in the folder;
-    returns its key.
-    """
+    """Run a cell in a worker unless it is finished, keep its result, return its key."""
     if cell.key != key:
         raise IronarmError(
             "a worker has another version of ironarm, Python, NumPy or Numba than the process "
@@ -174,10 +164,10 @@ def run_cell(folder: str, cell: Cell, key: str) -> str:
     try:
         store.obtain(cell, workers=1, progress=False)
     except OSError as error:
-        if store.get(cell) is not None:  # another sweep has run it meanwhile, and tidied up
+        if store.get(cell) is not None:  # another sweep has run it meanwhile
             return key
         raise IronarmError(
             f"the result of a cell cannot be written to {folder}: {error.strerror}. Finished "
-            "cells are kept; the same command goes on from there."
+            "cells are kept; the same command resumes."
         ) from None
     return key

@@ -1,5 +1,4 @@
-"""The results of a sweep as two Parquet files: one row for each cell and trial, and one
-row for each cell and checkpoint.
+"""The results of a sweep as two Parquet files, by trial and by checkpoint.
 
 Both begin with the same columns, which say what was run. Every column holds numbers,
 text or truth values, and nothing nested. The same cells give the same bytes.
@@ -57,7 +56,7 @@ def write_tables(cells: Sequence[Cell], store: CellStore, out: Path) -> tuple[Pa
     except OSError as error:
         raise InvalidInput(
             f"the tables cannot be written to {out}: {error.strerror}. Finished cells are kept; "
-            "the same command goes on from there."
+            "the same command resumes."
         ) from None
     return paths
 
@@ -125,8 +124,9 @@ def _about(cells: Sequence[Cell]) -> pa.Table:
 
 
 def _parameters(prefix: str, described: list[dict[str, Any]]) -> dict[str, pa.Array]:
-    """Return a column for each parameter that any of them has: of numbers if all its
-    values are, else of text; null where it does not apply or is None.
+    """Return a column for each parameter that any of them has.
+
+    It holds numbers if all values are numbers, else text; null where there is no value.
     """
     columns = {}
     for name in dict.fromkeys(name for parameters in described for name in parameters):
@@ -186,8 +186,9 @@ def _with_columns(table: pa.Table, **columns: np.ndarray) -> pa.Table:
 
 
 def final_table(checkpoints: Path) -> str:
-    """Return the cells at the horizon as text, the best policy first in each
-    setting; only the best, if there are many cells.
+    """Return the cells at the horizon as text, the best policy first in each setting.
+
+    If there are many cells, only the best are shown.
     """
     table = pq.read_table(checkpoints)
     rows = table.filter(pc.equal(table["round"], table["horizon"])).to_pylist()

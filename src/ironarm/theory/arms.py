@@ -1,6 +1,4 @@
-"""The arms as theory sees them: laws with distribution function, quantiles and
-density, a unique best mean, and the gaps to it.
-"""
+"""The arms as theory sees them: reward laws, a unique best mean, and the gaps to it."""
 
 from __future__ import annotations
 
@@ -24,8 +22,9 @@ QUARTILES_OF_NORMAL = 1.3489795003921634
 
 
 class Law(Protocol):
-    """What theory asks of a reward law; a frozen law of `scipy.stats` has all of it,
-    discrete ones without `pdf`.
+    """What theory needs of a reward law; frozen laws of `scipy.stats` have it.
+
+    Discrete ones have no `pdf`.
     """
 
     def cdf(self, x: Any) -> Any:
@@ -40,8 +39,9 @@ class Law(Protocol):
 
 @dataclass(frozen=True)
 class Normal:
-    """The normal law N(location, scale^2), without the second that loading
-    `scipy.stats` takes.
+    """The normal law N(location, scale^2).
+
+    It spares the second that loading `scipy.stats` takes.
 
     >>> float(Normal(2, 3).cdf(2)), float(Normal(2, 3).ppf(0.5))
     (0.5, 2.0)
@@ -126,8 +126,9 @@ class Arms:
 
     @classmethod
     def of(cls, source: Bandit | Sequence[Law] | Arms) -> Arms:
-        """Return the arms of a bandit, or of a sequence of laws; logged data is
-        turned into laws by `from_data.fit`.
+        """Return the arms of a bandit, or of a sequence of laws.
+
+        For logged data use `from_data.fit`.
         """
         if isinstance(source, Arms):
             return source
@@ -185,8 +186,9 @@ class Arms:
 
     @property
     def common_sigma(self) -> float | None:
-        """The standard deviation, if the laws are normal and share it: what the
-        paper's corollaries are about.
+        """The standard deviation if the laws are normal and share it, else None.
+
+        The paper's corollaries are about this case.
         """
         return (
             float(self.sigma[0])
@@ -196,9 +198,10 @@ class Arms:
 
     @property
     def spread(self) -> float:
-        """A robust scale of the best arm: its quartile range over that of a standard
-        normal law, which is sigma for a normal law; the smallest gap if the
-        quartiles coincide.
+        """A robust scale of the best arm; sigma for a normal law.
+
+        It is the quartile range over that of a standard normal law, or the smallest gap
+        if the quartiles coincide.
         """
         law = self.laws[self.best]
         quartiles = float(law.ppf(0.75) - law.ppf(0.25))
@@ -251,8 +254,9 @@ def _laws(source: Bandit | Sequence[Law]) -> tuple[Law, ...]:
 
 
 def _ours_if_known(law: Any) -> Law:
-    """Return a normal or 0/1 law of scipy.stats as ours, for which there are closed
-    forms and advice; others as they are.
+    """Return a normal or 0/1 law of scipy.stats as ours, any other as it is.
+
+    For ours there are closed forms and advice.
     """
     name = getattr(getattr(law, "dist", None), "name", "")
     if name == "norm":

@@ -1,5 +1,6 @@
-"""Assumptions 1 and 2 of the paper: how far apart the arms' laws are, measured where
-a median under attack can end up.
+"""Assumptions 1 and 2 of the paper: how far apart the arms' laws are.
+
+The distance is measured where a median under attack can end up.
 """
 
 from __future__ import annotations
@@ -44,8 +45,7 @@ class Separation:
 
 
 def separation(source: Bandit | Arms) -> Separation:
-    """Return the largest s for which Assumptions 1 and 2 hold, and the x0 of Assumption
-    2.
+    """Return the largest s for which Assumptions 1 and 2 hold, and its x0.
 
     Assumption 2 asks for an s and an x0 with F_best(x0) < 1/2 - s and F_j(x0) > 1/2 + s
     for every other arm j. The best x0 maximises
@@ -88,8 +88,9 @@ def separation(source: Bandit | Arms) -> Separation:
 
 
 def top(source: Bandit | Arms, x0: float) -> float:
-    """Return the largest s that Assumption 2 allows with this x0: min(1/2 - F_best(x0),
-    min_j F_j(x0) - 1/2).
+    """Return the largest s that Assumption 2 allows with this x0.
+
+    It is min(1/2 - F_best(x0), min_j F_j(x0) - 1/2).
 
     >>> import ironarm as ia
     >>> round(top(ia.GaussianBandit([0, 2]), 1.0), 4)
@@ -100,8 +101,9 @@ def top(source: Bandit | Arms, x0: float) -> float:
 
 
 def quantile_gaps(source: Bandit | Arms, s: float) -> np.ndarray:
-    """Return q_best(1/2 - s) - q_j(1/2 + s) for each of the other arms: what is left of
-    the gaps when a share s of the rewards is chosen by the attacker.
+    """Return q_best(1/2 - s) - q_j(1/2 + s) for each of the other arms.
+
+    This is what remains of the gaps when the attacker chooses a share s of the rewards.
 
     >>> import ironarm as ia
     >>> quantile_gaps(ia.GaussianBandit([0, 2, 6]), 0.1915).round(2).tolist()
@@ -118,8 +120,10 @@ def quantile_gaps(source: Bandit | Arms, s: float) -> np.ndarray:
 
 
 def density_floor(source: Bandit | Arms, s: float, xi: float | np.ndarray) -> np.ndarray:
-    """Return Assumption 1's l: the smallest density of the best arm within xi below its
-    (1/2 - s)-quantile, and of the others within xi above their (1/2 + s)-quantile.
+    """Return Assumption 1's l, the smallest density near the quantiles in question.
+
+    That is the best arm's density within xi below its (1/2 - s)-quantile, and the
+    others' within xi above their (1/2 + s)-quantile.
 
     For normal laws it is the density at the far end. For other laws it is the minimum
     over 129 points of the interval, which a density with narrower dips would deceive.
@@ -158,8 +162,9 @@ def _top(arms: Arms, x0: float) -> float:
 
 
 def _crossing(arms: Arms) -> tuple[float, float]:
-    """Return the x0 that maximises `top`, by bisection of a difference that falls
-    with x; for laws with jumps the better side of the jump.
+    """Return the x0 that maximises `top`, by bisection of a decreasing difference.
+
+    For laws with jumps it is the better side of the jump.
     """
     best = arms.laws[arms.best]
     medians = [float(law.ppf(0.5)) for law in arms.laws]

@@ -7,6 +7,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+from ..files import json_ready
 from ..policies import Policy
 from .finite_time import FiniteTimeBound
 from .from_data import Fit
@@ -18,8 +19,9 @@ LABEL = 16
 
 @dataclass(frozen=True)
 class TheoremPart:
-    """What the paper's theorem says: whether it applies to the chosen parameters,
-    why not, what it asks for, and its bound, for those or else for what it asks for.
+    """What the paper's theorem says about the chosen parameters.
+
+    `bound` is for those if the theorem applies, else for the required ones.
     """
 
     name: str
@@ -36,9 +38,10 @@ class TheoremPart:
 
 @dataclass(frozen=True)
 class SharpPart:
-    """The sharp condition on b or c: what these arms need under the worst attack,
-    what far-away outliers alone ask for, and the power of T by which the regret
-    grows otherwise.
+    """The sharp condition on b or c for these arms.
+
+    `needed` is under the worst attack, `needed_far` for far-away outliers. The regret
+    grows as T^`exponent` if the condition is not met.
     """
 
     parameter: str
@@ -51,8 +54,11 @@ class SharpPart:
 
 @dataclass(frozen=True)
 class Budget:
-    """The largest rho, exclusive: by the paper's corollaries (normal arms with one
-    sigma only), against a malicious adversary, and against an independent coin.
+    """The largest rho, exclusive.
+
+    `corollaries` is by the paper's corollaries, for normal arms with one sigma;
+    `malicious` against an adversary who sees the clean rewards; `coin` against an
+    independent coin.
     """
 
     corollaries: float | None
@@ -134,11 +140,11 @@ class Certificate:
     __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as plain data for JSON: infinite numbers are the
-        text "inf", what does not exist is None.
+        """Return the certificate as plain data for JSON.
+
+        Infinite numbers are the text "inf", what does not exist is None.
         """
-        parts = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: plain(value) for name, value in parts.items()}
+        return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
     def _in_sigmas(self) -> str:
         return (
@@ -272,15 +278,5 @@ def _sentence(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it."""
-    if isinstance(value, Policy):
-        return value.to_dict()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    if isinstance(value, dict):
-        return {name: plain(item) for name, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [plain(item) for item in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
-    return value
+    """Return a value as JSON can hold it: infinities as text, NaN as None."""
+    return json_ready(value, lambda x: None if math.isnan(x) else str(x))

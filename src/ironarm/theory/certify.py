@@ -57,8 +57,7 @@ def certify(
     horizon: int = 100_000,
     delta: float = 0.05,
 ) -> Certificate:
-    """Say what theory promises a policy on these arms when a share rho of the rewards
-    is corrupt.
+    """Say what theory promises a policy on these arms when rewards are corrupt.
 
     How much poison can they take, which parameters are needed, what regret is promised,
     and is that promise worth anything at this horizon?
@@ -189,7 +188,7 @@ def _theorem(arms: Arms, rho: float, policy: Policy, T: int, delta: float) -> Th
         here = theorem_1(arms, rho, T, b=policy.b, omega=policy.omega, block=block)
         asked = theorem_1(arms, rho, T)
         used = here if here.holds else asked
-        # the smallest omega depends on b: with other b other omega would do
+        # the smallest omega depends on b
         required = {"b": asked.b, "omega": asked.omega, "block": asked.block}
         likely = (
             theorem_2(
@@ -316,9 +315,7 @@ def _why_not(
 def _recommend(
     arms: Arms, rho: float, T: int, judged: Suitability, budget: Budget
 ) -> tuple[Policy | None, float | None, str]:
-    """Return the policy with the smallest bound among a few that meet the sharp
-    conditions.
-    """
+    """Return the policy with the smallest bound among some that meet the conditions."""
     if judged.instead:
         return judged.policy, None, judged.instead
     if rho == 0:
@@ -338,7 +335,8 @@ def _recommend(
     omega = _two_digits(4 * arms.spread**2)
     candidates: list[tuple[float, Policy]] = []
     for factor in (1.05, 1.5, 2.5):
-        b = _two_digits(factor * needed_b(arms, rho, omega))
+        # for a tiny rho any positive b is enough
+        b = _two_digits(factor * (needed_b(arms, rho, omega) or 1e-4))
         first = MedEUCB(b=b, omega=omega)
         candidates.append((med_e_ucb_bound(arms, rho, T, b=b, omega=omega).total, first))
         c = _two_digits(factor * needed_c(arms, rho))
@@ -378,7 +376,8 @@ def _short(policy: Policy) -> str:
     changed = {
         name: value for name, value in policy.parameters.items() if value != getattr(default, name)
     }
-    return f"{type(policy).__name__}({', '.join(f'{name}={value:g}' for name, value in changed.items())})"
+    text = ", ".join(f"{name}={value:g}" for name, value in changed.items())
+    return f"{type(policy).__name__}({text})"
 
 
 def _has_laws(logged: Fit) -> bool:
@@ -391,8 +390,9 @@ def _has_laws(logged: Fit) -> bool:
 def _without_laws(
     logged: Fit, policy: Policy, rho: float, horizon: int, delta: float
 ) -> Certificate:
-    """Return the certificate of a log in which medians or spreads coincide: no
-    promise, and what to use instead.
+    """Return the certificate of a log in which medians or spreads coincide.
+
+    It promises nothing and says what to use instead.
     """
     means = sorted((arm.mean for arm in logged.fitted), reverse=True)
     largest = horizon * (means[0] - means[-1])

@@ -1,5 +1,6 @@
-"""Bounds on the expected regret that hold at any horizon, for any parameters, and are
-near the truth. These are ironarm's; they are not in the paper.
+"""Bounds on the expected regret at any horizon, for any parameters, near the truth.
+
+They are ironarm's own; they are not in the paper.
 
 They rest on two facts about an attack whose coin is independent of the clean reward,
 whatever the attacker knows and does.
@@ -9,8 +10,8 @@ whatever the attacker knows and does.
 * The lower median of n rewards is at most x exactly if those coins' walk, +1 for "at
   most x" and -1 otherwise, is at 0 or above. For p < 1/2, by reflection,
 
-      P(the walk is at 0 or above at some time n, n + 1, ...) = P(S_n >= 0) + P(S_n > 0)
-      <= (4 p (1 - p))^(n/2)
+      P(the walk is at 0 or above at some time n, n + 1, ...)
+          = P(S_n >= 0) + P(S_n > 0) <= (4 p (1 - p))^(n/2)
 
   so that a union bound over all numbers of rewards, which costs the paper's proofs
   their constants, is not needed.
@@ -82,11 +83,10 @@ def med_e_ucb_bound(
     >>> import ironarm as ia
     >>> paper = ia.GaussianBandit(range(2, 21, 2))
     >>> bound = med_e_ucb_bound(paper, rho=0.125, horizon=100_000)
-    >>> (
-    ...     round(bound.forced),
-    ...     4230 < bound.total < 5500,
-    ... )  # 4,230 is measured, and Theorem 1 says 180,000 at parameters forty times as large
+    >>> round(bound.forced), 4230 < bound.total < 5500
     (4230, True)
+
+    4,230 is measured; Theorem 1 says 180,000 at parameters forty times as large.
     """
     arms = Arms.of(source)
     rho = poison_rate(rho)
@@ -114,8 +114,9 @@ def med_e_ucb_bound(
 def med_epsilon_greedy_bound(
     source: Bandit | Arms, rho: float, horizon: int, *, c: float = 10.0
 ) -> FiniteTimeBound:
-    """Bound the expected regret of med-epsilon-greedy under any attack with an
-    independent coin.
+    """Bound the expected regret of med-epsilon-greedy.
+
+    It holds under any attack with an independent coin.
 
     After ceil(c) first pulls the number of an arm's random pulls up to round t is a sum
     of coins c/k, so that E z^n <= z^ceil(c) (M/t)^(c (1 - z)), M = ceil(c) K + 1; with
@@ -158,8 +159,9 @@ def med_epsilon_greedy_bound(
 
 
 def ever_at_least_half(n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Return the probability that, at some time from n on, at least half of the coins
-    thrown so far, each with probability p, have come up.
+    """Return the probability that at least half of the coins ever come up, from n on.
+
+    Each coin comes up with probability p; the share is of all coins thrown so far.
 
     >>> ever_at_least_half(np.array([46]), np.array([0.3])).round(5).tolist()
     [0.00485]
@@ -184,8 +186,10 @@ def _bound(arms: Arms, T: int, forced: float, extra: float, wrong: float) -> Fin
 
 
 def _pivots(arms: Arms, rho: float) -> list[np.ndarray]:
-    """Return candidates for (x_j): between the medians, where the attack can push
-    neither the best arm's median below nor another arm's above, in the long run.
+    """Return candidates for (x_j), between the medians.
+
+    In the long run, the attack can push neither the best arm's median below x_j nor arm
+    j's above it.
     """
     quantile = 0.5 / (1 - rho)
     lowest = float(arms.laws[arms.best].ppf(1 - quantile))
@@ -197,8 +201,9 @@ def _pivots(arms: Arms, rho: float) -> list[np.ndarray]:
 
 
 def _few(pivots: np.ndarray) -> np.ndarray:
-    """Raise pivots to one of a few values, the largest among them, so that many arms
-    take little longer than some. Any x_j between the limits will do.
+    """Raise pivots to one of a few values, the largest among them.
+
+    So many arms take little longer than some. Any x_j between the limits is valid.
     """
     levels = np.unique(pivots)
     if len(levels) > MOST_PIVOTS:
@@ -207,9 +212,10 @@ def _few(pivots: np.ndarray) -> np.ndarray:
 
 
 def _extra(arms: Arms, rho: float, pivots: np.ndarray, first: int, omega: float, T: int) -> float:
-    """Return what pulls of the other arms cost because their own index is above
-    their pivot; of normal arms with one sigma and one pivot, the best stands for
-    all.
+    """Return what pulls of the other arms cost because their own index is too high.
+
+    That is above their pivot. For normal arms with one sigma and one pivot, the best of
+    them stands for all.
     """
     if arms.common_sigma is None:
         return float(
@@ -231,8 +237,9 @@ def _extra(arms: Arms, rho: float, pivots: np.ndarray, first: int, omega: float,
 def _schedule(
     K: int, b: float, G: int, first: int, T: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, in groups of rounds, the forced pulls that each arm has had at least,
-    the group's first round, and its number of rounds.
+    """Return groups of rounds: forced pulls of each arm, first round, number of rounds.
+
+    Each arm has had at least that many forced pulls in the group.
     """
     last = max(first, math.ceil(b * math.log(((T - 1) // G + 1) * G)))
     counts = np.unique(np.round(np.linspace(first, last, GROUPS))).astype(np.int64)
@@ -247,8 +254,9 @@ def _schedule(
 def _best_low(
     arms: Arms, rho: float, counts: np.ndarray, starts: np.ndarray, omega: float, x: float
 ) -> np.ndarray:
-    """Bound, for each group, the probability that the best arm's index is at most x
-    with any number of rewards from the group's on.
+    """Bound the probability that the best arm's index is at most x, for each group.
+
+    It holds for any number of rewards from the group's on.
 
     The numbers of rewards are cut into levels, each a seventh larger than the last.
     Within a level the bonus is at least that at its end, so one reflection serves the
@@ -267,8 +275,9 @@ def _best_low(
 def _others_high(
     arms: Arms, rho: float, j: int, x: float, first: int, omega: float, T: int
 ) -> float:
-    """Bound the expected number of pulls of arm j at which its own index is above x:
-    one for each number v of rewards, at most.
+    """Bound the expected number of pulls of arm j while its own index is above x.
+
+    There is at most one such pull for each number v of rewards.
 
     Small v are summed one by one. Larger ones are taken in groups: the bonus falls with
     v, and so does the chance of a majority among an odd number of coins, which is
@@ -304,9 +313,9 @@ def _others_high(
 
 
 def _layered(arms: Arms, pivots: np.ndarray, low_index: np.ndarray) -> np.ndarray:
-    """Return a bound on the mean of max_j Delta_j 1{index <= x_j}, from the
-    probabilities of each event: the largest gap whose pivot lies above the index,
-    layer by layer.
+    """Bound the mean of max_j Delta_j 1{index <= x_j} by the events' probabilities.
+
+    Layer by layer, it takes the largest gap whose pivot lies above the index.
     """
     order = np.argsort(-pivots)
     reached = np.maximum.accumulate(arms.gaps[order])

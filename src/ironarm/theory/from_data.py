@@ -1,5 +1,6 @@
-"""From logged rewards to laws: robust estimates with bootstrap intervals, and a
-plain word when the data cannot tell.
+"""From logged rewards to laws: robust estimates with bootstrap intervals.
+
+They say so when the data cannot tell.
 """
 
 from __future__ import annotations
@@ -43,8 +44,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class FittedArm:
-    """One arm of the log: name, number of rewards, lower median, sigma = 1.4826 MAD,
-    gap of its median to the best, clipped mean, and the share tied at the median.
+    """One arm of the log, with robust estimates.
+
+    `sigma` is 1.4826 MAD, `gap` the distance of its lower median to the best, `mean` a
+    clipped mean, `tied` the share of rewards equal to the median.
     """
 
     name: str
@@ -103,8 +106,7 @@ def fit(
     resamples: int = 400,
     seed: int = 0,
 ) -> Fit:
-    """Estimate the laws of logged rewards, robustly, with percentile bootstrap
-    intervals.
+    """Estimate the laws of logged rewards, robustly, with bootstrap intervals.
 
     The largest rho is that of Assumption 2, max over x0 of min(1/2 - F_best(x0), min_j
     F_j(x0) - 1/2), with empirical distribution functions; for an independent coin 2
@@ -174,7 +176,7 @@ def fit(
     )
     malicious = estimate(max(0.0, _room(logged, best)), [max(0.0, boot.room) for boot in boots])
     if any(arm.rewards < ENOUGH for arm in fitted):
-        # resampling a handful says nothing of how sure it is
+        # too few for a bootstrap interval to mean anything
         malicious = Estimate(malicious.value, 0.0, 0.5)
     coin = Estimate(
         *(2 * s / (1 + 2 * s) for s in (malicious.value, malicious.low, malicious.high))
@@ -212,8 +214,9 @@ def _sigma(sorted_rewards: np.ndarray) -> float:
 
 
 def _clipped_mean(sorted_rewards: np.ndarray) -> float:
-    """Return the mean of rewards clipped to ten sigmas around the median: a few
-    corrupt rewards in a log must not make it look skewed.
+    """Return the mean of rewards clipped to ten sigmas around the median.
+
+    A few corrupt rewards in a log must not make it look skewed.
     """
     median, reach = _lower_median(sorted_rewards), 10 * _sigma(sorted_rewards)
     return float(
@@ -224,8 +227,9 @@ def _clipped_mean(sorted_rewards: np.ndarray) -> float:
 
 
 def _room(logged: list[np.ndarray], best: int) -> float:
-    """Return max over x0 of min(1/2 - F_best(x0), min_j F_j(x0) - 1/2); the maximum
-    is reached at a reward of another arm, where some F_j has just risen.
+    """Return max over x0 of min(1/2 - F_best(x0), min_j F_j(x0) - 1/2).
+
+    The maximum is at a reward of another arm, where some F_j has just risen.
     """
     others = [x for j, x in enumerate(logged) if j != best]
     candidates = np.concatenate(others)
@@ -245,7 +249,7 @@ def _suitability(
     rho: float,
 ) -> Suitability:
     if any(arm.rewards < ENOUGH for arm in fitted):
-        return Suitability(True)  # too few to judge the kind of rewards by
+        return Suitability(True)  # too few to judge
     values = np.unique(np.concatenate(logged))
     by_mean = int(np.argmax(means))
     gap = float(means[by_mean] - np.delete(means, by_mean).max())
@@ -328,8 +332,9 @@ def _cannot_tell(fitted: tuple[FittedArm, ...], best: int) -> str:
 
 
 def _more(arm: FittedArm) -> str:
-    """Say roughly how many rewards would do: the interval shrinks with the root of
-    their number.
+    """Say roughly how many rewards would suffice.
+
+    The interval shrinks with the root of their number.
     """
     width = (arm.gap.high - arm.gap.low) / 2
     if arm.gap.value <= 0 or width == 0:

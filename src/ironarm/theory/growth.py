@@ -1,5 +1,7 @@
-"""How the regret of med-E-UCB grows when b is too small: an exact model of its best
-arm under far-away outliers, with the factors of log T that a power alone hides.
+"""How the regret of med-E-UCB grows when b is too small.
+
+An exact model of its best arm under far-away outliers, with the factors of log T that a
+power alone hides.
 """
 
 from __future__ import annotations
@@ -16,27 +18,23 @@ from .arms import poison_rate
 def expected_wrong_rounds(
     rho: float, b: float, horizons: Sequence[int], *, arms: int = 10, block: int = 1000
 ) -> np.ndarray:
-    """Return the expected number of rounds, up to each horizon, in which the best arm's
-    median is wrong and med-E-UCB leaves it alone, if all outliers are far away.
+    """Return the expected number of rounds with a wrong median of the best arm.
 
-    Let S be the attacked minus the clean rewards of the best arm. Its median is wrong
-    exactly if S >= 0; then it gets forced pulls only. If one of them makes S negative
-    the arm is pulled in every round, and S comes back to 0 with probability (rho/(1 -
-    rho))^|S|, within a few rounds, which are taken as none; otherwise the median is
-    right for good. That is a walk on 0, 1, 2, ... with one step for each forced pull:
+    There is one number for each horizon. In these rounds med-E-UCB leaves the best arm
+    alone. All outliers are far away.
 
-        up with probability rho, down with 1 - rho; at 0 it stays with probability rho,
-        and is right for good with probability 1 - 2 rho
+    Let S be the number of attacked minus clean rewards of the best arm. Its median is
+    wrong exactly if S >= 0; then the arm gets only forced pulls. If one of them makes S
+    negative, the arm is pulled in every round. S then returns to 0 with probability
+    (rho/(1 - rho))^|S|, within a few rounds, which the model counts as none. Otherwise
+    the median stays right. This is a walk on 0, 1, 2, ... with a step for each forced
+    pull: up with probability rho, down with 1 - rho. At 0 it stays with probability
+    rho, and ends, right for good, with probability 1 - 2 rho.
 
-    After n steps it is still wrong with probability of order n^(-3/2) (4 rho (1 -
-    rho))^(n/2). With n = b log t that is (log t)^(-3/2) t^(-b kl(1/2, rho)), and the
-    expected number of wrong rounds grows as **T^(1 - b kl(1/2, rho)) (log T)^(-3/2)**.
-    The log factor lowers the local exponent at T by about 1.5/log T, and small n by
-    more: at rho = 0.3 and b = 4 it is 0.55 between 10^4 and 10^6, and 0.65 in the
-    limit. The mean regret beyond that of the forced pulls is this number times the gap
-    of the runner-up, which leads meanwhile; on arms that are only two sigma apart, as
-    the paper's, it is more, about twice at T = 1000 and 1.4 times at 100,000, because a
-    median among few clean rewards can be wrong as well.
+    After n steps it is still wrong with probability of order
+    n^(-3/2) (4 rho (1 - rho))^(n/2). With n = b log t, the expected number of wrong
+    rounds grows as **T^(1 - b kl(1/2, rho)) (log T)^(-3/2)**. docs/certify.md compares
+    this with measured regret.
 
     Examples
     --------
@@ -62,8 +60,7 @@ def expected_wrong_rounds(
         k = math.floor(math.exp(count / b) / G)
         end = max(start, k * G + 1)
         wrong += state.sum() * np.clip(np.array(last, dtype=float) - start + 1, 0, end - start)
-        # at least one, also where exp and log are too coarse to tell neighbouring
-        # blocks apart
+        # at least one, even if exp and log round neighbouring blocks to the same value
         pulls = max(1, math.ceil(b * math.log((k + 1) * G)) - count)
         for _ in range(pulls):
             state = _one_more_pull(state, rho)
@@ -83,8 +80,9 @@ def local_exponents(horizons: Sequence[int], values: np.ndarray) -> np.ndarray:
 
 
 def _after_first_pulls(rho: float, first: int, size: int) -> np.ndarray:
-    """Return the probabilities of S = 0, 1, 2, ... after the first pulls, with what
-    comes back to 0 added there.
+    """Return the probabilities of S = 0, 1, 2, ... after the first pulls.
+
+    What comes back to 0 is added there.
     """
     from scipy.special import gammaln, xlogy
 

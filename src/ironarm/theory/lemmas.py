@@ -1,6 +1,4 @@
-"""The paper's lemmas: how a sample quantile concentrates when a share of the sample
-is the attacker's, and how that share behaves over time.
-"""
+"""The paper's lemmas: quantiles and shares when an attacker has part of the sample."""
 
 from __future__ import annotations
 
@@ -14,8 +12,9 @@ from .arms import Law
 
 @dataclass(frozen=True)
 class QuantileBound:
-    """Bounds on the probability that a sample quantile lies outside [`low`, `high`]:
-    `below` for under `low`, `above` for over `high`.
+    """Bounds on the probability that a sample quantile leaves [`low`, `high`].
+
+    `below` is for under `low`, `above` for over `high`.
     """
 
     low: float
@@ -27,8 +26,9 @@ class QuantileBound:
 def quantile_concentration(
     law: Law, n: int, s: float, margin: float, p: float = 0.5
 ) -> QuantileBound:
-    """Bound the p-quantile of n rewards of which at most a share s is attacked (Lemma 1
-    for the median, Lemma 3 in general).
+    """Bound the p-quantile of n rewards of which at most a share s is attacked.
+
+    Lemma 1 is for the median, Lemma 3 is the general case.
 
     Whatever the attacker does to at most s n rewards, also if it chooses which ones
     after seeing all of them, the p-quantile of the sample lies between the (p - s)- and
@@ -80,8 +80,10 @@ def quantile_concentration(
 
 
 def attacked_share_rounds(arms: int, excess: float, delta: float) -> int:
-    """Return Lemma 2's N: with probability 1 - delta, every arm's attacked share stays
-    below rho + excess from its N-th reward on, for ever.
+    """Return Lemma 2's N, from which on attacked shares stay low.
+
+    With probability 1 - delta, every arm's attacked share stays below rho + excess from
+    its N-th reward on, for ever.
 
         N = ceil(log(K / (2 e^2 delta)) / (2 e^2)) + 1,     e = excess
 

@@ -1,7 +1,6 @@
-"""What no policy can do: the limits on rho for a given gap, the corrupted relative
-entropy, and lower bounds on the regret.
+"""What no policy can do: limits on rho, corrupted relative entropy, lower bounds.
 
-Two adversaries must be told apart. The **independent coin** decides whether a reward is
+There are two adversaries. The **independent coin** decides whether a reward is
 attacked before, and without regard to, the clean reward; ironarm's attacks are such,
 and so we read the paper's model. The **malicious** adversary sees the clean reward and
 corrupts any share rho of the sample; it is stronger, and the paper's lemmas cover it.
@@ -79,8 +78,9 @@ def thresholds(gap: float, sigma: float = 1.0) -> Thresholds:
 
 
 def median_threshold(source: Bandit | Arms) -> float:
-    """Return the largest rho, exclusive, at which medians can find the best of these
-    arms if the coin is independent: 2 s_max/(1 + 2 s_max).
+    """Return the largest rho, exclusive, at which medians can find the best arm.
+
+    It is 2 s_max/(1 + 2 s_max), for an independent coin.
 
     Under an independent coin a median can be pushed to the quantiles 1/2 -+ rho/(2(1 -
     rho)), so rho is tolerable as long as rho/(2(1 - rho)) < s_max. For normal laws with
@@ -96,8 +96,9 @@ def median_threshold(source: Bandit | Arms) -> float:
 
 
 def smallest_gap(rho: float, sigma: float = 1.0) -> float:
-    """Return Dmin: two normal arms that are closer than this cannot be told apart at
-    this rho, 2 sigma Phi^{-1}(1/(2(1 - rho))).
+    """Return Dmin, the gap below which two normal arms are indistinguishable.
+
+    At this rho it is 2 sigma Phi^{-1}(1/(2(1 - rho))).
 
     >>> round(smallest_gap(0.3), 4), smallest_gap(0)
     (1.1319, 0.0)
@@ -106,15 +107,16 @@ def smallest_gap(rho: float, sigma: float = 1.0) -> float:
 
 
 def corrupted_kl(gap: float, rho: float, sigma: float = 1.0) -> float:
-    """Return the corrupted relative entropy of two normal arms: how much a reward of
-    the worse arm tells, at least, against its being the best, when each may be
-    attacked.
+    """Return the corrupted relative entropy of two normal arms.
+
+    It is how much a reward of the worse arm tells, at least, against its being the
+    best, when each may be attacked.
 
     It is the smallest relative entropy of (1 - rho) N(0, 1) + rho H to (1 - rho) N(D,
     1) + rho H' over all H and H', with D = gap/sigma:
 
-        kl_rho(D)/(1 - rho) = (1 - c) Phi(D-/2) log(1/c) + (D^2/2) [Phi(D+/2) -
-        Phi(D-/2)] - D [phi(D-/2) - phi(D+/2)]
+        kl_rho(D)/(1 - rho) = (1 - c) Phi(D-/2) log(1/c)
+            + (D^2/2) [Phi(D+/2) - Phi(D-/2)] - D [phi(D-/2) - phi(D+/2)]
 
     with c and D+- as in `ironarm.rules.corrupted_kl`. It is 0 up to Dmin, D^2/2 for
     rho = 0, and stays below (1 - 2 rho) log((1 - rho)/rho) however large the gap is:
@@ -139,8 +141,9 @@ def corrupted_kl(gap: float, rho: float, sigma: float = 1.0) -> float:
 
 
 def corrupted_kl_limit(rho: float) -> float:
-    """Return the corrupted relative entropy for an infinite gap, (1 - 2 rho) log((1 -
-    rho)/rho).
+    """Return the corrupted relative entropy for an infinite gap.
+
+    It is (1 - 2 rho) log((1 - rho)/rho).
 
     >>> [round(corrupted_kl_limit(rho), 4) for rho in (0.05, 0.125, 0.3)]
     [2.65, 1.4594, 0.3389]
@@ -150,8 +153,10 @@ def corrupted_kl_limit(rho: float) -> float:
 
 
 def observed_kl(gap: float, rho: float, sigma: float = 1.0, attacked: Law | None = None) -> float:
-    """Return how much a reward of the worse arm tells, at least, against its being the
-    best, under a given attack.
+    """Return the least relative entropy of what is seen, under a given attack.
+
+    It is how much a reward of the worse arm tells, at least, against its being the
+    best.
 
     The policy sees P = (1 - rho) N(0, sigma^2) + rho H; the result is the smallest
     relative entropy of P to (1 - rho) N(m, sigma^2) + rho H' over all H' and m >= gap,
@@ -195,8 +200,9 @@ def observed_kl(gap: float, rho: float, sigma: float = 1.0, attacked: Law | None
 
 
 def regret_floor(source: Bandit | Arms, rho: float, horizon: int, *, far: bool = False) -> float:
-    """Return the lower bound on regret, log T sum_j Delta_j / kl_j, for any policy that
-    does well on all normal arms under every attack.
+    """Return the lower bound on regret, log T sum_j Delta_j / kl_j.
+
+    It holds for any policy that does well on all normal arms under every attack.
 
     With `far` the attack is given, outliers far away; otherwise it is the worst one.
     The bound is asymptotic: at a finite horizon a policy can lie below it. Infinite if
@@ -231,8 +237,10 @@ def regret_floor(source: Bandit | Arms, rho: float, horizon: int, *, far: bool =
 
 
 def _observed_far(D: float, rho: float) -> float:
-    """Return the relative entropy of P to Q for outliers far away, which Q explains
-    as c times as frequent; it grows with D, so the nearest alternative is the best.
+    """Return the relative entropy of P to Q for outliers far away.
+
+    Q explains them as c times as frequent. It grows with D, so the nearest alternative
+    is the best.
     """
     from scipy.optimize import brentq
 
@@ -251,8 +259,9 @@ def _observed_far(D: float, rho: float) -> float:
 
 
 def _observed(D: float, rho: float, sigma: float, attacked: Law) -> float:
-    """Return the relative entropy of P to Q for the alternative mean D, in units
-    where sigma is 1, by integration over the window in which clean rewards lie.
+    """Return the relative entropy of P to Q for the alternative mean D.
+
+    Sigma is 1. It is integrated over the window in which clean rewards lie.
     """
     from scipy.optimize import brentq
 

@@ -1,5 +1,4 @@
-"""Lower bounds on regret for arms that are not normal: any law with a density, of which
-it is known that the arms are shifts of it.
+"""Lower bounds on regret for arms that are shifts of one law with a density.
 
 The bounds of `limits` for normal arms, computed by integration on a grid.
 """
@@ -17,8 +16,9 @@ POINTS = 6001
 
 
 def shifted_kl(law: Any, gap: float, rho: float) -> float:
-    """Return the corrupted relative entropy of a law to itself shifted up by a gap: the
-    least over all attacks on both of them, reached by Huber's least favourable pair.
+    """Return the corrupted relative entropy of a law to itself shifted up by a gap.
+
+    It is the least over all attacks on both; Huber's least favourable pair reaches it.
 
     Both densities are changed where their ratio is extreme: q0 = (1 - rho) max(f0,
     f1/c) and q1 = (1 - rho) max(f1, f0/c), with the c that makes each of them a
@@ -34,8 +34,10 @@ def shifted_kl(law: Any, gap: float, rho: float) -> float:
 
 
 def observed_shifted_kl(law: Any, gap: float, rho: float, attacked: Any = None) -> float:
-    """Return the smallest relative entropy of what is seen of an arm, (1 - rho) law +
-    rho H, to what an attack can make of the law shifted up by the gap.
+    """Return the least relative entropy of an attacked arm to the law shifted up.
+
+    What is seen of the arm is (1 - rho) law + rho H. The law shifted up by the gap may
+    be attacked too.
 
     `attacked` is H, the law of an attacked reward; None for one far away from all clean
     rewards. Larger shifts are not tried.
@@ -62,9 +64,7 @@ def observed_shifted_kl(law: Any, gap: float, rho: float, attacked: Any = None) 
 
 
 def _densities(law: Any, gap: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a grid that is as fine as the two laws ask for, and both densities on
-    it.
-    """
+    """Return a grid that is fine enough for two laws, and both densities on it."""
     quantiles = np.asarray(
         law.ppf(
             np.concatenate(
@@ -88,8 +88,9 @@ def _densities(law: Any, gap: float) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def _filled(y: np.ndarray, own: np.ndarray, other: np.ndarray) -> np.ndarray | None:
-    """Return max(own, other/c) with the c >= 1 that makes it a density; None if it
-    falls short of one with c = 1.
+    """Return max(own, other/c) with the c >= 1 that makes it a density.
+
+    None if it falls short of one with c = 1.
     """
 
     def mass(lc: float) -> float:
@@ -99,9 +100,7 @@ def _filled(y: np.ndarray, own: np.ndarray, other: np.ndarray) -> np.ndarray | N
 
 
 def _clipping(mass: Callable[[float], float]) -> float:
-    """Return the log(1/c) at which a decreasing mass is 1; 0 if it is below 1
-    already.
-    """
+    """Return the log(1/c) at which a decreasing mass is 1, or 0 if it is smaller."""
     from scipy.optimize import brentq
 
     if mass(0.0) <= 1:

@@ -1,6 +1,4 @@
-"""What the theory says for the paper's own two settings: required parameters and
-bounds beside those of its experiments.
-"""
+"""What theory says for the paper's own two settings, beside its experiments."""
 
 from __future__ import annotations
 
@@ -32,8 +30,9 @@ DELTA = 0.05
 
 @dataclass(frozen=True)
 class PaperRow:
-    """One line of the table: a quantity, and its value in each of the four columns
-    `synthetic 0.125`, `synthetic 0.3`, `radio 0.125`, `radio 0.3`.
+    """One line of the table: a quantity, and its value in each of four columns.
+
+    They are `synthetic 0.125`, `synthetic 0.3`, `radio 0.125` and `radio 0.3`.
     """
 
     quantity: str
@@ -41,9 +40,10 @@ class PaperRow:
 
 
 def paper_table() -> list[PaperRow]:
-    """Return the table for the paper's two settings at rho = 0.125 and 0.3, as plain
-    rows: arms N(2i, 1), T = 100,000, and SINR means 41, 37, 35, 31, 28 with sigma 1, T
-    = 2000.
+    """Return the table for the paper's two settings at rho = 0.125 and 0.3.
+
+    The synthetic arms are N(2i, 1) with T = 100,000; the radio's are SINR means 41, 37,
+    35, 31, 28 with sigma 1 and T = 2000.
 
     The experiments use b = 4, omega = 4, c = 10: 6 to 500 times below what the theorems
     ask for. "needs" is the smallest value that a theorem or condition allows; bounds
@@ -55,8 +55,12 @@ def paper_table() -> list[PaperRow]:
     >>> row = next(
     ...     row for row in paper_table() if row.quantity == "Theorem 1 needs b"
     ... )
-    >>> {column: round(value, 1) for column, value in row.values.items()}
-    {'synthetic 0.125': 155.5, 'synthetic 0.3': 2007.9, 'radio 0.125': 154.5, 'radio 0.3': 580.0}
+    >>> for column, value in row.values.items():
+    ...     print(column, round(value, 1))
+    synthetic 0.125 155.5
+    synthetic 0.3 2007.9
+    radio 0.125 154.5
+    radio 0.3 580.0
     """
     columns = {
         f"{name} {rho:g}": _column(*setting, rho)

@@ -1,6 +1,4 @@
-"""Sums of falling powers, in closed form: bounds on how often something rare happens
-over a long time.
-"""
+"""Sums of falling powers in closed form, to bound how often rare events happen."""
 
 from __future__ import annotations
 
@@ -8,8 +6,9 @@ import math
 
 
 def power_sum(factor: float, start: float, power: float, end: float) -> float:
-    """Bound the sum over the whole numbers t from `start` to `end` of min(1, factor
-    (start/t)^power), which falls with t, from above.
+    """Bound the sum of min(1, factor (start/t)^power) over t from `start` to `end`.
+
+    t runs over whole numbers; the terms fall with t.
 
     >>> exact = sum(min(1, 5 * (10 / t) ** 2) for t in range(10, 1001))
     >>> round(exact, 2), round(power_sum(5, 10, 2, 1000), 2)
@@ -36,8 +35,9 @@ def power_sum(factor: float, start: float, power: float, end: float) -> float:
 
 
 def power_tail(factor: float, start: float, power: float, after: float) -> float:
-    """Bound the sum over all whole numbers t > `after` of factor (start/t)^power;
-    infinite for a power of at most 1.
+    """Bound the sum of factor (start/t)^power over all whole numbers t > `after`.
+
+    It is infinite for a power of at most 1.
 
     >>> round(power_tail(5, 10, 2, 100), 2)
     5.0

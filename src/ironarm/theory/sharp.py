@@ -25,8 +25,7 @@ from .arms import Arms, poison_rate
 
 
 def kl(p: float, q: float) -> float:
-    """Return the relative entropy of a coin with probability p to one with probability
-    q.
+    """Return the relative entropy of a coin with probability p to one with q.
 
     >>> round(kl(0.5, 0.3), 5)
     0.08718
@@ -39,8 +38,9 @@ def kl(p: float, q: float) -> float:
 
 
 def sharp_b(rho: float) -> float:
-    """Return the b that med-E-UCB needs against outliers that are far away: 1/kl(1/2,
-    rho), with kl(1/2, rho) = log(1/(4 rho (1 - rho)))/2.
+    """Return the b that med-E-UCB needs against far-away outliers, 1/kl(1/2, rho).
+
+    kl(1/2, rho) is log(1/(4 rho (1 - rho)))/2.
 
     >>> [round(sharp_b(rho), 2) for rho in (0.05, 0.125, 0.2, 0.3, 0.4)]
     [1.2, 2.42, 4.48, 11.47, 48.99]
@@ -49,8 +49,9 @@ def sharp_b(rho: float) -> float:
 
 
 def sharp_c(rho: float) -> float:
-    """Return the c that med-epsilon-greedy needs more than, against outliers that are
-    far away: 1/(sqrt(1 - rho) - sqrt(rho))^2.
+    """Return what med-epsilon-greedy's c must exceed against far-away outliers.
+
+    It is 1/(sqrt(1 - rho) - sqrt(rho))^2.
 
     >>> [round(sharp_c(rho), 2) for rho in (0.05, 0.125, 0.2, 0.3, 0.4)]
     [1.77, 2.95, 5.0, 11.98, 49.49]
@@ -59,8 +60,10 @@ def sharp_c(rho: float) -> float:
 
 
 def growth_exponent(rho: float, *, b: float | None = None, c: float | None = None) -> float:
-    """Return the power of T by which the expected regret grows under far-away outliers:
-    1 - b kl(1/2, rho), or 1 - c (sqrt(1 - rho) - sqrt(rho))^2; 0 means logarithmic.
+    """Return the power of T by which expected regret grows under far-away outliers.
+
+    It is 1 - b kl(1/2, rho), or 1 - c (sqrt(1 - rho) - sqrt(rho))^2; 0 means
+    logarithmic.
 
     Factors of log T are left out; they make a power fitted at finite T smaller. See
     `growth.expected_wrong_rounds`.
@@ -79,8 +82,9 @@ def growth_exponent(rho: float, *, b: float | None = None, c: float | None = Non
 
 
 def clean_majority(source: Bandit | Arms, rho: float, bonus: float = 0.0) -> float:
-    """Return the smallest probability, under the worst attack, that a reward of the
-    best arm exceeds every other arm's worst median minus `bonus`.
+    """Return how likely the best arm's reward exceeds all others' worst medians.
+
+    It is the smallest probability under the worst attack; `bonus` lowers the medians.
 
     Under an independent coin the median of arm j is at most its 1/(2(1 - rho))-quantile
     y_j in the long run: its mean plus beta = sigma Phi^{-1}(1/(2(1 - rho))) for a
@@ -109,9 +113,10 @@ def exponent_on(
     omega: float = 4.0,
     c: float | None = None,
 ) -> float:
-    """Return the growth exponent for these arms, whose gaps are finite: 1 - b kl(1/2,
-    q), or 1 - c (sqrt(q) - sqrt(1 - q))^2, with q the `clean_majority`; 0 means
-    logarithmic.
+    """Return the growth exponent for these arms, whose gaps are finite.
+
+    It is 1 - b kl(1/2, q), or 1 - c (sqrt(q) - sqrt(1 - q))^2, with q the
+    `clean_majority`; 0 means logarithmic.
 
     The bonus sqrt(omega/b), which an arm with b log t rewards has, helps the best arm
     of med-E-UCB. A wrong leader is pulled often, so its own median is as accurate as
@@ -135,8 +140,9 @@ def exponent_on(
 
 
 def needed_b(source: Bandit | Arms, rho: float, omega: float = 4.0) -> float:
-    """Return the smallest b with logarithmic regret on these arms under the worst
-    attack; infinite beyond the limit on rho.
+    """Return the smallest b with logarithmic regret here under the worst attack.
+
+    It is infinite beyond the limit on rho.
 
     It solves b kl(1/2, q) = 1, where the `clean_majority` q depends on b through the
     bonus.
@@ -168,8 +174,9 @@ def needed_b(source: Bandit | Arms, rho: float, omega: float = 4.0) -> float:
 
 
 def needed_c(source: Bandit | Arms, rho: float) -> float:
-    """Return the c above which the regret is logarithmic on these arms under the worst
-    attack; infinite beyond the limit on rho.
+    """Return the c above which regret is logarithmic here under the worst attack.
+
+    It is infinite beyond the limit on rho.
 
     It is 1/(sqrt(q) - sqrt(1 - q))^2, with q the `clean_majority`.
 

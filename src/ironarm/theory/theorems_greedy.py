@@ -1,6 +1,4 @@
-"""Theorems 3 and 4 and Corollary 2: what the paper guarantees for
-med-epsilon-greedy, and what holds instead.
-"""
+"""Theorems 3 and 4 and Corollary 2, for med-epsilon-greedy, and what holds instead."""
 
 from __future__ import annotations
 
@@ -54,22 +52,20 @@ def theorem_3(
 
     With top = top(x0) the smallest c is max(20, 8/(top - rho)^2), at s = (top + rho)/2.
 
-    **What is wrong in the paper:** with M = ceil(c) K + 1 the term (M/t)^p, p >= 2, is
-    replaced by M/t^2, which loses a factor M, and M^(c/10) log(t) t^(-c/10) is shrunk
-    to M/t: the constant 2 + 3c is not proved. The term 2 c K e mu* takes the gaps to be
-    at most mu*, which needs means that are not negative. The order log T is right.
+    **What is wrong in the paper:** the constant 2 + 3c is not proved, and 2 c K e mu*
+    needs means that are not negative; the order log T is right. See
+    docs/paper-notes.md, number 25.
 
-    **What holds instead** (`proved`): after round t every arm has ceil(c) first pulls
-    and, except with probability (M/t)^(c/10), more than (c/2) log(t/M) random ones. A
-    union bound over all larger numbers of rewards gives, for margins m of an arm and e
-    = s - rho,
+    **What holds instead** (`proved`), with M = ceil(c) K + 1: after round t every arm
+    has ceil(c) first pulls and, except with probability (M/t)^(c/10), more than (c/2)
+    log(t/M) random ones. A union bound over all larger numbers of rewards bounds the
+    probability that the arm's median is on the wrong side of x0 at t by
 
-        P(median of the arm on the wrong side of x0 at t) <= (M/t)^(c/10) + sum over r
-        in (m, e) of exp(-2 r^2 ceil(c)) (M/t)^(c r^2) / (1 - exp(-2 r^2))
+        (M/t)^(c/10) + sum_r exp(-2 r^2 ceil(c)) (M/t)^(c r^2) / (1 - exp(-2 r^2))
 
-    and the regret is at most sum_j Delta_j (ceil(c) + c log(T/(M - 1))) plus, summed
-    over t, Delta_max times that for the best arm and Delta_j times that for each other
-    arm j.
+    where r is the arm's margin and s - rho. The regret is at most
+    sum_j Delta_j (ceil(c) + c log(T/(M - 1))) plus, summed over t, Delta_max times that
+    for the best arm and Delta_j times that for each other arm j.
 
     Examples
     --------
@@ -106,8 +102,9 @@ def theorem_3(
 def theorem_4(
     source: Bandit | Arms, rho: float, horizon: int, delta: float = 0.05, *, c: float | None = None
 ) -> GreedyGuarantee:
-    """Return Theorem 4: a bound on the regret of med-epsilon-greedy that holds with
-    probability 1 - delta.
+    """Return Theorem 4: a regret bound for med-epsilon-greedy.
+
+    It holds with probability 1 - delta.
 
     If c > max(40, 4/(F_j(x0) - 1/2 - s)^2, 4/(1/2 - s - F_best(x0))^2, 1/(s - rho)^2),
     then
@@ -116,11 +113,9 @@ def theorem_4(
 
     The smallest c is max(40, 9/(top - rho)^2), at s = rho + (top - rho)/3.
 
-    **What is wrong in the paper:** exploring and drawing arm j is replaced path by path
-    by exploring divided by K, which is true in the mean only; indicators of conditional
-    events have no meaning; a ">=" stands for "<=" on the best arm; and the proof needs
-    T >= B (6/delta)^(3/(cK)) with B = 6 ceil(c)^2 K^3/delta, written with the exponent
-    inverted and missing from the statement. With mu* as in Theorem 3.
+    **What is wrong in the paper:** a step of the proof holds in the mean only, and the
+    proof needs T >= B (6/delta)^(3/(cK)) with B = 6 ceil(c)^2 K^3/delta, which the
+    statement lacks. See docs/paper-notes.md, number 27.
 
     **What holds instead** (`proved`): with probability 1 - delta/2 no median is on the
     wrong side of x0 after a round B, found from the probabilities under Theorem 3; with
@@ -182,9 +177,9 @@ def theorem_4(
 
 @dataclass(frozen=True)
 class Corollary2:
-    """What Corollary 2 asks for, rho below `threshold` and `c` as printed; and what
-    the theorems behind it ask for with the corollary's s, `c_theorem_3` and
-    `c_theorem_4`.
+    """What Corollary 2 asks for: rho below `threshold`, and `c` as printed.
+
+    `c_theorem_3` and `c_theorem_4` are what the theorems behind it ask for with its s.
     """
 
     threshold: float
@@ -194,8 +189,10 @@ class Corollary2:
 
 
 def corollary_2(gap: float, sigma: float, rho: float) -> Corollary2:
-    """Return Corollary 2: Theorems 3 and 4 for normal arms with s = Phi(Delta_min/4
-    sigma) - 1/2 and x0 in the middle between the two best means.
+    """Return Corollary 2: Theorems 3 and 4 for normal arms.
+
+    It has s = Phi(Delta_min/4 sigma) - 1/2, and x0 in the middle between the two best
+    means.
 
     **What is wrong in the paper:** it prints c > max(10, 1/(..)^2, 1/(..)^2), which are
     the constants of neither theorem (20, 2, 2 and 40, 4, 1), and its proof drops a
@@ -226,8 +223,9 @@ def corollary_2(gap: float, sigma: float, rho: float) -> Corollary2:
 
 @dataclass(frozen=True)
 class _WrongMedians:
-    """Per arm, terms (factor, power) of sum factor (M/t)^power, a bound on the
-    probability of a wrong median at round t; and what such a round costs.
+    """Bounds on the probability of a wrong median at round t, and what it costs.
+
+    Each arm has terms (factor, power) of the sum of factor (M/t)^power.
     """
 
     M: float
@@ -243,9 +241,7 @@ class _WrongMedians:
         )
 
     def settled(self, probability: float) -> float:
-        """Return a round after which no median is wrong, except with this
-        probability.
-        """
+        """Return a round after which no median is wrong, but for this probability."""
 
         def left(after: float) -> float:
             return sum(power_tail(f, self.M, p, after) for terms in self.terms for f, p in terms)

@@ -61,16 +61,16 @@ def theorem_1(
     If Assumption 1 holds with (s, xi, l), rho < s, T > G, omega >= 2/l^2 and b >=
     max(omega/xi^2, 2/(s - rho)^2), then
 
-        regret <= sum_j Delta_j [ b log(2T) + 4 omega log T / (q_best(1/2 - s) - q_j(1/2
-        + s))^2 + 2 + 2 pi^2/3 ]
+        regret <= sum_j Delta_j [ b log(2T) + 4 omega log T / g_j^2 + 2 + 2 pi^2/3 ]
+
+    with g_j = q_best(1/2 - s) - q_j(1/2 + s).
 
     Without `b` and `omega` this returns the parameters with the smallest bound, over
     all s and xi; with them it checks whether some s and xi make the theorem apply.
 
     **What is wrong in the paper:** the last line of the proof has b log 2 log T, which
-    is not b log(2T); the statement is right, because b log(T + G) <= b log(2T) for T >
-    G, and `proved` uses the former. The density inequality has the limits of its
-    integral reversed, a slip of sign.
+    is not b log(2T). The statement is right, because b log(T + G) <= b log(2T) for
+    T > G; `proved` uses the former.
 
     **When not to rely on it:** at the horizons of experiments. For the paper's arms and
     rho = 0.125 it asks for b = 156 and blocks of 15,000 rounds, and promises a regret
@@ -97,8 +97,8 @@ def theorem_1(
     ...     horizon=100_000,
     ...     b=4,
     ...     omega=4,
-    ... ).why_not
-    ('b=4 is too small: even s = rho + sqrt(2/b) = 0.832 must be below s_max = 0.3413.',)
+    ... ).why_not[0]
+    'b=4 is too small: even s = rho + sqrt(2/b) = 0.832 must be below s_max = 0.3413.'
 
     References
     ----------
@@ -129,8 +129,9 @@ def theorem_2(
     block: int | None = None,
     printed: bool = True,
 ) -> UcbGuarantee:
-    """Return Theorem 2: a bound on the regret of med-E-UCB that holds with probability
-    1 - delta.
+    """Return Theorem 2: a regret bound for med-E-UCB.
+
+    It holds with probability 1 - delta.
 
     As Theorem 1, but with omega >= 3.5/l^2 and, in place of 2 + 2 pi^2/3,
 
@@ -148,10 +149,9 @@ def theorem_2(
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(range(2, 21, 2))
-    >>> (
-    ...     f"{theorem_2(bandit, rho=0.125, horizon=100_000).printed:.3g}",
-    ...     f"{theorem_2(bandit, rho=0.125, horizon=100_000, printed=False).proved:.3g}",
-    ... )
+    >>> printed = theorem_2(bandit, rho=0.125, horizon=100_000)
+    >>> proved = theorem_2(bandit, rho=0.125, horizon=100_000, printed=False)
+    >>> f"{printed.printed:.3g}", f"{proved.proved:.3g}"
     ('3.14e+05', '1.82e+05')
 
     References
@@ -200,8 +200,10 @@ def theorem_2(
 
 @dataclass(frozen=True)
 class Corollary1:
-    """What Corollary 1 asks for: rho below `threshold`, and these omega and b for a
-    bound in expectation, or with high probability; infinite where rho is too large.
+    """What Corollary 1 asks for: rho below `threshold`, and these omega and b.
+
+    There is one pair for a bound in expectation and one with high probability; both are
+    infinite where rho is too large.
     """
 
     threshold: float
@@ -212,8 +214,9 @@ class Corollary1:
 
 
 def corollary_1(gap: float, sigma: float, rho: float) -> Corollary1:
-    """Return Corollary 1: Theorem 1 for normal arms with s = Phi(Delta_min/4 sigma) -
-    1/2 and xi = 1.
+    """Return Corollary 1: Theorem 1 for normal arms.
+
+    It has s = Phi(Delta_min/4 sigma) - 1/2 and xi = 1.
 
     Then l = phi((Delta_min/4 + 1)/sigma)/sigma, omega = 2/l^2 and b = max(omega, 2/(s -
     rho)^2).
@@ -358,8 +361,10 @@ def _check(
 def _smallest(
     arms: Arms, rho: float, T: int, factor: float, bounds: Bounds, s_max: float, by_printed: bool
 ) -> UcbGuarantee:
-    """Return the parameters with the smallest bound: a search over s, and for each s
-    over xi, on grids that are refined around their best point.
+    """Return the parameters with the smallest bound.
+
+    It searches over s, and for each s over xi, on grids refined around their best
+    point.
     """
     from scipy.optimize import minimize_scalar
 

@@ -1,10 +1,7 @@
-"""Run a study: tune what is to be tuned, then every policy in every setting, each as
-a cell that is kept.
-"""
+"""Run a study: tune first, then run every policy. Each result is kept as a cell."""
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,15 +12,13 @@ from ..simulation.cells import Cell, CellStore, compile_cells
 from ..simulation.progress import Part, Progress
 from .study import Run, Study
 
-Setting = tuple[Run, float, str]
+Task = tuple[Run, float, str]
 """A run, a rho and a policy's name."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How a policy was tuned at one rho: the grid, the mean final regret of each
-    candidate, and the best of them.
-    """
+    """How a policy was tuned at one rho: candidates and their mean final regrets."""
 
     name: str
     rho: float
@@ -31,7 +26,7 @@ class Choice:
     candidates: tuple[Policy, ...]
     regrets: tuple[float, ...]
     runs: tuple[str, ...]
-    """The runs that are settled by it."""
+    """The runs that use the choice."""
 
     @property
     def best(self) -> int:
@@ -46,9 +41,7 @@ class Choice:
 
 @dataclass
 class Findings:
-    """What a study found: for each run and rho the result of each policy by its
-    name, and the choices that tuning made.
-    """
+    """What a study found: results by run and rho, and what tuning chose."""
 
     study: Study
     outcomes: dict[tuple[str, float], dict[str, Result]] = field(default_factory=dict)
@@ -60,13 +53,13 @@ class Findings:
 
 
 SIGNAL_LEVEL = 90
-"""A round at signal level, in which a packet is sent and received, takes as long as
-so many others (measured: 70 to 120).
+"""A round at signal level, with a packet sent and received, takes as long as this many
+others (measured: 70 to 120).
 """
 
 
 def round_work(cell: Cell) -> int:
-    """Return how much work one round of a cell is, so that progress goes with time."""
+    """Return how much work one round of a cell is, in units of a usual round."""
     return SIGNAL_LEVEL if getattr(cell.bandit, "tier", "") == "iq" else 1
 
 
@@ -86,25 +79,23 @@ class Runner:
         self._obtained = 0
 
     def run(self) -> Findings:
-        """Run what is not there yet, and return everything."""
+        """Run what is missing, and return everything."""
         started = time.monotonic()
-        settings = [
+        tasks = [
             (run, rho, name) for run in self._study.runs for rho in run.rho for name in run.policies
         ]
-        grids = self._grids(
-            [setting for setting in settings if self._study.policies[setting[2]].tune]
-        )
+        grids = self._grids([task for task in tasks if self._study.policies[task[2]].tune])
         likely = [
             self._cell(run, rho, self._study.policies[name].candidates(rho)[0])
-            for run, rho, name in settings
+            for run, rho, name in tasks
         ]
         everything = [*(cell for cells, _ in grids for cell in cells), *likely]
         work = sum(cell.rounds * round_work(cell) for cell in everything)
-        with Progress("preparing", work, None if sys.stderr.isatty() else True) as bar:
+        with Progress("preparing", work, True) as bar:
             compile_cells(everything, bar.announce)
             bar.restart(work)
             self._total = len(everything)
-            chosen: dict[Setting, Policy] = {}
+            chosen: dict[Task, Policy] = {}
             for cells, tuned in grids:
                 _, rho, name = tuned[0]
                 results = [self._obtain(cell, f"tuning {name}", rho, bar) for cell in cells]
@@ -119,7 +110,7 @@ class Runner:
                 )
                 self._findings.choices.append(choice)
                 chosen |= dict.fromkeys(tuned, choice.policy)
-            for run, rho, name in settings:
+            for run, rho, name in tasks:
                 policy = (
                     chosen.get((run, rho, name)) or self._study.policies[name].candidates(rho)[0]
                 )
@@ -128,16 +119,15 @@ class Runner:
         self._findings.seconds = time.monotonic() - started
         return self._findings
 
-    def _grids(self, settings: list[Setting]) -> list[tuple[list[Cell], list[Setting]]]:
-        """Return the cells that a policy is tuned on, with the settings they settle:
-        runs that differ only in what tuning changes are tuned together.
+    def _grids(self, tasks: list[Task]) -> list[tuple[list[Cell], list[Task]]]:
+        """Return the cells that each policy is tuned on, with the tasks that use them.
+
+        Runs that differ only in what tuning changes are tuned together.
         """
-        found: dict[tuple[str, ...], tuple[list[Cell], list[Setting]]] = {}
-        for setting in settings:
-            cells = self._tuning_cells(*setting)
-            found.setdefault((setting[2], *(cell.key for cell in cells)), (cells, []))[1].append(
-                setting
-            )
+        found: dict[tuple[str, ...], tuple[list[Cell], list[Task]]] = {}
+        for task in tasks:
+            cells = self._tuning_cells(*task)
+            found.setdefault((task[2], *(cell.key for cell in cells)), (cells, []))[1].append(task)
         return list(found.values())
 
     def _tuning_cells(self, run: Run, rho: float, name: str) -> list[Cell]:
@@ -145,7 +135,7 @@ class Runner:
         assert tuning is not None, (
             "a study with a grid and without [tuning] is refused when it is read"
         )
-        # only the final regret decides, so only the horizon is recorded
+        # only the final regret matters, so only the horizon is recorded
         return [
             Cell(
                 policy,
@@ -172,7 +162,7 @@ class Runner:
 
     def _obtain(self, cell: Cell, name: str, rho: float, bar: Progress) -> Result:
         self._obtained += 1
-        # tuned and untuned may be the same policy: obtained above, and counted there
+        # a tuned and an untuned policy may be the same cell; count it once
         shared = cell.key in self._findings.keys
         self._findings.keys.append(cell.key)
         found = None if self._force and not shared else self._store.get(cell)

@@ -1,10 +1,10 @@
-"""Run the arena: for each setting, rho and attack one simulation of all policies
-that are not there yet, each policy kept as a cell.
+"""Run the arena: one simulation per setting, rho and attack, for all missing policies.
+
+Each policy's result is kept as a cell.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -71,7 +71,7 @@ def run_arena(
     started = time.monotonic()
     store, findings = CellStore(out / "cells"), Findings(arena)
     groups = _groups(arena, findings)
-    with Progress("preparing", 1, None if sys.stderr.isatty() else True) as bar:
+    with Progress("preparing", 1, True) as bar:
         compile_cells([cell for cells in groups.values() for cell in cells.values()], bar.announce)
         bar.restart(sum(cell.rounds for cells in groups.values() for cell in cells.values()))
         for number, (group, cells) in enumerate(groups.items(), start=1):
@@ -182,8 +182,9 @@ def _scores(
 
 
 def _speeds(groups: Mapping[GROUP, Mapping[str, Cell]], bar: Progress) -> dict[str, float]:
-    """Return nanoseconds per round of each policy, alone on one processor, under the
-    first attack of the first setting: the best of three short runs.
+    """Return each policy's nanoseconds per round, alone on one processor.
+
+    It plays the first group; the best of three short runs counts.
     """
     first = next(iter(groups.values()))
     speeds = {}
