@@ -66,7 +66,7 @@ def main() -> None:
                 min(seconds(NINE, other) for _ in range(2)),
             ]
         best = {case: min(best[case], pair) for case, pair in zip(cases, times, strict=True)}
-    targets = dict(zip(cases, [0.7, 5, 25, 1.5], strict=True))
+    targets = dict(zip(cases, [0.7, 6, 30, 1.2], strict=True))
     judged = {case: best[case][case == "import ironarm"] for case in cases}
     rows = [
         [

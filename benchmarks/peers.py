@@ -92,8 +92,13 @@ import numpy as np
 from pymab import BanditEnvironment, Experiment, ExperimentConfig
 from pymab.policies import UCBPolicy
 def play(rounds):
-    config = ExperimentConfig(horizon=min(rounds, 100_000), n_replicates=max(1, rounds // 100_000), seed=1, backend="rust")
-    Experiment(environment=BanditEnvironment(means=np.arange(2.0, 21.0, 2.0)), policies={"ucb": UCBPolicy(n_arms=10)}, config=config).run()
+    many = max(1, rounds // 100_000)
+    config = ExperimentConfig(
+        horizon=min(rounds, 100_000), n_replicates=many, seed=1, backend="rust"
+    )
+    arms = BanditEnvironment(means=np.arange(2.0, 21.0, 2.0))
+    policies = {"ucb": UCBPolicy(n_arms=10)}
+    Experiment(environment=arms, policies=policies, config=config).run()
 """,
         100_000,
     ),
@@ -108,7 +113,8 @@ from SMPyBandits.Policies import UCBalpha
 def play(rounds):
     arms = {"arm_type": Gaussian, "params": [(float(mean), 1.0) for mean in range(2, 21, 2)]}
     policy = {"archtype": UCBalpha, "params": {"alpha": 2.1}}
-    evaluator = Evaluator({"horizon": rounds, "repetitions": 1, "n_jobs": 1, "verbosity": 0, "environment": [arms], "policies": [policy]})
+    how = {"horizon": rounds, "repetitions": 1, "n_jobs": 1, "verbosity": 0}
+    evaluator = Evaluator({**how, "environment": [arms], "policies": [policy]})
     for number, environment in enumerate(evaluator.envs):
         evaluator.startOneEnv(number, environment)
 """,

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -269,3 +270,26 @@ def test_an_error_in_a_trial_reaches_the_caller():
 
     with pytest.raises(ZeroDivisionError, match="broken attack"):
         ia.simulate(ia.UCB(), PAPER, ia.CustomAttack(0.5, broken), horizon=100, trials=4, seed=1)
+
+
+@dataclass(frozen=True)
+class Wrong(ia.Policy):
+    """Returns an arm that does not exist in one round."""
+
+    round: int = 50
+
+    def constants(self, arms, horizon):
+        return {"wrong": self.round}
+
+    @staticmethod
+    @ia.hot
+    def choose(s, t, g):
+        return -3 if t == s.wrong else t % s.arms
+
+
+@pytest.mark.parametrize("wrong", [1, 50, 20_000])
+def test_an_arm_that_does_not_exist_is_named_with_its_round(wrong):
+    """Also in the first round, and beyond the first stretch."""
+    message = rf"Wrong\.choose returned arm -3 in round {wrong}; arms are numbered 0 to 9\."
+    with pytest.raises(ia.PolicyFault, match=message):
+        ia.simulate(Wrong(round=wrong), PAPER, horizon=30_000, trials=1, seed=1)

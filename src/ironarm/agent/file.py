@@ -6,7 +6,6 @@ Infinities, and the NaN of a sum of both, travel as strings, because JSON has no
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadFile, InvalidInput
-from ..files import write_whole
+from ..files import json_ready, write_whole
 from ..policies import Policy, from_dict
 
 FORMAT = "ironarm agent"
@@ -38,7 +37,7 @@ def write(path: Path, data: dict[str, Any]) -> None:
     if not path.parent.is_dir():
         raise InvalidInput(f"{path} cannot be written: its folder does not exist.")
     text = json.dumps(
-        {"format": FORMAT, "version": FORMAT_VERSION, **_encoded(data)}, allow_nan=False
+        {"format": FORMAT, "version": FORMAT_VERSION, **json_ready(data)}, allow_nan=False
     )
     write_whole(path, text.encode())
 
@@ -89,8 +88,9 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
 
 
 def _is_saved(policy: Policy, saved: dict[str, Any]) -> bool:
-    """Return whether a policy is the one that was saved; parameters that it has got
-    since must have their defaults.
+    """Return whether a policy is the one that was saved.
+
+    Parameters that it did not have then must have their defaults.
     """
     given, defaults = policy.to_dict(), {field.name: field.default for field in fields(policy)}  # type: ignore[arg-type]
     since = [name for name in given["parameters"] if name not in saved["parameters"]]
@@ -115,19 +115,10 @@ def damage_reported(path: Path) -> Iterator[None]:
         raise BadFile(f"{path} is damaged ({error}).") from None
 
 
-def _encoded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _encoded(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_encoded(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
-
-
 def _decoded(value: Any) -> Any:
-    """Undo `_encoded` inside the state, the only place with floats that can be
-    infinite; an arm may well be called "inf".
+    """Turn texts into infinities, but only inside the state.
+
+    Nothing else has infinite numbers, and an arm may well be called "inf".
     """
     return {**value, "state": _with_infinities(value["state"])}
 

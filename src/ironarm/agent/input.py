@@ -1,4 +1,4 @@
-"""What an agent is given, checked: names, rewards, pairs, the kind of memory."""
+"""Checks of an agent's input: names, rewards, pairs, the kind of memory."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ Name = str | int
 
 
 def estimator_for(policy: Policy, memory: str) -> type[Estimator] | None:
-    """Return the estimator that the memory asks for instead of the policy's own, or
-    None.
-    """
+    """Return the estimator that the memory asks for, or None for the policy's own."""
     if memory == "exact":
         return None
     if policy.estimator is LowerMedian:

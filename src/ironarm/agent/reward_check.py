@@ -1,5 +1,6 @@
-"""A look at the first rewards of an agent, for mistakes that no error would show: a
-median on 0/1 rewards, a scale that does not fit.
+"""A look at an agent's first rewards, for mistakes that raise no error.
+
+For example a median on 0/1 rewards, or a scale that does not fit.
 """
 
 from __future__ import annotations
@@ -34,9 +35,7 @@ class RewardWarning(UserWarning):
 
 
 class Watch:
-    """Collects rewards until it has warned, or has seen enough of them to be at
-    ease.
-    """
+    """Collects rewards until it has warned, or has seen enough of them."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
@@ -144,7 +143,5 @@ def _better(policy: Policy, spread: float) -> str:
 
 
 def _two_digits(x: float) -> str:
-    """Return a number rounded to two digits, without an exponent where people would
-    write none.
-    """
+    """Return a number with two digits, and an exponent only where people write one."""
     return f"{float(f'{x:.2g}'):g}"

@@ -22,9 +22,10 @@ from .machine import compiled
 
 @hot
 def draw_tape(noise_stream, attack_stream, rho, normal, burst, last, noise, coin, draws):
-    """Fill the tape's arrays with the next rounds' numbers; `draws` takes the attack
-    stream's three for each round, `last` holds the coin of the round before (-1:
-    none).
+    """Fill the tape's arrays with the next rounds' numbers.
+
+    `draws` takes three numbers a round from the attack's stream. `last` holds the coin
+    of the round before, or -1.
     """
     if normal:
         uniforms = draws[: len(noise)]  # free until the attack's own numbers are drawn
