@@ -3,7 +3,7 @@
     from ironarm.testing import check_policy
     check_policy(MyPolicy())        # silent, or a PolicyFault with one sentence
 
-The promises are those in `ironarm.policies.base`. Each check below tests one of them.
+The promises are those in `ironarm.policy`. Each check below tests one of them.
 """
 
 from __future__ import annotations

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
+from typing import TypeVar
 
 from .errors import InvalidInput
+
+T = TypeVar("T")
 
 
 def number(
@@ -62,6 +65,11 @@ def whole(name: str, value: object, *, at_least: int = 0, below: int | None = No
         wanted = f"below {below:.0e}" if too_large else f"of at least {at_least}"
         raise InvalidInput(f"{name} must be a whole number {wanted}, got {_shown(value)}.")
     return int(value)
+
+
+def optional(check: Callable[..., T], name: str, value: object, **bounds: float) -> T | None:
+    """Return None for None, else what the check returns."""
+    return None if value is None else check(name, value, **bounds)
 
 
 def _shown(value: object) -> str:

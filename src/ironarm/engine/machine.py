@@ -24,7 +24,7 @@ from ..errors import PolicyFault
 from ..estimators import Estimator
 from ..estimators.structures.pool import move_slots
 from ..marks import hot, mark_of
-from ..policies.base import Policy
+from ..policy import Policy
 from ..rules import highest_index, kinetic_tree
 from . import units
 from .layout import Layout

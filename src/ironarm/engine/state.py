@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators import Estimator
-from ..policies.base import Policy
+from ..policy import Policy
 from .machine import machine_for
 
 CANCELLED, JOINED, SETTLE, RECOUNT, OWE = range(5)

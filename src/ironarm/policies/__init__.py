@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..by_name import make_by_name
+from ..policy import Policy
 from .adaptive_count_imed import AdaptiveCountIMED
 from .barbar import BARBAR
-from .base import Policy
 from .catoni_ucb import CatoniUCB
 from .count_imed import CountIMED
 from .crimed import CRIMED, CRIMEDStar

@@ -7,27 +7,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..estimators import Estimator
-from ..estimators.structures.ordered import (
-    OrderedMedian,
-    nth_reward,
-    rewards_below,
-    sort_rewards,
-)
+from ..estimators.structures.ordered import nth_reward, rewards_below, sort_rewards
 from ..marks import cold, hot
 from ..rules.corrupted_kl import cdf
 from ..rules.count_evidence import (
-    FIELDS,
     LARGEST,
     MOVED,
+    CountPolicy,
     arm_with_least_evidence,
-    count_changed,
-    reward_came,
     upper_bound,
 )
 from ..rules.highest_index import first_unrewarded
 from ..rules.lazy_imed import highest_estimate
-from .base import Policy
 
 FIRST_LOOK = 32  # rewards of the leader at the first look; then at every doubling
 MOST = 0.4  # the largest epsilon, and the first
@@ -102,7 +93,7 @@ def look(pool, window, inside, slot_start, slot_size, in_order, stage, learnt, n
 
 
 @dataclass(frozen=True)
-class AdaptiveCountIMED(Policy):
+class AdaptiveCountIMED(CountPolicy):
     """Count-IMED that is told nothing: neither the share of corrupt rewards nor the
     scale of the clean ones.
 
@@ -173,11 +164,7 @@ class AdaptiveCountIMED(Policy):
     Statistica Neerlandica 42, 1988.
     """
 
-    fields = {**FIELDS, "learnt": "float[3]", "next_look": "int[1]"}
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return OrderedMedian
+    fields = {**CountPolicy.fields, "learnt": "float[3]", "next_look": "int[1]"}
 
     @staticmethod
     @hot
@@ -213,13 +200,3 @@ class AdaptiveCountIMED(Policy):
         if s.learnt[0] == 0.0:
             return lead
         return arm_with_least_evidence(s, s.learnt[2], s.learnt[0], s.learnt[1], MOST)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        reward_came(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        count_changed(s, a)

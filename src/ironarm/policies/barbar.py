@@ -5,19 +5,12 @@ decide, so that an attacker with a budget gains little by timing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from ..errors import InvalidInput
 from ..marks import cold, hot
 from ..random import uniform
-from ..rules.reward_range import (
-    checked_range,
-    mirrored_range,
-    range_constants,
-    share_of_range,
-)
-from ..validation import number, whole
-from .base import Policy
+from ..rules.reward_range import RangedPolicy, share_of_range
+from ..validation import number, optional, whole
 
 
 @cold
@@ -51,7 +44,7 @@ def begin_epoch(gap, planned, gathered, length, epoch, until, planned_for, t, fa
 
 
 @dataclass(frozen=True)
-class BARBAR(Policy):
+class BARBAR(RangedPolicy):
     """BARBAR: made for an attacker who may change rewards by C in sum; the regret grows
     by O(K C) only, and C need not be known.
 
@@ -107,7 +100,6 @@ class BARBAR(Policy):
 
     # `gathered` sums y N / n_a = y / chance, so r_a is gathered / N. The epoch is
     # planned for so many arms: another number asks for a new plan
-    weighs_by_chance = True
     fields = {
         "gap": "float[arms]",
         "planned": "float[arms]",
@@ -119,34 +111,17 @@ class BARBAR(Policy):
     }
 
     def __post_init__(self) -> None:
-        if self.horizon is not None:
-            self._set(horizon=whole("horizon", self.horizon, at_least=1))
+        super().__post_init__()
         self._set(
+            horizon=optional(whole, "horizon", self.horizon, at_least=1),
             delta=number("delta", self.delta, above=0, below=1),
-            reward_range=checked_range(self.reward_range),
             scale=number("scale", self.scale, above=0),
         )
 
-    @property
-    def estimator(self) -> None:
-        return None
-
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        rounds = self.horizon or horizon
-        if rounds is None:
-            raise InvalidInput(
-                "BARBAR must know how long it will run: give BARBAR(horizon=...), the number of "
-                "decisions."
-            )
-        factor = self.scale * math.log(8 * arms * math.log2(max(rounds, 2)) / self.delta)
-        return {
-            "factor": factor,
-            "high": self.reward_range[1],
-            **range_constants(self.reward_range),
-        }
-
-    def mirrored(self) -> BARBAR:
-        return replace(self, reward_range=mirrored_range(self.reward_range))
+        rounds = max(self._rounds(horizon), 2)
+        factor = self.scale * math.log(8 * arms * math.log2(rounds) / self.delta)
+        return {**super().constants(arms, horizon), "factor": factor}
 
     @staticmethod
     @hot

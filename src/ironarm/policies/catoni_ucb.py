@@ -17,9 +17,9 @@ from ..estimators.catoni import (
     model_value,
 )
 from ..marks import cold, hot
+from ..policy import Policy
 from ..rules.forced_pulls import too_few
 from ..validation import number
-from .base import Policy
 
 # indices this close, relative to 1 + their size, are equal and the lowest arm wins: far
 # above rounding, far below anything that matters
@@ -299,9 +299,6 @@ class CatoniUCB(Policy):
     @property
     def estimator(self) -> type[Estimator]:
         return Catoni
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"variance": self.variance}
 
     @property
     def expected_spread(self) -> float:

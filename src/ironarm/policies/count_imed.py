@@ -8,25 +8,16 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from ..errors import InvalidInput
-from ..estimators import Estimator
-from ..estimators.structures.ordered import OrderedMedian
 from ..marks import hot
 from ..rules.corrupted_kl import smallest_gap
-from ..rules.count_evidence import (
-    FIELDS,
-    MOVED,
-    arm_with_least_evidence,
-    count_changed,
-    reward_came,
-)
+from ..rules.count_evidence import MOVED, CountPolicy, arm_with_least_evidence
 from ..validation import number
-from .base import Policy
 
 MARGIN = 0.05  # of epsilon over rho
 
 
 @dataclass(frozen=True)
-class CountIMED(Policy):
+class CountIMED(CountPolicy):
     """Count-IMED, this project's own: survives rewards that an attacker replaces by
     anything, and stays close to the regret that such attacks make unavoidable.
 
@@ -124,8 +115,6 @@ class CountIMED(Policy):
     sigma: float = 1.0
     shift: bool = True
 
-    fields = FIELDS
-
     def __post_init__(self) -> None:
         self._set(
             epsilon=number("epsilon", self.epsilon, at_least=0, below=0.5),
@@ -172,10 +161,6 @@ class CountIMED(Policy):
         """
         return self.sigma * smallest_gap(self.epsilon)
 
-    @property
-    def estimator(self) -> type[Estimator]:
-        return OrderedMedian
-
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         return {
             "epsilon": self.epsilon,
@@ -183,10 +168,6 @@ class CountIMED(Policy):
             "beta": self.smallest_gap / 2 if self.shift else 0.0,
             "step": MOVED * self.sigma,
         }
-
-    @property
-    def expected_spread(self) -> float:
-        return self.sigma
 
     @staticmethod
     @hot
@@ -201,13 +182,3 @@ class CountIMED(Policy):
         ):
             return lead
         return arm_with_least_evidence(s, s.beta, s.sigma, s.epsilon, s.epsilon)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        reward_came(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        count_changed(s, a)

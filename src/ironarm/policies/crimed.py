@@ -6,21 +6,18 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from ..errors import InvalidInput
 from ..estimators import Estimator, LowerMedian
 from ..marks import cold, hot
 from ..rules import corrupted_kl
-from ..rules import lazy_imed as leader
 from ..rules.corrupted_kl import smallest_gap, tabulated_kl
 from ..rules.highest_index import first_unrewarded
 from ..rules.lazy_imed import (
+    ImedPolicy,
     highest_estimate,
-    others_moved,
     rewards_until,
     still_leads,
 )
-from ..validation import number, whole
-from .base import Policy
+from ..validation import number, optional, whole
 from .imed import gap
 
 # indices this close, relative to 1 + their size, are equal and the lowest arm wins:
@@ -74,7 +71,7 @@ def smallest_index(
 
 
 @dataclass(frozen=True)
-class CRIMEDStar(Policy):
+class CRIMEDStar(ImedPolicy):
     """CRIMED*: IMED with medians in place of means, and the divergence that is left
     when a share epsilon of the rewards is corrupt.
 
@@ -128,7 +125,7 @@ class CRIMEDStar(Policy):
     epsilon: float
     sigma: float = 1.0
 
-    fields = {**leader.FIELDS, **corrupted_kl.FIELDS}
+    fields = {**ImedPolicy.fields, **corrupted_kl.FIELDS}
 
     def __post_init__(self) -> None:
         self._set(
@@ -147,10 +144,6 @@ class CRIMEDStar(Policy):
             "least": smallest_gap(self.epsilon),
             "first_pulls": 1.0,
         }
-
-    @property
-    def expected_spread(self) -> float:
-        return self.sigma
 
     @staticmethod
     @hot
@@ -172,16 +165,6 @@ class CRIMEDStar(Policy):
             s.least,
             s.first_pulls,
         )
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        others_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        others_moved(s, a)
 
     @staticmethod
     @hot
@@ -229,8 +212,7 @@ class CRIMED(CRIMEDStar):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.horizon is not None:
-            self._set(horizon=whole("horizon", self.horizon, at_least=2))
+        self._set(horizon=optional(whole, "horizon", self.horizon, at_least=2))
 
     def first_pulls(self, horizon: int) -> int:
         """Return Nmin for so many rounds."""
@@ -248,10 +230,5 @@ class CRIMED(CRIMEDStar):
         )
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        rounds = self.horizon or horizon
-        if rounds is None:
-            raise InvalidInput(
-                "CRIMED must know how long it will run: give CRIMED(horizon=...), the number of "
-                "decisions, or use CRIMEDStar."
-            )
-        return {**super().constants(arms, horizon), "first_pulls": float(self.first_pulls(rounds))}
+        pulls = self.first_pulls(self._rounds(horizon, ", or use CRIMEDStar"))
+        return {**super().constants(arms, horizon), "first_pulls": float(pulls)}

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..estimators import AmplyTrimmedMean, Estimator, Shorth
-from ..marks import hot
-from ..rules.highest_index import FIELDS, highest_index, index_moved
+from ..rules.index_policy import IndexPolicy
 from ..validation import choice, number
-from .base import Policy
 
 
 @dataclass(frozen=True)
-class CRUCB(Policy):
+class CRUCB(IndexPolicy):
     """crUCB: UCB around a robust mean, for an adversary who corrupts at most a share
     alpha of each arm's rewards at any time.
 
@@ -73,8 +71,6 @@ class CRUCB(Policy):
     sigma: float = 1.0
     mean: str = "trimmed"
 
-    fields = FIELDS
-
     def __post_init__(self) -> None:
         self._set(
             alpha=number("alpha", self.alpha, at_least=0, below=0.5),
@@ -86,24 +82,6 @@ class CRUCB(Policy):
     def estimator(self) -> type[Estimator]:
         return AmplyTrimmedMean if self.mean == "trimmed" else Shorth
 
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"alpha": self.alpha, "coefficient": 4 * (self.sigma / (1 - 2 * self.alpha)) ** 2}
-
     @property
-    def expected_spread(self) -> float:
-        return self.sigma
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return highest_index(s, t, s.coefficient)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        index_moved(s, a)
+    def coefficient(self) -> float:
+        return 4 * (self.sigma / (1 - 2 * self.alpha)) ** 2

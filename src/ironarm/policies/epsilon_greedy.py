@@ -6,15 +6,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..marks import hot
-from ..rules.decaying_greedy import greedy_after_start
-from ..rules.highest_index import FIELDS, index_moved
-from ..validation import number
-from .base import Policy
+from ..rules.decaying_greedy import DecayingGreedy
 
 
 @dataclass(frozen=True)
-class EpsilonGreedy(Policy):
+class EpsilonGreedy(DecayingGreedy):
     """epsilon_n-greedy of Auer, Cesa-Bianchi and Fischer: explore with probability
     min(1, c K / t), else pull the arm with the largest mean.
 
@@ -53,20 +49,6 @@ class EpsilonGreedy(Policy):
 
     c: float = 10.0
 
-    fields = FIELDS
-
-    def __post_init__(self) -> None:
-        self._set(c=number("c", self.c, above=0))
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"c": self.c, "first_pulls": 0.0}
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return greedy_after_start(s, t, g)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
+    @property
+    def first_pulls(self) -> int:
+        return 0

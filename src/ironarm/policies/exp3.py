@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from ..errors import InvalidInput
 from ..marks import cold, hot
 from ..random import uniform
-from ..rules.reward_range import (
-    checked_range,
-    mirrored_range,
-    range_constants,
-    share_of_range,
-)
-from ..validation import number, whole
-from .base import Policy
+from ..rules.reward_range import RangedPolicy, newcomer_estimate, share_of_range
+from ..validation import number, optional, whole
 
 REBASE_AT = 500.0
 REBASE_EVERY = 65_536  # rounds, so that the rounding errors of the updates stay below 1e-11
@@ -101,7 +94,7 @@ def growth(weight, z):
 
 
 @dataclass(frozen=True)
-class EXP3(Policy):
+class EXP3(RangedPolicy):
     """EXP3: weights that grow exponentially with importance-weighted rewards; made for
     rewards chosen by an adversary, but inside a known range.
 
@@ -143,7 +136,6 @@ class EXP3(Policy):
 
     # s.estimate holds the log-weights; `weight` their exponentials relative to `base`;
     # `total` their sum now and when `reached` was computed; 0: not computed yet
-    weighs_by_chance = True
     fields = {
         "weight": "cache float[arms]",
         "reached": "cache float[arms*2]",
@@ -152,36 +144,24 @@ class EXP3(Policy):
     }
 
     def __post_init__(self) -> None:
-        if self.horizon is not None:
-            self._set(horizon=whole("horizon", self.horizon, at_least=1))
-        if self.gamma is not None:
-            self._set(gamma=number("gamma", self.gamma, above=0, at_most=1))
-        self._set(reward_range=checked_range(self.reward_range))
-
-    @property
-    def estimator(self) -> None:
-        return None
+        super().__post_init__()
+        self._set(
+            horizon=optional(whole, "horizon", self.horizon, at_least=1),
+            gamma=optional(number, "gamma", self.gamma, above=0, at_most=1),
+        )
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         gamma = self.gamma
         if gamma is None:
-            rounds = self.horizon or horizon
-            if rounds is None:
-                raise InvalidInput(
-                    "EXP3 must know how long it will run: give EXP3(horizon=...), the number of "
-                    "decisions, or EXP3(gamma=...)."
-                )
+            rounds = self._rounds(horizon, ", or EXP3(gamma=...)")
             gamma = min(1.0, math.sqrt(arms * math.log(arms) / ((math.e - 1) * rounds)))
         return {
             "gamma": gamma,
             "floor": gamma / arms,
             "odds": (1 - gamma) * arms / gamma if gamma > 0 else math.inf,
             "stretch": 1 / (1 - gamma) if gamma < 1 else 0.0,
-            **range_constants(self.reward_range),
+            **super().constants(arms, horizon),
         }
-
-    def mirrored(self) -> EXP3:
-        return replace(self, reward_range=mirrored_range(self.reward_range))
 
     @staticmethod
     @hot
@@ -222,15 +202,5 @@ class EXP3(Policy):
     @staticmethod
     @hot
     def welcome(s, a):
-        # a newcomer enters with the mean weight, hence with about 1/K of the choices
-        others = s.arms - 1
-        top = -math.inf
-        for i in range(s.arms):
-            if i != a:
-                top = max(top, s.estimate[i])
-        total = 0.0
-        for i in range(s.arms):
-            if i != a:
-                total += math.exp(s.estimate[i] - top)
-        s.estimate[a] = top + math.log(total / others)
+        s.estimate[a] = newcomer_estimate(s.estimate, a, 1.0)
         s.total[0] = 0.0

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..marks import hot
 from ..random import uniform
-from ..rules.reward_range import (
-    checked_range,
-    mirrored_range,
-    range_constants,
-    share_of_range,
-)
+from ..rules.reward_range import RangedPolicy, newcomer_estimate, share_of_range
 from ..validation import number
-from .base import Policy
 
 CONFIDENCE = 3.0  # alpha of the paper
 
@@ -64,7 +58,7 @@ def mean_moved(s, a):
 
 
 @dataclass(frozen=True)
-class EXP3PlusPlus(Policy):
+class EXP3PlusPlus(RangedPolicy):
     """EXP3++: exponential weights as EXP3's, with exploration that each arm is spared
     once its mean loss is clearly worse. It needs no horizon.
 
@@ -122,7 +116,6 @@ class EXP3PlusPlus(Policy):
 
     # s.estimate holds -L; `loss` the sum of the plain losses; `weight` and `explore`
     # are this round's; `last_round` serves newcomers only
-    weighs_by_chance = True
     fields = {
         "loss": "float[arms]",
         "mean_loss": "cache float[arms]",
@@ -133,21 +126,14 @@ class EXP3PlusPlus(Policy):
     }
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._set(
-            reward_range=checked_range(self.reward_range),
             beta=number("beta", self.beta, above=0),
             rate=number("rate", self.rate, above=0),
         )
 
-    @property
-    def estimator(self) -> None:
-        return None
-
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"beta": self.beta, "rate": self.rate, **range_constants(self.reward_range)}
-
-    def mirrored(self) -> EXP3PlusPlus:
-        return replace(self, reward_range=mirrored_range(self.reward_range))
+        return {"beta": self.beta, "rate": self.rate, **super().constants(arms, horizon)}
 
     @staticmethod
     @hot
@@ -183,15 +169,5 @@ class EXP3PlusPlus(Policy):
     @staticmethod
     @hot
     def welcome(s, a):
-        # a newcomer enters with the mean weight of the others, hence with about 1/K of
-        # the choices
         eta = s.rate * scale_of_round(s.arms, max(s.last_round[0], 1))
-        top = -math.inf
-        for i in range(s.arms):
-            if i != a:
-                top = max(top, s.estimate[i])
-        total = 0.0
-        for i in range(s.arms):
-            if i != a:
-                total += math.exp(eta * (s.estimate[i] - top))
-        s.estimate[a] = top + math.log(total / (s.arms - 1)) / eta
+        s.estimate[a] = newcomer_estimate(s.estimate, a, eta)

@@ -9,9 +9,9 @@ from statistics import NormalDist
 from ..errors import InvalidInput
 from ..estimators import Estimator, Huber
 from ..marks import cold, hot
+from ..policy import Policy
 from ..rules.forced_pulls import too_few
-from ..validation import number
-from .base import Policy
+from ..validation import number, optional
 
 HALF_ROOT = math.sqrt(0.5)
 FIELDS = {
@@ -168,11 +168,9 @@ class HuberUCB(Policy):
         self._set(
             epsilon=number("epsilon", self.epsilon, at_least=0, below=0.5),
             sigma=number("sigma", self.sigma, above=0),
+            beta=optional(number, "beta", self.beta, above=0, at_most=1e9),
+            p=optional(number, "p", self.p, above=0, at_most=1),
         )
-        if self.beta is not None:
-            self._set(beta=number("beta", self.beta, above=0, at_most=1e9))
-        if self.p is not None:
-            self._set(p=number("p", self.p, above=0, at_most=1))
         if self.epsilon >= self._inside / 5:
             raise InvalidInput(
                 f"epsilon={self.epsilon:g} is too large for HuberUCB: it must be below p/5 = "
@@ -210,10 +208,6 @@ class HuberUCB(Policy):
             "offset": 2 * beta * epsilon,
             "inner": p - epsilon,
         }
-
-    @property
-    def expected_spread(self) -> float:
-        return self.sigma
 
     @staticmethod
     @hot

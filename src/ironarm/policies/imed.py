@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from ..marks import cold, hot
 from ..rules.highest_index import first_unrewarded
 from ..rules.lazy_imed import (
-    FIELDS,
+    ImedPolicy,
     highest_estimate,
-    others_moved,
     rewards_until,
     still_leads,
 )
 from ..validation import number
-from .base import Policy
 
 # standard deviations that the leader's mean may fall before all indices are computed
 # again
@@ -61,7 +59,7 @@ def smallest_index(estimate, n, leader, until, rival, floor, sigma):
 
 
 @dataclass(frozen=True)
-class IMED(Policy):
+class IMED(ImedPolicy):
     """IMED (indexed minimum empirical divergence) for normal rewards of known variance:
     asymptotically optimal when nobody corrupts the feedback.
 
@@ -102,17 +100,8 @@ class IMED(Policy):
 
     sigma: float = 1.0
 
-    fields = FIELDS
-
     def __post_init__(self) -> None:
         self._set(sigma=number("sigma", self.sigma, above=0))
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"sigma": self.sigma}
-
-    @property
-    def expected_spread(self) -> float:
-        return self.sigma
 
     @staticmethod
     @hot
@@ -122,13 +111,3 @@ class IMED(Policy):
         if s.unrewarded[0] > 0:
             return first_unrewarded(s.n, s.rewards, s.fresh)
         return smallest_index(s.estimate, s.n, s.leader, s.until, s.rival, s.floor, s.sigma)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        others_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        others_moved(s, a)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from ..errors import InvalidInput
 from ..estimators import Estimator, LowerMedian
 from ..marks import cold, hot
-from ..rules.highest_index import FIELDS, highest_index, index_moved
-from ..validation import number, whole
-from .base import Policy
+from ..rules.highest_index import highest_index
+from ..rules.index_policy import IndexPolicy
+from ..validation import number, optional, whole
 
 MARGIN = 1.05  # of `for_rho` over the sharp condition
 ENOUGH = 0.5  # the least b of `for_rho`
@@ -69,7 +69,7 @@ def smallest_block(arms: int, b: float, at_least: int) -> int:
 
 
 @dataclass(frozen=True)
-class MedEUCB(Policy):
+class MedEUCB(IndexPolicy):
     """med-E-UCB, the paper's first policy: survives rewards that an attacker replaces
     by anything, with probability rho in each round.
 
@@ -129,12 +129,14 @@ class MedEUCB(Policy):
     omega: float = 4.0
     block: int | None = None
 
-    fields = {**FIELDS, "plan": "cache int[4]"}
+    fields = {**IndexPolicy.fields, "plan": "cache int[4]"}
 
     def __post_init__(self) -> None:
-        self._set(b=number("b", self.b, above=0), omega=number("omega", self.omega, above=0))
-        if self.block is not None:
-            self._set(block=whole("block", self.block, at_least=2))
+        self._set(
+            b=number("b", self.b, above=0),
+            omega=number("omega", self.omega, above=0),
+            block=optional(whole, "block", self.block, at_least=2),
+        )
 
     @classmethod
     def for_rho(cls, rho: float, omega: float = 4.0, block: int | None = None) -> MedEUCB:
@@ -182,11 +184,7 @@ class MedEUCB(Policy):
         return self.block
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"b": self.b, "omega": self.omega, "block": float(self.block_for(arms))}
-
-    @property
-    def expected_spread(self) -> float:
-        return self.omega**0.5 / 2
+        return {"b": self.b, "coefficient": self.omega, "block": float(self.block_for(arms))}
 
     @staticmethod
     @hot
@@ -194,17 +192,7 @@ class MedEUCB(Policy):
         arm = forced_arm(s, t)
         if arm >= 0:
             return arm
-        return highest_index(s, t, s.omega)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        index_moved(s, a)
+        return highest_index(s, t, s.coefficient)
 
     @staticmethod
     @hot

@@ -4,19 +4,14 @@ probability that decays as 1/t.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from ..estimators import Estimator, LowerMedian
-from ..marks import hot
-from ..rules.decaying_greedy import greedy_after_start
-from ..rules.highest_index import FIELDS, index_moved
-from ..validation import number
-from .base import Policy
+from ..rules.decaying_greedy import DecayingGreedy
 
 
 @dataclass(frozen=True)
-class MedEpsilonGreedy(Policy):
+class MedEpsilonGreedy(DecayingGreedy):
     """med-epsilon-greedy, the paper's second policy: survives rewards that an attacker
     replaces by anything, with probability rho in each round.
 
@@ -60,29 +55,6 @@ class MedEpsilonGreedy(Policy):
 
     c: float = 10.0
 
-    fields = FIELDS
-
-    def __post_init__(self) -> None:
-        self._set(c=number("c", self.c, above=0))
-
     @property
     def estimator(self) -> type[Estimator]:
         return LowerMedian
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"c": self.c, "first_pulls": float(math.ceil(self.c))}
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return greedy_after_start(s, t, g)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def owed(s, t):
-        return int(s.first_pulls)

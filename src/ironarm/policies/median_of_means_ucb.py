@@ -8,14 +8,12 @@ from ..estimators import Estimator, MedianOfMeans
 from ..estimators.median_of_means import form_blocks
 from ..marks import cold, hot
 from ..rules.doubling_epochs import (
-    FIELDS,
+    EpochPolicy,
     coefficient_for,
     highest_in_epoch,
-    moment_index_moved,
     start_epoch,
 )
 from ..validation import number
-from .base import Policy
 
 
 @cold
@@ -42,7 +40,7 @@ def block_for(s, t):
 
 
 @dataclass(frozen=True)
-class MedianOfMeansUCB(Policy):
+class MedianOfMeansUCB(EpochPolicy):
     """Robust UCB with the median of means: for heavy-tailed rewards with a known bound
     v on E|X - mean|^(1 + epsilon).
 
@@ -102,21 +100,19 @@ class MedianOfMeansUCB(Policy):
     v: float = 1.0
     epsilon: float = 1.0
 
-    fields = {**FIELDS, "blocks": "cache int[1]"}
+    fields = {**EpochPolicy.fields, "blocks": "cache int[1]"}
 
     def __post_init__(self) -> None:
-        self._set(
-            v=number("v", self.v, above=0, at_most=1e100),
-            epsilon=number("epsilon", self.epsilon, above=0, at_most=1),
-        )
+        self._set(v=number("v", self.v, above=0, at_most=1e100))
+        super().__post_init__()
 
     @property
     def estimator(self) -> type[Estimator]:
         return MedianOfMeans
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        order = 1 + self.epsilon
-        return {"exponent": self.epsilon / order, "radius": (12 * self.v) ** (1 / order)}
+        radius = (12 * self.v) ** (1 / (1 + self.epsilon))
+        return {**super().constants(arms, horizon), "radius": radius}
 
     @property
     def expected_spread(self) -> float:
@@ -127,16 +123,6 @@ class MedianOfMeansUCB(Policy):
     def choose(s, t, g):
         block_for(s, t)
         return highest_in_epoch(s)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        moment_index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        moment_index_moved(s, a)
 
     @staticmethod
     @hot

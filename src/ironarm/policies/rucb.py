@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..estimators import Estimator, LowerMedian, UpperMedian
-from ..marks import hot
-from ..rules.highest_index import FIELDS, highest_index, index_moved
+from ..rules.index_policy import IndexPolicy
 from ..validation import choice, number
-from .base import Policy
 
 
 @dataclass(frozen=True)
-class RUCB(Policy):
+class RUCB(IndexPolicy):
     """RUCB-MAB: UCB around the sample median, without forced exploration.
 
     Every arm is pulled once; then round t pulls the arm with the largest
@@ -53,8 +51,6 @@ class RUCB(Policy):
     omega: float = 4.0
     median: str = "lower"
 
-    fields = FIELDS
-
     def __post_init__(self) -> None:
         self._set(
             omega=number("omega", self.omega, above=0),
@@ -64,25 +60,3 @@ class RUCB(Policy):
     @property
     def estimator(self) -> type[Estimator]:
         return LowerMedian if self.median == "lower" else UpperMedian
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"omega": self.omega}
-
-    @property
-    def expected_spread(self) -> float:
-        return self.omega**0.5 / 2
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return highest_index(s, t, s.omega)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        index_moved(s, a)

@@ -8,10 +8,10 @@ import math
 from dataclasses import dataclass
 
 from ..marks import hot
+from ..policy import Policy
 from ..random import normal
 from ..rules.highest_index import first_unrewarded
 from ..validation import number
-from .base import Policy
 
 
 @hot
@@ -75,13 +75,6 @@ class ThompsonGaussian(Policy):
 
     def __post_init__(self) -> None:
         self._set(sigma=number("sigma", self.sigma, above=0))
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"sigma": self.sigma}
-
-    @property
-    def expected_spread(self) -> float:
-        return self.sigma
 
     @staticmethod
     @hot

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from ..estimators import Estimator, TrimmedMean
-from ..marks import hot
-from ..rules.decaying_greedy import greedy_after_start
-from ..rules.highest_index import FIELDS, index_moved
+from ..rules.decaying_greedy import DecayingGreedy
 from ..validation import number
-from .base import Policy
 
 
 @dataclass(frozen=True)
-class TrimmedEpsilonGreedy(Policy):
+class TrimmedEpsilonGreedy(DecayingGreedy):
     """Decaying epsilon-greedy on the alpha-trimmed mean.
 
     It starts and explores as `MedEpsilonGreedy` does.
@@ -63,31 +59,10 @@ class TrimmedEpsilonGreedy(Policy):
     alpha: float
     c: float = 10.0
 
-    fields = FIELDS
-
     def __post_init__(self) -> None:
-        self._set(
-            alpha=number("alpha", self.alpha, at_least=0, below=0.5), c=number("c", self.c, above=0)
-        )
+        self._set(alpha=number("alpha", self.alpha, at_least=0, below=0.5))
+        super().__post_init__()
 
     @property
     def estimator(self) -> type[Estimator]:
         return TrimmedMean
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"alpha": self.alpha, "c": self.c, "first_pulls": float(math.ceil(self.c))}
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return greedy_after_start(s, t, g)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def owed(s, t):
-        return int(s.first_pulls)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..estimators import Estimator, TrimmedMean
-from ..marks import hot
-from ..rules.highest_index import FIELDS, highest_index, index_moved
+from ..rules.index_policy import IndexPolicy
 from ..validation import number
-from .base import Policy
 
 
 @dataclass(frozen=True)
-class TrimmedUCB(Policy):
+class TrimmedUCB(IndexPolicy):
     """UCB around the alpha-trimmed mean: the floor(alpha n) smallest and largest
     rewards of an arm are dropped before averaging.
 
@@ -59,8 +57,6 @@ class TrimmedUCB(Policy):
     alpha: float
     omega: float = 4.0
 
-    fields = FIELDS
-
     def __post_init__(self) -> None:
         self._set(
             alpha=number("alpha", self.alpha, at_least=0, below=0.5),
@@ -70,25 +66,3 @@ class TrimmedUCB(Policy):
     @property
     def estimator(self) -> type[Estimator]:
         return TrimmedMean
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"alpha": self.alpha, "omega": self.omega}
-
-    @property
-    def expected_spread(self) -> float:
-        return self.omega**0.5 / 2
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return highest_index(s, t, s.omega)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        index_moved(s, a)

@@ -8,14 +8,12 @@ from ..estimators import Estimator, TruncatedMean
 from ..estimators.truncated_mean import truncated_sum
 from ..marks import cold, hot
 from ..rules.doubling_epochs import (
-    FIELDS,
+    EpochPolicy,
     coefficient_for,
     highest_in_epoch,
-    moment_index_moved,
     start_epoch,
 )
 from ..validation import number
-from .base import Policy
 
 
 @cold
@@ -41,7 +39,7 @@ def truncate_for(s, t):
 
 
 @dataclass(frozen=True)
-class TruncatedMeanUCB(Policy):
+class TruncatedMeanUCB(EpochPolicy):
     """Robust UCB with the truncated mean: for heavy-tailed rewards with a known bound u
     on E|X|^(1 + epsilon).
 
@@ -93,42 +91,25 @@ class TruncatedMeanUCB(Policy):
     u: float
     epsilon: float = 1.0
 
-    fields = {**FIELDS, "truncation": "cache float[1]"}
+    fields = {**EpochPolicy.fields, "truncation": "cache float[1]"}
 
     def __post_init__(self) -> None:
-        self._set(
-            u=number("u", self.u, above=0, at_most=1e100),
-            epsilon=number("epsilon", self.epsilon, above=0, at_most=1),
-        )
+        self._set(u=number("u", self.u, above=0, at_most=1e100))
+        super().__post_init__()
 
     @property
     def estimator(self) -> type[Estimator]:
         return TruncatedMean
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        order = 1 + self.epsilon
-        return {
-            "u": self.u,
-            "order": order,
-            "exponent": self.epsilon / order,
-            "radius": 4 * self.u ** (1 / order),
-        }
+        radius = 4 * self.u ** (1 / (1 + self.epsilon))
+        return {**super().constants(arms, horizon), "radius": radius}
 
     @staticmethod
     @hot
     def choose(s, t, g):
         truncate_for(s, t)
         return highest_in_epoch(s)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        moment_index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        moment_index_moved(s, a)
 
     @staticmethod
     @hot

@@ -5,18 +5,12 @@ ones alike, in a known range.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..marks import hot
 from ..random import uniform
-from ..rules.reward_range import (
-    checked_range,
-    mirrored_range,
-    range_constants,
-    share_of_range,
-)
+from ..rules.reward_range import RangedPolicy, share_of_range
 from ..validation import choice
-from .base import Policy
 
 CLOSE = 1e-8  # relative; the error after a Newton step of this size is its square, the last bit
 
@@ -63,7 +57,7 @@ def weight(s, top, age, a):
 
 
 @dataclass(frozen=True)
-class TsallisINF(Policy):
+class TsallisINF(RangedPolicy):
     """Tsallis-INF with alpha = 1/2: weights that fall with the square of an arm's loss.
 
     Without being told, it is optimal up to a constant for adversarial and for random
@@ -121,27 +115,17 @@ class TsallisINF(Policy):
     # newcomers only. The root is saved, not a cache: from another start Newton's method
     # ends at another last bit, and L is chaotic (it grows by 1/w, which grows with it),
     # so within some hundred rounds that would be another choice
-    weighs_by_chance = True
     fields = {"root": "float[1]", "last_round": "int[1]"}
 
     def __post_init__(self) -> None:
-        self._set(
-            reward_range=checked_range(self.reward_range),
-            variance=choice("variance", self.variance, ("plain", "reduced")),
-        )
-
-    @property
-    def estimator(self) -> None:
-        return None
+        super().__post_init__()
+        self._set(variance=choice("variance", self.variance, ("plain", "reduced")))
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         return {
             "speed": 4.0 if self.variance == "reduced" else 1.0,
-            **range_constants(self.reward_range),
+            **super().constants(arms, horizon),
         }
-
-    def mirrored(self) -> TsallisINF:
-        return replace(self, reward_range=mirrored_range(self.reward_range))
 
     @staticmethod
     @hot

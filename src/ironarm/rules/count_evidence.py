@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 
+from ..estimators import Estimator, OrderedMedian
 from ..estimators.structures.ordered import nth_reward, rewards_below, sort_rewards
 from ..marks import cold, hot
 from .corrupted_kl import cdf
 from .highest_index import first_unrewarded
-from .lazy_imed import highest_estimate, rewards_until
+from .lazy_imed import ImedPolicy, highest_estimate, others_moved, rewards_until
 
 THRESHOLDS = 6  # x - d for d = 0.5, 1, ..., 3 sigma
 WINDOWS = 2  # of half-width 2 and 3 sigma
@@ -274,18 +275,22 @@ def arm_with_least_evidence(s, shift, sigma, epsilon, most):
 
 @hot
 def reward_came(s, a):
-    """Take note of a new reward of arm a: its evidence and its order are out of
-    date.
-    """
+    """Mark the evidence and the order of arm a as out of date: it has a new reward."""
     s.stage[a] = 0
     s.in_order[a] = 0
-    count_changed(s, a)
+    others_moved(s, a)
 
 
-@hot
-def count_changed(s, a):
-    """Take note that the count of arm a has changed: if it does not lead, it may be
-    its turn.
-    """
-    if a != s.leader[0]:
-        s.until[0] = 0
+class CountPolicy(ImedPolicy):
+    """What `CountIMED` and `AdaptiveCountIMED` share."""
+
+    fields = FIELDS
+
+    @property
+    def estimator(self) -> type[Estimator]:
+        return OrderedMedian
+
+    @staticmethod
+    @hot
+    def update(s, a, x):
+        reward_came(s, a)

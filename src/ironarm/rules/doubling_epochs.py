@@ -20,6 +20,8 @@ from __future__ import annotations
 import math
 
 from ..marks import cold, hot
+from ..policy import Policy
+from ..validation import number
 from .highest_index import FIELDS as INDEX_FIELDS
 from .highest_index import highest_index, line_moved
 
@@ -66,3 +68,37 @@ def moment_index_moved(s, a):
     else:
         s.spread[a] = s.n[a] ** -s.exponent if s.n[a] > 0 else 0.0
     line_moved(s, a)
+
+
+class EpochPolicy(Policy):
+    """Pull the arm with the largest estimate_a + width / n_a^exponent in each epoch.
+
+    A subclass names its parameters, `epsilon` among them: rewards have a finite moment
+    of order 1 + epsilon. It starts its epochs in `settle` and in `choose`, which ends
+    with `highest_in_epoch`; see `TruncatedMeanUCB`.
+    """
+
+    epsilon: float
+
+    fields = FIELDS
+
+    def __post_init__(self) -> None:
+        self._set(epsilon=number("epsilon", self.epsilon, above=0, at_most=1))
+
+    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
+        order = 1 + self.epsilon
+        return {
+            **super().constants(arms, horizon),
+            "order": order,
+            "exponent": self.epsilon / order,
+        }
+
+    @staticmethod
+    @hot
+    def update(s, a, x):
+        moment_index_moved(s, a)
+
+    @staticmethod
+    @hot
+    def recount(s, a):
+        moment_index_moved(s, a)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 
 from ..marks import cold, hot
+from ..policy import Policy
 
 FIELDS = {
     "leader": "cache int[1]",
@@ -56,3 +57,22 @@ def highest_estimate(estimate):
         if estimate[a] > estimate[best]:
             best = a
     return best
+
+
+class ImedPolicy(Policy):
+    """The base of policies that pull the arm with the smallest index.
+
+    `choose` begins with `still_leads(s)`; see `IMED`.
+    """
+
+    fields = FIELDS
+
+    @staticmethod
+    @hot
+    def update(s, a, x):
+        others_moved(s, a)
+
+    @staticmethod
+    @hot
+    def recount(s, a):
+        others_moved(s, a)
