@@ -5,14 +5,11 @@ window of values around it.
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
 
 from ..marks import cold, hot
-from .base import Estimator
-from .structures import pool
-from .structures.pool import widen
+from .base import HoldsRewards
+from .structures.pool import slot_has_room
+from .structures.window import insert_sorted
 
 SMALLEST_WINDOW = 64
 
@@ -30,11 +27,7 @@ def count_or_insert(values, slot_start, slot_size, below, above, lost, a, x, n):
     elif m > 0 and x > values[start + m - 1] and (above[a] > 0 or m >= largest):
         above[a] += 1
     else:
-        i = start + m
-        while i > start and values[i - 1] > x:
-            values[i] = values[i - 1]
-            i -= 1
-        values[i] = x
+        insert_sorted(values, start, m, x)
         m += 1
         if m > largest:
             m -= 1
@@ -52,7 +45,7 @@ def count_or_insert(values, slot_start, slot_size, below, above, lost, a, x, n):
     return values[start + place]
 
 
-class BoundedMedian(Estimator):
+class BoundedMedian(HoldsRewards):
     """The lower median from a window of max(64, 4 sqrt(n)) values around it; values
     outside are counted and forgotten.
 
@@ -63,8 +56,12 @@ class BoundedMedian(Estimator):
     them are: O(1) on average.
     """
 
-    fields = {**pool.fields(1), "below": "int[arms]", "above": "int[arms]", "lost": "int[arms]"}
-    holds_rewards = True
+    fields = {
+        **HoldsRewards.fields,
+        "below": "int[arms]",
+        "above": "int[arms]",
+        "lost": "int[arms]",
+    }
     saved = ("below", "above", "lost")
     forgets = True
 
@@ -78,18 +75,5 @@ class BoundedMedian(Estimator):
     @staticmethod
     @hot
     def room(s, a):
-        return s.slot_size[a] + 1 < s.slot_room[a] or widen(
-            s.pool,
-            s.pool_used,
-            s.pool_wanted,
-            s.slot_start,
-            s.slot_room,
-            s.slot_size,
-            a,
-            s.slot_size[a] + 8,
-            s.live,
-        )
-
-    @staticmethod
-    def samples(s: Any, a: int) -> np.ndarray:
-        return pool.values(s.pool, s.slot_start, s.slot_size, a)
+        # one more than is kept: a full window takes the new value before it drops one
+        return slot_has_room(s, a, s.slot_size[a] + 1, s.slot_size[a] + 8)

@@ -25,14 +25,9 @@ Rewards are clipped to +-1e12 first: the root with infinite arguments is undefin
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
 
 from ..marks import cold, hot
-from .base import Estimator
-from .structures import pool
-from .structures.pool import widen
+from .base import HoldsRewards
 
 LARGEST = 1e12
 COEFFICIENTS = 16  # ten of the cubic, five of its error, and the smallest |y|
@@ -187,7 +182,7 @@ def exact_root(values, start, n, alpha, guess):
     return m
 
 
-class Catoni(Estimator):
+class Catoni(HoldsRewards):
     """Catoni's estimator.
 
     `add` is O(1) and returns the model's first-order root for the anchor's scale;
@@ -199,12 +194,11 @@ class Catoni(Estimator):
     """
 
     fields = {
-        **pool.fields(1),
+        **HoldsRewards.fields,
         "model": f"float[arms*{COEFFICIENTS}]",
         "anchor_at": "float[arms]",
         "anchor_scale": "float[arms]",
     }
-    holds_rewards = True
 
     @staticmethod
     @hot
@@ -220,22 +214,3 @@ class Catoni(Estimator):
             s.model[at + 15] = math.inf
         add_terms(s.model, at, s.anchor_scale[a] * (x - s.anchor_at[a]))
         return s.anchor_at[a] + s.model[at] / (s.anchor_scale[a] * s.model[at + 1])
-
-    @staticmethod
-    @hot
-    def room(s, a):
-        return s.slot_size[a] < s.slot_room[a] or widen(
-            s.pool,
-            s.pool_used,
-            s.pool_wanted,
-            s.slot_start,
-            s.slot_room,
-            s.slot_size,
-            a,
-            s.slot_size[a] + 8,
-            s.live,
-        )
-
-    @staticmethod
-    def samples(s: Any, a: int) -> np.ndarray:
-        return pool.values(s.pool, s.slot_start, s.slot_size, a)

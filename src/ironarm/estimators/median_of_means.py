@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from ..marks import cold, hot
-from .base import Estimator
+from .base import HoldsRewards
 from .structures import pool
-from .structures.pool import widen
+from .structures.pool import slot_has_room
+from .structures.window import insert_sorted
 
 MOST_BLOCKS = 1400  # for confidences of down to 2^-124, which is round 2^62
 
@@ -32,16 +33,6 @@ def block_mean(total, length):
     """Return the mean of a full block; -inf and +inf together count as -inf."""
     mean = total / length
     return mean if mean == mean else -math.inf
-
-
-@hot
-def insert_mean(pool, base, size, mean):
-    """Insert a mean among the `size` sorted ones at pool[base:]."""
-    i = base + size
-    while i > base and pool[i - 1] > mean:
-        pool[i] = pool[i - 1]
-        i -= 1
-    pool[i] = mean
 
 
 @cold
@@ -72,7 +63,7 @@ def form_blocks(pool, slot_start, slot_size, block_length, block_sum, a, blocks)
         total = 0.0
         for i in range(start + b * length, start + (b + 1) * length):
             total += pool[i]
-        insert_mean(pool, base, b, block_mean(total, length))
+        insert_sorted(pool, base, b, block_mean(total, length))
     total = 0.0
     for i in range(start + full * length, start + n):
         total += pool[i]
@@ -81,7 +72,7 @@ def form_blocks(pool, slot_start, slot_size, block_length, block_sum, a, blocks)
     block_sum[a] = total
 
 
-class MedianOfMeans(Estimator):
+class MedianOfMeans(HoldsRewards):
     """The lower median of the means of consecutive blocks of N rewards, N the largest
     power of two up to max(2, n/k), where `s.blocks` is k. A part of a block counts for
     nothing.
@@ -96,7 +87,6 @@ class MedianOfMeans(Estimator):
     """
 
     fields = {**pool.fields(2), "block_length": "int[arms]", "block_sum": "float[arms]"}
-    holds_rewards = True
 
     @staticmethod
     @hot
@@ -112,7 +102,7 @@ class MedianOfMeans(Estimator):
         else:
             s.block_sum[a] += x
             if n % s.block_length[a] == 0:
-                insert_mean(
+                insert_sorted(
                     s.pool,
                     s.slot_start[2 * a + 1],
                     s.slot_size[2 * a + 1],
@@ -125,40 +115,12 @@ class MedianOfMeans(Estimator):
     @staticmethod
     @hot
     def room(s, a):
-        rewards = 2 * a
-        means = rewards + 1
-        n = s.slot_size[rewards]
-        # room for as many blocks as may ever be formed from these rewards, because
-        # blocks are also formed anew where nothing can be refused
+        n = s.slot_size[2 * a]
+        # room for all blocks that these rewards can ever form: where blocks are formed
+        # anew, nothing can ask for more
         wanted = min(n // 2 + 2, MOST_BLOCKS)
-        return (
-            n < s.slot_room[rewards]
-            or widen(
-                s.pool,
-                s.pool_used,
-                s.pool_wanted,
-                s.slot_start,
-                s.slot_room,
-                s.slot_size,
-                rewards,
-                n + 8,
-                s.live,
-            )
-        ) and (
-            wanted <= s.slot_room[means]
-            or widen(
-                s.pool,
-                s.pool_used,
-                s.pool_wanted,
-                s.slot_start,
-                s.slot_room,
-                s.slot_size,
-                means,
-                wanted,
-                s.live,
-            )
-        )
+        return slot_has_room(s, 2 * a, n, n + 8) and slot_has_room(s, 2 * a + 1, wanted - 1, wanted)
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:
-        return pool.values(s.pool, s.slot_start, s.slot_size, 2 * a)
+        return pool.values(s, 2 * a)

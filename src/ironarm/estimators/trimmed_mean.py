@@ -10,15 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..marks import hot
-from .base import Estimator
+from .base import HoldsRewards
 from .structures import exact_sum, two_cuts
 from .structures.exact_sum import exact_add, exact_mean
-from .structures.two_cuts import (
-    W,
-    held,
-    make_room,
-    put,
-)
+from .structures.two_cuts import held, put
+from .structures.window import W, heaps_have_room
 
 
 @hot
@@ -90,7 +86,7 @@ def trimmed_with(s, a, x, wanted):
     return exact_mean(s.bin_sums, s.bin_range, a, n - 2 * wanted)
 
 
-class TrimmedMean(Estimator):
+class TrimmedMean(HoldsRewards):
     """The mean of the rewards without the floor(alpha n) smallest and the floor(alpha
     n) largest; `s.alpha` is in [0, 1/2), so something is always left.
 
@@ -107,7 +103,6 @@ class TrimmedMean(Estimator):
         "cut": "int[arms]",
         "infinite": "int[arms*2]",
     }
-    holds_rewards = True
 
     @staticmethod
     @hot
@@ -117,20 +112,7 @@ class TrimmedMean(Estimator):
     @staticmethod
     @hot
     def room(s, a):
-        if s.spare[a] > 0:
-            s.spare[a] -= 1
-            return True
-        return s.rewards[a] < W or make_room(
-            s.pool,
-            s.pool_used,
-            s.pool_wanted,
-            s.spare,
-            s.slot_start,
-            s.slot_room,
-            s.slot_size,
-            a,
-            s.live,
-        )
+        return heaps_have_room(s, a, 3, 2 * W)
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
 
 from ..marks import cold, hot
-from .base import Estimator
-from .structures import pool
-from .structures.pool import widen
+from .base import HoldsRewards
 
 
 @hot
@@ -29,7 +24,7 @@ def truncated_sum(values, start, n, scale, order):
     return total
 
 
-class TruncatedMean(Estimator):
+class TruncatedMean(HoldsRewards):
     """The mean of X_i 1{|X_i| <= (u i / log(1/delta))^(1/(1 + e))}, divided by all n
     rewards. O(1) per reward while delta stays; O(n) when it changes, about 11 bytes per
     reward.
@@ -40,8 +35,7 @@ class TruncatedMean(Estimator):
     are truncated like any other that is too large.
     """
 
-    fields = {**pool.fields(1), "kept_sum": "float[arms]"}
-    holds_rewards = True
+    fields = {**HoldsRewards.fields, "kept_sum": "float[arms]"}
 
     @staticmethod
     @hot
@@ -51,22 +45,3 @@ class TruncatedMean(Estimator):
         s.slot_size[a] = n + 1
         s.kept_sum[a] += truncated(x, n + 1, s.truncation[0], s.order)
         return s.kept_sum[a] / (n + 1)
-
-    @staticmethod
-    @hot
-    def room(s, a):
-        return s.slot_size[a] < s.slot_room[a] or widen(
-            s.pool,
-            s.pool_used,
-            s.pool_wanted,
-            s.slot_start,
-            s.slot_room,
-            s.slot_size,
-            a,
-            s.slot_size[a] + 8,
-            s.live,
-        )
-
-    @staticmethod
-    def samples(s: Any, a: int) -> np.ndarray:
-        return pool.values(s.pool, s.slot_start, s.slot_size, a)

@@ -24,7 +24,7 @@ def heap_push(pool, slot_start, slot_size, slot_sifted, slot, x):
     start = slot_start[slot]
     size = slot_size[slot]
     if start < 0 or size < 0:
-        return  # never so; said here, it spares Numba the handling of negative indices
+        return  # unreachable; lets Numba assume non-negative indices
     pool[start + size] = x
     slot_size[slot] = size + 1
     if size % WAIT == WAIT - 1:
@@ -38,7 +38,7 @@ def sift(pool, slot_start, slot_size, slot_sifted, slot):
     """
     base = slot_start[slot]
     if base < 0 or slot_sifted[slot] < 0:
-        return  # never so, see above
+        return  # unreachable, see above
     for end in range(slot_sifted[slot], slot_size[slot]):
         x = pool[base + end]
         at = end
@@ -73,7 +73,7 @@ def heap_pop(pool, slot_start, slot_size, slot_sifted, slot, side):
     slot_size[slot] = size
     slot_sifted[slot] = size
     if base < 0 or size < 0:
-        return 0.0  # never so, see above
+        return 0.0  # unreachable, see above
     sign = 2 * side - 1
     hole = min(side, size)
     top = pool[base + hole]

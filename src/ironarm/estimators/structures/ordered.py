@@ -14,17 +14,9 @@ case; a rank then O(log n), a value O(1).
 from __future__ import annotations
 
 from ...marks import cold, hot
-from ..median import LowerMedian
-from .rank import W
+from .window import W
 
 PATIENCE = 8  # moves per value, on average, after which insertion gives way to a heap sort
-
-
-class OrderedMedian(LowerMedian):
-    """The lower median for policies that also read all rewards in order
-    (`sort_rewards`, `nth_reward`, `rewards_below`), so it cannot be had in bounded
-    memory.
-    """
 
 
 @cold

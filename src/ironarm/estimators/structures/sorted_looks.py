@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from ...marks import cold, hot
-from ..base import Estimator
+from ..base import HoldsRewards
 from . import pool
 from .ordered import sort_falling
-from .pool import widen
+from .pool import slot_has_room
 
 
 @cold
@@ -60,49 +60,20 @@ def look_due(s, a, x):
     return due
 
 
-class SortedLooks(Estimator):
-    """What such estimators have in common: everything but `add`."""
+class SortedLooks(HoldsRewards):
+    """The base of such estimators: everything but `add`."""
 
     fields = {**pool.fields(2), "next_look": "int[arms]"}
-    holds_rewards = True
 
     @staticmethod
     @hot
     def room(s, a):
-        ordered = 2 * a
-        waiting = ordered + 1
-        wait = s.slot_size[waiting]
-        n = s.slot_size[ordered] + wait
-        return (
-            n < s.slot_room[ordered]
-            or widen(
-                s.pool,
-                s.pool_used,
-                s.pool_wanted,
-                s.slot_start,
-                s.slot_room,
-                s.slot_size,
-                ordered,
-                n + 8,
-                s.live,
-            )
-        ) and (
-            wait < s.slot_room[waiting]
-            or widen(
-                s.pool,
-                s.pool_used,
-                s.pool_wanted,
-                s.slot_start,
-                s.slot_room,
-                s.slot_size,
-                waiting,
-                wait + 1,
-                s.live,
-            )
+        waiting = s.slot_size[2 * a + 1]
+        n = s.slot_size[2 * a] + waiting
+        return slot_has_room(s, 2 * a, n, n + 8) and slot_has_room(
+            s, 2 * a + 1, waiting, waiting + 1
         )
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:
-        return np.concatenate(
-            [pool.values(s.pool, s.slot_start, s.slot_size, slot) for slot in (2 * a, 2 * a + 1)]
-        )
+        return np.concatenate([pool.values(s, slot) for slot in (2 * a, 2 * a + 1)])
