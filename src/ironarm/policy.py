@@ -60,6 +60,8 @@ class Policy:
     fields: ClassVar[dict[str, str]] = {}
     weighs_by_chance: ClassVar[bool] = False
     """Whether `update` needs the probability with which the decision was made."""
+    experimental: ClassVar[bool] = False
+    """Whether formulas are not fully checked; the docstring then says which."""
 
     @property
     def estimator(self) -> type[Estimator] | None:

@@ -75,7 +75,7 @@ def test_running_estimate(values, beta):
     """At every look the estimate is the root; between looks it is the Newton step
     from it with the rewards since; rewards are held, clipped to 1e12.
     """
-    fed = Fed(ia.HuberUCB(epsilon=0, beta=beta, p=1))
+    fed = Fed(ia.HuberUCB(epsilon=0, sigma=beta, beta=beta, p=1))
     ordered, newer, last, root = [], [], 0, 0.0
     for n, x in enumerate(values[:400], start=1):
         x = min(max(x, -1e12), 1e12)

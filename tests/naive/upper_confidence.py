@@ -286,6 +286,10 @@ class FrozenDelta(Naive):
         self.epsilon, self.exponent = epsilon, epsilon / (1 + epsilon)
         self.level = 0.0
 
+    def fewest(self, level):
+        """Below how many rewards an arm is pulled at once."""
+        return 1
+
     def update(self, arm, x):
         self.rewards[arm].append(x)
         self.estimates[arm] = self.location(self.rewards[arm], self.level)
@@ -297,6 +301,9 @@ class FrozenDelta(Naive):
             self.estimates = [
                 self.location(rewards, level) if rewards else -INF for rewards in self.rewards
             ]
+        for arm in range(self.arms):
+            if len(self.rewards[arm]) < self.fewest(level):
+                return arm
         return self.highest_index(t, lambda t, n: self.radius(n, level))
 
 
@@ -319,13 +326,18 @@ class TruncatedMeanUCB(FrozenDelta):
 
 
 class MedianOfMeansUCB(FrozenDelta):
-    """A7 with blocks of N rewards, N the largest power of two up to max(2, n/k); a
-    single reward is a block.
+    """A7 with blocks of N rewards, N the largest power of two up to n/k.
+
+    Every arm is pulled until it has 2k rewards. Until then N is 2, and a single reward
+    is a block.
     """
 
     def __init__(self, arms, horizon, g, v, epsilon):
         super().__init__(arms, horizon, g, epsilon)
         self.v = v
+
+    def fewest(self, level):
+        return 2 * math.floor(8 * (level + 1 / 8))
 
     def location(self, values, level):
         n, k = len(values), math.floor(8 * (level + 1 / 8))

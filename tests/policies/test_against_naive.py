@@ -100,7 +100,7 @@ HEAVY_TAILED = [
     ia.MedianOfMeansUCB(v=1e-4, epsilon=0.3),
     ia.HuberUCB(epsilon=0, sigma=0.1, beta=1.345, p=0.9),
     ia.HuberUCB(epsilon=0.02, sigma=0.3),
-    ia.HuberUCB(epsilon=0.01, beta=0.3, p=1),
+    ia.HuberUCB(epsilon=0.01, sigma=0.3, beta=0.3, p=1),
 ]
 POLICIES += HEAVY_TAILED
 SETTINGS = [
@@ -157,6 +157,8 @@ def rounds(policy, bandit):
         return 200 + arms
     if isinstance(policy, ia.CatoniUCB):
         return 800 + 40 * arms
+    if isinstance(policy, ia.MedianOfMeansUCB) and arms <= 64:
+        return 800 + 250 * arms  # every arm is pulled about 250 times first
     return 1500 if arms > 64 else 800
 
 

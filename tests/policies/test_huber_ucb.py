@@ -50,3 +50,17 @@ def test_too_much_corruption_is_refused():
     ):
         with pytest.raises(ia.InvalidInput, match="must be below p/5"):
             ia.HuberUCB(**parameters)
+
+
+def test_a_threshold_below_sigma_is_refused():
+    """Nothing is known of the estimate's error there."""
+    ia.HuberUCB(epsilon=0, sigma=2, beta=2)
+    with pytest.raises(ia.InvalidInput, match="beta must be at least sigma"):
+        ia.HuberUCB(epsilon=0, sigma=2, beta=1.9)
+
+
+def test_it_is_marked_as_experimental():
+    """A program and a reader can see that not all formulas are checked."""
+    assert ia.HuberUCB.experimental
+    assert not ia.Policy.experimental
+    assert "**Experimental.**" in ia.HuberUCB.__doc__

@@ -40,25 +40,30 @@ def truncate_for(s, t):
 
 @dataclass(frozen=True)
 class TruncatedMeanUCB(EpochPolicy):
-    """Robust UCB with the truncated mean: for heavy-tailed rewards with a known bound u
-    on E|X|^(1 + epsilon).
+    """Robust UCB with the truncated mean, for heavy-tailed rewards.
 
-    With L = log(1/delta), the estimate of arm a is the mean of X_i 1{|X_i| <= (u i /
-    L)^(1/(1 + epsilon))} over its n_a rewards, the truncated ones counting as zero.
-    Every arm is pulled once; then round t pulls the arm with the largest
+    It needs a bound u on E|X|^(1 + epsilon). With L = log(1/delta), the estimate of arm
+    a is the mean of X_i 1{|X_i| <= (u i / L)^(1/(1 + epsilon))} over its n_a rewards;
+    truncated rewards count as zero. Every arm is pulled once. Then round t pulls the
+    arm with the largest
 
         truncated_mean_a + 4 u^(1/(1 + epsilon)) (L / n_a)^(epsilon/(1 + epsilon)).
 
     The paper has delta = t^-2, which would change every estimate in every round. Here
-    delta = tau^-2 with tau the smallest power of two that is at least t (and at least
-    2): never larger than t^-2, so the bounds hold. Infinite rewards are truncated as
-    all large ones are. (Constants quoted from the paper's Lemma 1 without the text at
-    hand.)
+    delta = tau^-2, tau the smallest power of two that is at least t and at least 2. It
+    is never larger than t^-2, so the bounds hold. Infinite rewards are truncated like
+    all large ones.
+
+    The constants are those of the paper's Lemma 1 as several independent
+    implementations quote it, and were proved anew: the bias is at most 1 + epsilon
+    times u^(1/(1 + epsilon)) (L/n)^(epsilon/(1 + epsilon)), Bernstein's inequality adds
+    sqrt(2) + 1/3, and the sum is below 4. The bound holds for each fixed number of
+    rewards. n_a is random, so the paper's regret constants are not claimed.
 
     **Not for an attacker.** The threshold grows with the number of rewards, so a
-    constant share of outliers is let through sooner or later, each in full. **Not for
+    constant share of outliers gets through sooner or later, each in full. **Not for
     rewards far from zero:** u bounds the raw moment, so with a mean of 20 the radius is
-    at least 80 sqrt(L / n); subtract a typical reward first.
+    at least 80 sqrt(L / n). Subtract a typical reward first.
 
     Parameters
     ----------

@@ -1,18 +1,20 @@
 """Robust UCB with a confidence level that changes only when t doubles.
 
-Robust UCB takes each arm's estimate, which depends on the confidence delta, with delta
-= t^-2: every estimate would change in every round. Here round t uses delta = tau^-2,
-where tau is the smallest power of two that is at least t and at least 2. As tau >= t,
-every confidence bound holds with a probability of at least 1 - t^-2; the price is log(2
-t) in place of log t.
+Robust UCB uses estimates that depend on the confidence delta, with delta = t^-2: every
+estimate would change in every round. Here round t uses delta = tau^-2, where tau is the
+smallest power of two that is at least t and at least 2. As tau >= t, each confidence
+bound holds with probability at least 1 - t^-2 for each fixed number of rewards; the
+price is log(2 t) in place of log t. The number of rewards n_a is random, so the regret
+constants of Bubeck et al. are not claimed. t^-2 keeps the regret logarithmic; a
+constant remainder would need t^-4.
 
 Within an epoch an estimate changes only with its own arm's rewards, and so does the
 index
 
     estimate_a + width / n_a^exponent,    exponent = e / (1 + e),
 
-where `width` is the estimator's radius for one reward. At the start of an epoch all
-estimates are computed anew, in O(n): since n <= t, that is O(1) per round on average.
+where `width` is the estimator's radius for one reward. All estimates are computed anew
+at the start of an epoch, in O(n). Since n <= t, that is O(1) per round on average.
 """
 
 from __future__ import annotations
@@ -35,9 +37,7 @@ FIELDS = {
 
 @cold
 def start_epoch(tau, level, threat_until, tree_ready, t):
-    """Set tau and log(1/delta) = 2 log tau for round t, and forget what is known of
-    indices.
-    """
+    """Set tau and log(1/delta) = 2 log tau for round t; forget the indices."""
     tau[0] = 2
     while tau[0] < t:
         tau[0] *= 2
@@ -48,8 +48,9 @@ def start_epoch(tau, level, threat_until, tree_ready, t):
 
 @cold
 def coefficient_for(width, tau):
-    """Return the coefficient with which `highest_index`, which adds sqrt(coefficient
-    log t) times the spread, adds the width times the spread at round tau.
+    """Return the coefficient with which `highest_index` adds width times the spread.
+
+    It adds sqrt(coefficient log t) times the spread, and is called with t = tau.
     """
     return width * width / math.log(tau)
 
