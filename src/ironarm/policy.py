@@ -57,16 +57,14 @@ from .marks import hot
 class Policy:
     """The base of all policies; the module's docstring has the contract."""
 
+    estimator: ClassVar[type[Estimator] | None] = Mean
+    """What feeds `s.estimate`; None if the policy keeps it itself."""
     fields: ClassVar[dict[str, str]] = {}
+    """The arrays that the policy keeps."""
     weighs_by_chance: ClassVar[bool] = False
     """Whether `update` needs the probability with which the decision was made."""
     experimental: ClassVar[bool] = False
     """Whether formulas are not fully checked; the docstring then says which."""
-
-    @property
-    def estimator(self) -> type[Estimator] | None:
-        """The estimator that feeds `s.estimate`; None if the policy keeps it itself."""
-        return Mean
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         """Return the numbers that the steps read as `s.name`.

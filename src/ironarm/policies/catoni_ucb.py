@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..estimators import Catoni, Estimator
+from ..estimators import Catoni
 from ..estimators.catoni import (
     COEFFICIENTS,
     ROUNDING,
@@ -283,6 +283,7 @@ class CatoniUCB(Policy):
 
     variance: float = 1.0
 
+    estimator = Catoni
     fields = {
         "upper": "cache float[arms]",
         "upper_until": "cache int[arms]",
@@ -295,10 +296,6 @@ class CatoniUCB(Policy):
 
     def __post_init__(self) -> None:
         self._set(variance=number("variance", self.variance, above=0))
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return Catoni
 
     @property
     def expected_spread(self) -> float:

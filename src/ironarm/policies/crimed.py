@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from ..estimators import Estimator, LowerMedian
+from ..estimators import LowerMedian
 from ..marks import cold, hot
 from ..rules import corrupted_kl
 from ..rules.corrupted_kl import smallest_gap, tabulated_kl
@@ -125,6 +125,7 @@ class CRIMEDStar(ImedPolicy):
     epsilon: float
     sigma: float = 1.0
 
+    estimator = LowerMedian
     fields = {**ImedPolicy.fields, **corrupted_kl.FIELDS}
 
     def __post_init__(self) -> None:
@@ -132,10 +133,6 @@ class CRIMEDStar(ImedPolicy):
             epsilon=number("epsilon", self.epsilon, above=0, below=0.5),
             sigma=number("sigma", self.sigma, above=0),
         )
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return LowerMedian
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         return {

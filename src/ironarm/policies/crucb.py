@@ -79,7 +79,7 @@ class CRUCB(IndexPolicy):
         )
 
     @property
-    def estimator(self) -> type[Estimator]:
+    def estimator(self) -> type[Estimator]:  # type: ignore[override]
         return AmplyTrimmedMean if self.mean == "trimmed" else Shorth
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from ..errors import InvalidInput
-from ..estimators import Estimator, Huber
+from ..estimators import Huber
 from ..marks import cold, hot
 from ..policy import Policy
 from ..rules.forced_pulls import too_few
@@ -161,6 +161,7 @@ class HuberUCB(Policy):
     beta: float | None = None
     p: float | None = None
 
+    estimator = Huber
     experimental = True
     fields = FIELDS
 
@@ -196,10 +197,6 @@ class HuberUCB(Policy):
         return (
             2 * NormalDist().cdf(self._threshold / 2 / self.sigma) - 1 if self.p is None else self.p
         )
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return Huber
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         epsilon, beta, p = self.epsilon, self._threshold, self._inside

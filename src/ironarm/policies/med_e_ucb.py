@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from ..errors import InvalidInput
-from ..estimators import Estimator, LowerMedian
+from ..estimators import LowerMedian
 from ..marks import cold, hot
 from ..rules.highest_index import highest_index
 from ..rules.index_policy import IndexPolicy
@@ -129,6 +129,7 @@ class MedEUCB(IndexPolicy):
     omega: float = 4.0
     block: int | None = None
 
+    estimator = LowerMedian
     fields = {**IndexPolicy.fields, "plan": "cache int[4]"}
 
     def __post_init__(self) -> None:
@@ -163,10 +164,6 @@ class MedEUCB(IndexPolicy):
         rho = number("rho", rho, at_least=0, below=0.5)
         rate = math.log(1 / (4 * rho * (1 - rho))) / 2 if rho > 0 else math.inf
         return cls(b=max(ENOUGH, MARGIN / rate), omega=omega, block=block)
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return LowerMedian
 
     def block_for(self, arms: int) -> int:
         """Return the block length for so many arms, or say why the given one is too

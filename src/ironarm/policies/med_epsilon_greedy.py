@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..estimators import Estimator, LowerMedian
+from ..estimators import LowerMedian
 from ..rules.decaying_greedy import DecayingGreedy
 
 
@@ -55,6 +55,4 @@ class MedEpsilonGreedy(DecayingGreedy):
 
     c: float = 10.0
 
-    @property
-    def estimator(self) -> type[Estimator]:
-        return LowerMedian
+    estimator = LowerMedian

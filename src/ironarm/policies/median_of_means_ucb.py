@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..estimators import Estimator, MedianOfMeans
+from ..estimators import MedianOfMeans
 from ..estimators.median_of_means import form_blocks
 from ..marks import cold, hot
 from ..rules.doubling_epochs import (
@@ -99,6 +99,7 @@ class MedianOfMeansUCB(EpochPolicy):
     v: float = 1.0
     epsilon: float = 1.0
 
+    estimator = MedianOfMeans
     fields = {
         **EpochPolicy.fields,
         "blocks": "cache int[1]",
@@ -108,10 +109,6 @@ class MedianOfMeansUCB(EpochPolicy):
     def __post_init__(self) -> None:
         self._set(v=number("v", self.v, above=0, at_most=1e100))
         super().__post_init__()
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return MedianOfMeans
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         radius = (12 * self.v) ** (1 / (1 + self.epsilon))

@@ -58,5 +58,5 @@ class RUCB(IndexPolicy):
         )
 
     @property
-    def estimator(self) -> type[Estimator]:
+    def estimator(self) -> type[Estimator]:  # type: ignore[override]
         return LowerMedian if self.median == "lower" else UpperMedian

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..estimators import Estimator, TrimmedMean
+from ..estimators import TrimmedMean
 from ..rules.decaying_greedy import DecayingGreedy
 from ..validation import number
 
@@ -59,10 +59,8 @@ class TrimmedEpsilonGreedy(DecayingGreedy):
     alpha: float
     c: float = 10.0
 
+    estimator = TrimmedMean
+
     def __post_init__(self) -> None:
         self._set(alpha=number("alpha", self.alpha, at_least=0, below=0.5))
         super().__post_init__()
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return TrimmedMean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..estimators import Estimator, TrimmedMean
+from ..estimators import TrimmedMean
 from ..rules.index_policy import IndexPolicy
 from ..validation import number
 
@@ -57,12 +57,10 @@ class TrimmedUCB(IndexPolicy):
     alpha: float
     omega: float = 4.0
 
+    estimator = TrimmedMean
+
     def __post_init__(self) -> None:
         self._set(
             alpha=number("alpha", self.alpha, at_least=0, below=0.5),
             omega=number("omega", self.omega, above=0),
         )
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return TrimmedMean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..estimators import Estimator, TruncatedMean
+from ..estimators import TruncatedMean
 from ..estimators.truncated_mean import truncated_sum
 from ..marks import cold, hot
 from ..rules.doubling_epochs import (
@@ -96,15 +96,12 @@ class TruncatedMeanUCB(EpochPolicy):
     u: float
     epsilon: float = 1.0
 
+    estimator = TruncatedMean
     fields = {**EpochPolicy.fields, "truncation": "cache float[1]"}
 
     def __post_init__(self) -> None:
         self._set(u=number("u", self.u, above=0, at_most=1e100))
         super().__post_init__()
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return TruncatedMean
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         radius = 4 * self.u ** (1 / (1 + self.epsilon))

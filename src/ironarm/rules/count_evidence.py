@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ..estimators import Estimator, OrderedMedian
+from ..estimators import OrderedMedian
 from ..estimators.structures.ordered import nth_reward, rewards_below, sort_rewards
 from ..marks import cold, hot
 from .corrupted_kl import cdf
@@ -284,11 +284,8 @@ def reward_came(s, a):
 class CountPolicy(ImedPolicy):
     """What `CountIMED` and `AdaptiveCountIMED` share."""
 
+    estimator = OrderedMedian
     fields = FIELDS
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return OrderedMedian
 
     @staticmethod
     @hot

@@ -24,14 +24,11 @@ class RangedPolicy(Policy):
 
     reward_range: tuple[float, float]
 
+    estimator = None
     weighs_by_chance = True
 
     def __post_init__(self) -> None:
         self._set(reward_range=checked_range(self.reward_range))
-
-    @property
-    def estimator(self) -> None:
-        return None
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         low, high = self.reward_range
