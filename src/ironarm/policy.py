@@ -127,7 +127,7 @@ class Policy:
         return {f.name: getattr(self, f.name) for f in dataclass_fields(self)}  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the policy as plain data; `ironarm.policies.from_dict` reads it back."""
+        """Return plain data that `ironarm.policies.from_dict` reads back."""
         return {
             "policy": type(self).__name__,
             "parameters": {
@@ -151,7 +151,7 @@ class Policy:
             object.__setattr__(self, name, value)
 
     def _rounds(self, horizon: int | None, or_else: str = "") -> int:
-        """Return the parameter `horizon`, or else the simulation's; refuse if neither."""
+        """Return the parameter `horizon`, or the simulation's; refuse if both lack."""
         rounds: int | None = getattr(self, "horizon", None) or horizon
         if rounds is None:
             name = type(self).__name__

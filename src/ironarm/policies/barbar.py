@@ -1,6 +1,4 @@
-"""BARBAR: epochs in which an arm is tried with a probability that only past epochs
-decide, so that an attacker with a budget gains little by timing.
-"""
+"""BARBAR: epochs whose pulls only the epochs before decide."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from ..validation import number, optional, whole
 
 @cold
 def end_epoch(gap, gathered, length, epoch):
-    """Estimate the gaps anew from what the epoch has gathered, and go to the next
-    one.
-    """
+    """Estimate the gaps anew from what the epoch has gathered, and go to the next."""
     best = -math.inf
     for a in range(len(gap)):
         best = max(best, gathered[a] / length[0] - gap[a] / 16.0)
@@ -28,8 +24,9 @@ def end_epoch(gap, gathered, length, epoch):
 
 @cold
 def begin_epoch(gap, planned, gathered, length, epoch, until, planned_for, t, factor):
-    """Plan an epoch that begins at round t; an arm without a gap is new and gets the
-    largest.
+    """Plan an epoch that begins at round t.
+
+    An arm without a gap is new and gets the largest gap.
     """
     epoch[0] = max(epoch[0], 1)
     length[0] = 0.0
@@ -45,23 +42,24 @@ def begin_epoch(gap, planned, gathered, length, epoch, until, planned_for, t, fa
 
 @dataclass(frozen=True)
 class BARBAR(RangedPolicy):
-    """BARBAR: made for an attacker who may change rewards by C in sum; the regret grows
-    by O(K C) only, and C need not be known.
+    """BARBAR, for an attacker who may change rewards by C in sum.
 
-    Gaps Delta_a are believed to be 1 at first. Epoch m = 1, 2, ... takes N = sum(n)
-    rounds, n_a = lambda / Delta_a^2, and pulls arm a in each of them with probability
-    n_a / N. It ends with r_a = (sum of its rewards) / n_a and
+    C need not be known. The attack adds only O(K C) to the regret. Gaps Delta_a are
+    taken to be 1 at first. Epoch m = 1, 2, ... takes N = sum(n) rounds, n_a = lambda /
+    Delta_a^2, and pulls arm a in each of them with probability n_a / N. It ends with
+    r_a = (sum of its rewards) / n_a and
 
-        Delta_a = max(2^-m, r* - r_a),   r* = max(r_a - Delta_a / 16),   lambda = 1024 ln(8 K log2(T) / delta).
+        Delta_a = max(2^-m, r* - r_a),   r* = max(r_a - Delta_a / 16),
+        lambda = 1024 ln(8 K log2(T) / delta).
 
-    Rewards are mapped to [0, 1] by `reward_range` and clipped. As no arm is ever
-    dropped and the probabilities are fixed for an epoch, the attacker can spoil an
-    estimate only at a cost in proportion to what it will harm.
+    Rewards are mapped to [0, 1] by `reward_range` and clipped. No arm is ever dropped,
+    and the probabilities are fixed for an epoch. So the attacker can spoil an estimate
+    only at a cost in proportion to the harm.
 
-    **Useless at T = 100,000.** The first epoch, of uniform exploration, is about lambda
-    K rounds, and lambda is more than 10,000: with ten arms it does not end. `scale` can
-    shorten it, at the price of the guarantee. **Nor for a share rho of corrupt
-    rewards**: there C grows with T, and so does the regret.
+    **Useless at T = 100,000.** The first epoch, of uniform exploration, has about
+    lambda K rounds, and lambda is more than 10,000: with ten arms it does not end.
+    `scale` can shorten it, but then the guarantee is lost. **Nor for a share rho of
+    corrupt rewards**: C then grows with T, and so does the regret.
 
     Parameters
     ----------
@@ -98,8 +96,8 @@ class BARBAR(RangedPolicy):
     reward_range: tuple[float, float] = (0.0, 1.0)
     scale: float = 1024.0
 
-    # `gathered` sums y N / n_a = y / chance, so r_a is gathered / N. The epoch is
-    # planned for so many arms: another number asks for a new plan
+    # `gathered` sums y N / n_a = y / chance, so r_a is gathered / N. `planned_for` is
+    # the number of arms of the epoch's plan; another number needs a new plan
     fields = {
         "gap": "float[arms]",
         "planned": "float[arms]",

@@ -21,12 +21,12 @@ from ..policy import Policy
 from ..rules.forced_pulls import too_few
 from ..validation import number
 
-# indices this close, relative to 1 + their size, are equal and the lowest arm wins: far
-# above rounding, far below anything that matters
+# indices this close, relative to 1 + their size, are equal, and the lowest arm wins:
+# far above rounding, far below anything that matters
 TIE = 1e-9
-REACH = 0.3  # how far from its anchor a model is asked
-# how well estimates are solved for, relative to 1 + their size: coarsely, finely, and
-# as finely as ties demand
+REACH = 0.3  # how far from its anchor a model is used
+# the accuracy of estimates, relative to 1 + their size: coarse, fine, and as fine as
+# ties need
 FIRST = 1e-5
 SECOND = 1e-8
 LAST = 1e-11
@@ -34,8 +34,9 @@ LAST = 1e-11
 
 @hot
 def catoni_scale(n, t, variance):
-    """Return alpha for n rewards at round t: sqrt(2 L / (n (v + 2 v L / (n - 2 L))))
-    with L = 2 log t.
+    """Return alpha for n rewards at round t.
+
+    It is sqrt(2 L / (n (v + 2 v L / (n - 2 L)))) with L = 2 log t.
     """
     level = 2.0 * math.log(t)
     return math.sqrt(2.0 * level * (n - 2.0 * level) / variance) / n
@@ -49,8 +50,9 @@ def catoni_bonus(n, t, variance):
 
 @hot
 def surely_above(model, anchor_at, anchor_scale, n, a, alpha, theta):
-    """Say whether the estimate of arm a is certainly above theta; False may also
-    mean that the model cannot tell.
+    """Say whether the estimate of arm a is certainly above theta.
+
+    False may also mean that the model cannot tell.
     """
     at = a * COEFFICIENTS
     h = alpha / anchor_scale[a] - 1.0
@@ -62,8 +64,9 @@ def surely_above(model, anchor_at, anchor_scale, n, a, alpha, theta):
 
 @cold
 def certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha, width):
-    """Return the estimate of arm a for scale alpha, certainly within `width` as far
-    as rounding allows; the model is anchored anew if it cannot promise that.
+    """Return the estimate of arm a for scale alpha, certainly within `width`.
+
+    Rounding may add to that. The model is anchored anew if it cannot promise that.
     """
     at = a * COEFFICIENTS
     guess = anchor_at[a]
@@ -82,8 +85,8 @@ def certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha
             guess = anchor_at[a] + b / alpha
             eta = alpha * width
             error = max(model_error(model, at, h, b - eta), model_error(model, at, h, b + eta))
-            # a model whose error is already below that of adding the terms up gets no
-            # better by anchoring anew
+            # once the model's error is below the rounding of the sum, a new anchor does
+            # not help
             if error <= ROUNDING * n or (
                 model_value(model, at, h, b - eta) > error
                 and -model_value(model, at, h, b + eta) > error
@@ -100,9 +103,7 @@ def certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha
 
 @cold
 def upper_until_later(pool, slot_start, n, model, anchor_at, anchor_scale, a, t, until, variance):
-    """Return a number that the estimate of arm a cannot exceed in rounds t..until
-    unless it gets a reward.
-    """
+    """Return a bound on the estimate of arm a in rounds t..until without a reward."""
     alpha = catoni_scale(n, t, variance)
     later = catoni_scale(n, until, variance)
     # for fixed m the sum's second derivative in log alpha is at most 4 n, so between
@@ -152,8 +153,9 @@ def contest(
     t,
     variance,
 ):
-    """Return the arm with the highest index at round t, solving for as few arms and
-    as few digits as the answer needs.
+    """Return the arm with the highest index at round t.
+
+    It solves for as few arms, and to as few digits, as the answer needs.
     """
     arms = len(n)
     until = t + t // 32
@@ -232,8 +234,7 @@ def contest(
 
 @dataclass(frozen=True)
 class CatoniUCB(Policy):
-    """Robust UCB with Catoni's M-estimator: made for heavy-tailed rewards with a known
-    bound on the variance.
+    """Robust UCB with Catoni's M-estimator, for heavy tails and a bounded variance.
 
     With L = 2 log t, the estimate m_a of arm a is the root of sum psi(alpha (X_i - m))
     = 0, psi(x) = sign(x) log(1 + |x| + x^2/2), alpha = sqrt(2L / (n (v + 2vL/(n -
@@ -242,17 +243,17 @@ class CatoniUCB(Policy):
 
         m_a + sqrt(8 v log t / n_a).
 
-    A huge reward weighs only as its logarithm; that is enough for heavy tails, whose
-    huge values are rare, **and not for an attacker** who sends a constant share of
+    A huge reward weighs only as its logarithm. That is enough for heavy tails, whose
+    huge values are rare, **but not against an attacker** who sends a constant share of
     them: under the paper's attack this policy fails in every trial. Its forced
     exploration is twice that of `MedEUCB`.
 
     The estimate changes in every round for every arm. Choices are made from certified
-    bounds (see `ironarm.estimators.catoni`), so a round costs a microsecond or so, and
-    they are the choices of the exact solution; indices within 1e-9 of each other,
-    relative to 1 + their size, count as equal. With a `variance` far below the true one
-    (by a factor of a million, say) the bounds fail, and each round costs time in
-    proportion to the rewards held.
+    bounds (see `ironarm.estimators.catoni`), so a round costs about a microsecond. They
+    are the choices of the exact solution; indices within 1e-9 of each other, relative
+    to 1 + their size, count as equal. With a `variance` far below the true one (by a
+    factor of a million, say) the bounds fail, and each round costs time in proportion
+    to the rewards held.
 
     Parameters
     ----------
@@ -304,8 +305,7 @@ class CatoniUCB(Policy):
     @staticmethod
     @hot
     def choose(s, t, g):
-        # an agent that was fed before its first decision has estimates at t = 1, where
-        # log t is 0
+        # log t is 0 at t = 1, where an agent can have estimates from a warm start
         t = max(t, 2)
         if t > s.enough_until[0]:
             forced = too_few(s.n, s.rewards, s.enough_until, t, 8.0)

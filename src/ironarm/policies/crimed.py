@@ -20,11 +20,11 @@ from ..rules.lazy_imed import (
 from ..validation import number, optional, whole
 from .imed import gap
 
-# indices this close, relative to 1 + their size, are equal and the lowest arm wins:
-# beyond some gap kl_eps is constant but for rounding
+# indices this close, relative to 1 + their size, are equal, and the lowest arm wins:
+# beyond some gap kl_eps is constant up to rounding
 TIE = 1e-9
-# standard deviations that the leader's median may fall before all indices are computed
-# again
+# how far the leader's median may fall, in standard deviations, before all indices are
+# computed again
 REACH = 0.02
 
 
@@ -32,8 +32,9 @@ REACH = 0.02
 def smallest_index(
     estimate, n, divergences, leader, until, rival, floor, sigma, epsilon, least, first_pulls
 ):
-    """Return an arm that lacks first pulls, or the one with the smallest index; and
-    write down how long the leader will certainly be it.
+    """Return an arm that lacks first pulls, or else the arm with the smallest index.
+
+    Also write down how long the leader is certain to keep the smallest index.
     """
     for a in range(len(n)):
         if n[a] < first_pulls:
@@ -72,8 +73,7 @@ def smallest_index(
 
 @dataclass(frozen=True)
 class CRIMEDStar(ImedPolicy):
-    """CRIMED*: IMED with medians in place of means, and the divergence that is left
-    when a share epsilon of the rewards is corrupt.
+    """CRIMED*: IMED with medians, and the divergence that corruption leaves.
 
     Every arm is pulled once. Then, with Med* the highest lower median so far, round t
     pulls the arm with the smallest
@@ -81,16 +81,17 @@ class CRIMEDStar(ImedPolicy):
         n_a kl_eps((Med* - Med_a) / sigma + Dmin) + log n_a.
 
     kl_eps(D) (`ironarm.rules.corrupted_kl`) is the divergence of Huber's least
-    favourable pair, the smallest that corruption can make it; Dmin, twice the largest
-    bias of a median, makes up for the bias of both. The attacker gains nothing from the
-    size of a reward. Two equal infinite medians have the difference 0. kl_eps is read
-    from a table with a point every 0.01 standard deviations, up to 16 beyond Dmin where
-    it is constant to 13 digits. Indices within 1e-9 of each other, relative to 1 +
-    their size, count as equal, and the lowest arm wins.
+    favourable pair, the smallest that a share epsilon of corruption can make it. Dmin,
+    twice the largest bias of a median, makes up for the bias of both. The attacker
+    gains nothing from the size of a reward. Two equal infinite medians have the
+    difference 0. kl_eps is read from a table with a point every 0.01 standard
+    deviations, up to 16 beyond Dmin, where it is constant to 13 digits. Indices within
+    1e-9 of each other, relative to 1 + their size, count as equal, and the lowest arm
+    wins.
 
-    **Not where a trial must not fail.** The index trusts a median that rests on one or
-    two rewards: under the paper's attack 8 of 800 trials at rho = 0.125 and 22 of 800
-    at 0.3 stay on a wrong arm, because a median errs at the rate kl(1/2, eps), which is
+    **Not where a trial must not fail.** The index trusts a median of one or two
+    rewards: under the paper's attack 8 of 800 trials at rho = 0.125 and 22 of 800 at
+    0.3 stay on a wrong arm, because a median errs at the rate kl(1/2, eps), which is
     smaller than kl_eps(infinity). `CRIMED` begins with more pulls; `CountIMED` does not
     use medians as evidence.
 
@@ -171,19 +172,20 @@ class CRIMEDStar(ImedPolicy):
 
 @dataclass(frozen=True)
 class CRIMED(CRIMEDStar):
-    """CRIMED: `CRIMEDStar` after a start of Nmin pulls of each arm, for a known horizon
-    T.
+    """CRIMED: `CRIMEDStar` after Nmin pulls of each arm, for a known horizon T.
 
         Nmin = ceil(2 log T log(1 + log(1 + log T))^2 s^2 / log(1 + (log T)^0.99))
-        s    = (sqrt((eps/2) / log(1/(1 - 2 eps))) + sqrt((1 - 2 eps) / (4 log((1 - eps)/eps)))) / ((1 - eps) phi(Dmin/2 + 1))
+        s    = (sqrt((eps/2) / log(1/(1 - 2 eps)))
+                + sqrt((1 - 2 eps) / (4 log((1 - eps)/eps))))
+               / ((1 - eps) phi(Dmin/2 + 1))
 
     That is 291 pulls of each arm for T = 100,000 and epsilon = 0.125, and 1,218 for
-    0.3. After the start the rule is that of `CRIMEDStar`. Each arm is first pulled
-    once; then an arm with fewer than Nmin pulls comes first, lowest number first.
+    0.3. Each arm is first pulled once; then an arm with fewer than Nmin pulls comes
+    first, lowest number first. After the start the rule is that of `CRIMEDStar`.
 
     **Not for short horizons**: under the paper's attack the start alone costs six times
     the regret of `MedEUCB` at rho = 0.125, and twenty times at 0.3. Its regret bound is
-    published for this start; the proof of one lemma needs a longer one, so take the
+    published for this start, but the proof of one lemma needs a longer one, so take the
     bound as unproven.
 
     Parameters
@@ -212,7 +214,7 @@ class CRIMED(CRIMEDStar):
         self._set(horizon=optional(whole, "horizon", self.horizon, at_least=2))
 
     def first_pulls(self, horizon: int) -> int:
-        """Return Nmin for so many rounds."""
+        """Return Nmin for a horizon."""
         eps, log_t = self.epsilon, math.log(max(horizon, 2))
         scale = math.sqrt(eps / 2 / math.log(1 / (1 - 2 * eps))) + math.sqrt(
             (1 - 2 * eps) / (4 * math.log((1 - eps) / eps))

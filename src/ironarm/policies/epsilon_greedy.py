@@ -1,6 +1,4 @@
-"""epsilon_n-greedy: the best mean so far, and a uniformly random arm with a
-probability that decays as 1/t.
-"""
+"""epsilon_n-greedy: the best mean, and uniform exploration that decays as 1/t."""
 
 from __future__ import annotations
 
@@ -11,13 +9,13 @@ from ..rules.decaying_greedy import DecayingGreedy
 
 @dataclass(frozen=True)
 class EpsilonGreedy(DecayingGreedy):
-    """epsilon_n-greedy of Auer, Cesa-Bianchi and Fischer: explore with probability
-    min(1, c K / t), else pull the arm with the largest mean.
+    """epsilon_n-greedy: the best mean, and uniform exploration that decays as 1/t.
 
-    The original writes c K / (d^2 t) with a lower bound d on the gaps; here `c` stands
-    for c / d^2, as in the paper's med-epsilon-greedy. There is no start: the first c K
-    rounds explore anyway. An arm never pulled counts as -inf (a live agent tries it
-    first instead).
+    Round t pulls a uniformly random arm with probability min(1, c K / t), else the arm
+    with the largest mean. Auer, Cesa-Bianchi and Fischer write c K / (d^2 t) with a
+    lower bound d on the gaps; here `c` stands for c / d^2, as in the paper's
+    med-epsilon-greedy. There is no start: the first c K rounds explore anyway. An arm
+    never pulled counts as -inf (a live agent tries it first instead).
 
     **Not for corrupted rewards.** One unbounded reward moves a mean anywhere; use
     `MedEpsilonGreedy`.

@@ -11,7 +11,7 @@ from ..rules.reward_range import RangedPolicy, newcomer_estimate, share_of_range
 from ..validation import number, optional, whole
 
 REBASE_AT = 500.0
-REBASE_EVERY = 65_536  # rounds, so that the rounding errors of the updates stay below 1e-11
+REBASE_EVERY = 65_536  # rounds; keeps the rounding errors of the updates below 1e-11
 LARGE_STEP = 0.125
 
 
@@ -28,8 +28,9 @@ def rebase(estimate, weight, reached, base, total):
 
 @cold
 def add_up(weight, reached, total, target):
-    """Compute the sums of the weights before each arm and of all; return the arm at
-    which their running sum passes the target.
+    """Compute the sums of the weights before each arm and of all.
+
+    Return the arm at which their running sum passes the target.
     """
     arm = -1
     sum_before = 0.0
@@ -37,7 +38,7 @@ def add_up(weight, reached, total, target):
         reached[a] = sum_before
         arm += sum_before <= target
         sum_before += weight[a]
-    reached[0] = -math.inf  # what lies before the first arm and behind the last does not move
+    reached[0] = -math.inf  # nothing lies before the first arm or behind the last
     reached[len(weight)] = math.inf
     total[0] = sum_before
     total[1] = sum_before
@@ -46,17 +47,16 @@ def add_up(weight, reached, total, target):
 
 @hot
 def arm_at(s, share):
-    """Return the arm at which the running sum of the weights passes this share of their
-    sum.
+    """Return the arm at which the running sum of the weights passes this share.
 
-    The sums in `reached` are those of some rounds ago. Weights only grow, so each sum
-    has grown since by something between 0 and what the sum of all has. Where that
-    leaves a doubt about the arm, about once in ten rounds, the sums are computed anew.
-    So the arm is nearly always known before the last round's weight is, and the
-    processor, which guesses the outcome of the comparison below, does not wait for it.
+    The sums in `reached` are some rounds old. Weights only grow, so each sum has grown
+    since by at most what the total has. If that leaves a doubt about the arm, about
+    once in ten rounds, the sums are computed anew. So the arm is nearly always known
+    before the last round's weight is, and the processor, which predicts the comparison
+    below, does not wait for it.
     """
     arm = 0
-    for a in range(1, s.arms):  # counting, not searching: there is no branch to guess wrong
+    for a in range(1, s.arms):  # counts instead of searching: no branch to mispredict
         arm += s.reached[a] <= share * s.total[1]
     target = share * s.total[0]
     if s.reached[arm + 1] <= target or s.reached[arm] + (s.total[0] - s.total[1]) > target:
@@ -72,8 +72,9 @@ def chance_of(s, a):
 
 @cold
 def exact_growth(estimate, weight, reached, base, total, a):
-    """Return what is to be added to the weight of arm a after its log-weight has
-    changed; from nearly nothing a weight cannot grow by multiplication.
+    """Return what to add to the weight of arm a after its log-weight has changed.
+
+    It is exact where multiplication is not: a weight of nearly 0 cannot grow by it.
     """
     if estimate[a] - base[0] > REBASE_AT:
         rebase(estimate, weight, reached, base, total)
@@ -82,8 +83,9 @@ def exact_growth(estimate, weight, reached, base, total, a):
 
 @hot
 def growth(weight, z):
-    """Return weight * (exp(z) - 1) for 0 <= z <= 1/8: ten terms of the series, so
-    that 1e-16 of it is left out, in an order that takes few steps one after another.
+    """Return weight * (exp(z) - 1) for 0 <= z <= 1/8, to a relative error of 1e-16.
+
+    Ten terms of the series, in an order with few steps that must wait for another.
     """
     z2 = z * z
     z4 = z2 * z2
@@ -95,8 +97,7 @@ def growth(weight, z):
 
 @dataclass(frozen=True)
 class EXP3(RangedPolicy):
-    """EXP3: weights that grow exponentially with importance-weighted rewards; made for
-    rewards chosen by an adversary, but inside a known range.
+    """EXP3: exponential weights, for adversarial rewards in a known range.
 
     Round t pulls arm a with probability p_a = (1 - gamma) w_a / sum(w) + gamma / K,
     then multiplies w_a by exp(gamma y / (p_a K)), where y is the reward mapped to [0,
@@ -181,8 +182,8 @@ class EXP3(RangedPolicy):
     @hot
     def update(s, a, x):
         y = share_of_range(s, x)
-        # a simulation's reward follows its decision at once, so the chance is still
-        # that of the weights
+        # in a simulation the reward follows at once, so the chance is still that of the
+        # weights
         if s.live == 0 or s.chance[0] == chance_of(s, a):
             # the same number as below, with one division instead of two to wait for
             step = y * s.total[0] / (s.total[0] + s.odds * s.weight[a])

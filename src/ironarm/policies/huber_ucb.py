@@ -27,8 +27,9 @@ FIELDS = {
 
 @hot
 def huber_radius(q, steep, beta, offset, inner):
-    """Return the radius for q = sqrt(log(1/delta) / n), or inf where it has none; it
-    grows with q.
+    """Return the radius for q = sqrt(log(1/delta) / n), or inf if it has none.
+
+    It grows with q.
     """
     under = inner - HALF_ROOT * q
     return (steep * q + beta / 3.0 * (q * q) + offset) / under if under > 0.0 else math.inf
@@ -215,16 +216,15 @@ class HuberUCB(Policy):
     @staticmethod
     @hot
     def choose(s, t, g):
-        # an agent that was fed before its first decision has estimates at t = 1, where
-        # log t is 0
+        # log t is 0 at t = 1, where an agent can have estimates from a warm start
         t = max(t, 2)
         if t > s.enough_until[0]:
             forced = too_few(s.n, s.rewards, s.enough_until, t, s.each)
             if forced >= 0:
                 return forced
         leader = s.leader[0]
-        # the bare estimate first, then the radius with log t of an earlier round, which
-        # is no larger: both spare the logarithm
+        # first the bare estimate, then the radius with log t of an earlier round, which
+        # is no larger: neither needs a logarithm
         if t <= s.threat_until[0] and (
             s.estimate[leader] > s.threat[0]
             or s.estimate[leader]

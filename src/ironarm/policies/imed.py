@@ -1,6 +1,4 @@
-"""IMED for normal rewards with a known variance: pull the arm with the least
-evidence against it.
-"""
+"""IMED for normal rewards of known variance: pull the least evidence against an arm."""
 
 from __future__ import annotations
 
@@ -17,8 +15,8 @@ from ..rules.lazy_imed import (
 )
 from ..validation import number
 
-# standard deviations that the leader's mean may fall before all indices are computed
-# again
+# how far the leader's mean may fall, in standard deviations, before all indices are
+# computed again
 REACH = 0.02
 
 
@@ -30,8 +28,9 @@ def gap(best, estimate, sigma):
 
 @cold
 def smallest_index(estimate, n, leader, until, rival, floor, sigma):
-    """Return the arm with the smallest index, and write down how long the leader
-    will certainly be it.
+    """Return the arm with the smallest index.
+
+    Also write down how long the leader is certain to keep it.
     """
     lead = highest_estimate(estimate)
     top = estimate[lead]
@@ -60,19 +59,18 @@ def smallest_index(estimate, n, leader, until, rival, floor, sigma):
 
 @dataclass(frozen=True)
 class IMED(ImedPolicy):
-    """IMED (indexed minimum empirical divergence) for normal rewards of known variance:
-    asymptotically optimal when nobody corrupts the feedback.
+    """IMED (indexed minimum empirical divergence) for normal rewards of known variance.
 
-    Every arm is pulled once. Then, with mu* the highest mean so far, round t pulls the
-    arm with the smallest
+    It is asymptotically optimal when nobody corrupts the feedback. Every arm is pulled
+    once. Then, with mu* the highest mean so far, round t pulls the arm with the
+    smallest
 
         n_a (mu* - mean_a)^2 / (2 sigma^2) + log n_a.
 
-    The first term is the log-likelihood ratio against "arm a is as good as the best",
-    the second is what a hypothesis must pay for having been tried often. The best arm's
-    own index is log n, so another arm gets its next pull when the log of the leader's
-    count has outgrown the evidence: about 2 sigma^2 log T / gap^2 pulls in all, the
-    least possible.
+    The first term is the log-likelihood ratio against "arm a is as good as the best";
+    the second grows with the number of tries. The best arm's own index is log n, so
+    another arm gets its next pull when the log of the leader's count exceeds the
+    evidence: about 2 sigma^2 log T / gap^2 pulls in all, the least possible.
 
     **Not for corrupted rewards**: it compares means, and one unbounded reward moves a
     mean anywhere. `CountIMED` is the same idea with evidence that an attacker cannot

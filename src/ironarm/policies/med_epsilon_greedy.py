@@ -1,6 +1,4 @@
-"""med-epsilon-greedy: the best median so far, and a uniformly random arm with a
-probability that decays as 1/t.
-"""
+"""med-epsilon-greedy: the best median, and uniform exploration that decays as 1/t."""
 
 from __future__ import annotations
 
@@ -12,16 +10,16 @@ from ..rules.decaying_greedy import DecayingGreedy
 
 @dataclass(frozen=True)
 class MedEpsilonGreedy(DecayingGreedy):
-    """med-epsilon-greedy, the paper's second policy: survives rewards that an attacker
-    replaces by anything, with probability rho in each round.
+    """med-epsilon-greedy, the paper's second policy, survives any corrupt rewards.
 
+    An attacker may replace the reward by anything, with probability rho in each round.
     Each arm is pulled ceil(c) times; then, at round t, a uniformly random arm with
-    probability c K / t, else the arm with the largest lower median (Algorithm 2).
-    Far-away outliers ask for c above 1/(sqrt(1-rho) - sqrt(rho))^2: 2.95 for rho =
-    0.125, 12 for rho = 0.3. The default 10 is the paper's.
+    probability c K / t, else the arm with the largest lower median (Algorithm 2). Far
+    outliers need c above 1/(sqrt(1-rho) - sqrt(rho))^2: 2.95 for rho = 0.125, 12 for
+    rho = 0.3. The default 10 is the paper's.
 
-    Compared with `MedEUCB` it needs no scale of the rewards, and with the default it
-    explores about 1.7 times as much.
+    Unlike `MedEUCB` it needs no scale of the rewards. With the default it explores
+    about 1.7 times as much.
 
     **Not for 0/1 rewards** or heavy ties, nor for skewed rewards whose best mean is not
     the best median.

@@ -13,7 +13,7 @@ from ..validation import choice, number
 class RUCB(IndexPolicy):
     """RUCB-MAB: UCB around the sample median, without forced exploration.
 
-    Every arm is pulled once; then round t pulls the arm with the largest
+    Every arm is pulled once. Then round t pulls the arm with the largest
 
         median_a + sqrt(omega log t / n_a).
 
@@ -22,9 +22,9 @@ class RUCB(IndexPolicy):
 
     **Not for heavy corruption.** A median withstands attacks only once it rests on
     several rewards. If the best arm's first rewards are attacked, its median is wrong
-    and the arm is never tried often enough to mend it: under the paper's attack about a
-    quarter of the trials at rho = 0.125, and 62 % at rho = 0.3, stay on a wrong arm for
-    good, while the others do very well. `MedEUCB` adds the forced exploration that
+    and the arm is not tried often enough to correct it. Under the paper's attack about
+    a quarter of the trials at rho = 0.125, and 62 % at rho = 0.3, stay on a wrong arm
+    for good, while the others do very well. `MedEUCB` adds the forced exploration that
     prevents this.
 
     Parameters

@@ -11,16 +11,16 @@ from ..validation import number
 
 @dataclass(frozen=True)
 class TrimmedUCB(IndexPolicy):
-    """UCB around the alpha-trimmed mean: the floor(alpha n) smallest and largest
-    rewards of an arm are dropped before averaging.
+    """UCB around the alpha-trimmed mean.
 
-    Every arm is pulled once; then round t pulls the arm with the largest
+    The floor(alpha n) smallest and largest rewards of an arm are dropped before
+    averaging. Every arm is pulled once. Then round t pulls the arm with the largest
 
         trimmed_mean_a + sqrt(omega log t / n_a).
 
     **Not for heavy corruption.** With alpha = rho, as in the paper, the attacked
     rewards outnumber alpha n about half of the time, and one that is not trimmed spoils
-    the mean; a larger alpha helps against that, but without forced exploration an arm
+    the mean. A larger alpha helps against that, but without forced exploration an arm
     whose first rewards are attacked is given up, as with `RUCB`.
 
     Parameters

@@ -12,7 +12,7 @@ from ..validation import number
 class UCB(IndexPolicy):
     """(alpha, psi)-UCB for sub-Gaussian rewards that nobody corrupts.
 
-    Every arm is pulled once; then round t pulls the arm with the largest
+    Every arm is pulled once. Then round t pulls the arm with the largest
 
         mean_a + sigma * sqrt(2 alpha log t / n_a),
 

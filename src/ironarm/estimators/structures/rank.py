@@ -8,8 +8,8 @@ that side's heap into the window.
 
 With independent rewards the rank does a random walk, and leaves the window about once
 in 500 updates. In the worst case, an adversary who moves the rank in one direction, it
-leaves once in sixteen. That is O(log n) amortised for any order of the values. The heaps
-are 8-ary because a node's children then share one or two cache lines.
+leaves once in sixteen. That is O(log n) amortised for any order of the values. The
+heaps are 8-ary because a node's children then share one or two cache lines.
 
 A tracker is numbered j; its heaps are the pool's slots 2j (below) and 2j + 1 (above).
 """
