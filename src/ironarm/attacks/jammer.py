@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 class Jammer(Attack):
     """The paper's radio attack: noise of fixed power over the packet of a round.
 
-    For bandits with jammed laws, such as `ia.RadioBandit`.
-
-    The attacked reward is drawn from the jammed channel's law, for the same packet:
-    what is shown is the SINR that the receiver measures while it is jammed.
+    For bandits with jammed laws, such as `ia.RadioBandit`. The attacked reward is drawn
+    from the jammed channel's law, for the same packet: the policy sees the SINR that
+    the receiver measures while it is jammed.
 
     Parameters
     ----------

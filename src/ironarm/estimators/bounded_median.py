@@ -1,6 +1,4 @@
-"""The lower median in bounded memory: exact for as long as the median stays within a
-window of values around it.
-"""
+"""The lower median in bounded memory, exact while it stays in a window of values."""
 
 from __future__ import annotations
 
@@ -16,8 +14,9 @@ SMALLEST_WINDOW = 64
 
 @cold
 def count_or_insert(values, slot_start, slot_size, below, above, lost, a, x, n):
-    """Add x to the sorted window of arm a, or only count it if it lies outside;
-    return the lower median, or the window's nearest value if the median has left it.
+    """Add x to the sorted window of arm a, or only count it if it lies outside.
+
+    Return the lower median, or the window's nearest value if the median has left it.
     """
     start = slot_start[a]
     m = slot_size[a]
@@ -46,14 +45,13 @@ def count_or_insert(values, slot_start, slot_size, below, above, lost, a, x, n):
 
 
 class BoundedMedian(HoldsRewards):
-    """The lower median from a window of max(64, 4 sqrt(n)) values around it; values
-    outside are counted and forgotten.
+    """The lower median from a window of max(64, 4 sqrt(n)) values around it.
 
-    As long as the median's rank lies in the window the answer is exact; with
-    independent rewards its random walk rarely leaves. If the rewards drift it can, and
-    `lost` then counts the updates at which the nearest value of the window had to do.
-    O(sqrt(n)) memory; a value inside the window costs O(sqrt(n)), which 4/sqrt(n) of
-    them are: O(1) on average.
+    Values outside the window are counted and forgotten. The answer is exact while the
+    median's rank lies in the window; with independent rewards its random walk rarely
+    leaves it. If the rewards drift it can. `lost` then counts the updates that had to
+    use the window's nearest value. O(sqrt(n)) memory. A value inside the window costs
+    O(sqrt(n)), and 4/sqrt(n) of them are inside: O(1) on average.
     """
 
     fields = {

@@ -13,11 +13,10 @@ from .structures.window import W, heaps_have_room
 
 
 class LowerMedian(HoldsRewards):
-    """The lower median of all rewards: the order statistic of rank ceil(n/2), the
-    paper's inf{x : F(x) >= 1/2}. Exact for every order of values, +-inf included.
+    """The lower median: the order statistic of rank ceil(n/2), inf{x : F(x) >= 1/2}.
 
-    O(1) per update on average for independent rewards, O(log n) amortised for any;
-    about 11 bytes per reward.
+    It is exact for every order of values, +-inf included. O(1) per update on average
+    for independent rewards, O(log n) amortised for any; about 11 bytes per reward.
     """
 
     fields = fields()

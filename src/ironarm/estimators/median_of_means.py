@@ -1,12 +1,11 @@
-"""The median of means: rewards in blocks of consecutive ones, the mean of each block,
-the lower median of these means.
+"""The median of means: rewards in blocks, and the lower median of the blocks' means.
 
-The length of a block is a power of two, so that it changes only when the number of
-rewards has doubled (or the wanted number of blocks has). Then all blocks are formed
-anew from the rewards, in O(n); otherwise a reward joins the last block, and a block
-that becomes full is inserted among the sorted means. Each block is added up in the
-order of arrival, whenever it is formed, so the estimate depends on nothing but the
-rewards and the wanted number of blocks.
+A block holds consecutive rewards. Its length is a power of two, so it changes only when
+the number of rewards, or the wanted number of blocks, has doubled. Then all blocks are
+formed anew from the rewards, in O(n). Otherwise a reward joins the last block, and the
+mean of a full block is inserted among the sorted means. Each block is summed in the
+order of arrival whenever it is formed, so the estimate depends only on the rewards and
+the wanted number of blocks.
 
 Arm a has the pool's slots 2a, its rewards in the order of arrival, and 2a + 1, the
 sorted means of its full blocks.
@@ -37,8 +36,9 @@ def block_mean(total, length):
 
 @cold
 def block_length_for(n, blocks):
-    """Return the largest power of two up to max(2, n / blocks), or 1 for a single
-    reward.
+    """Return the largest power of two up to max(2, n / blocks).
+
+    It is 1 for a single reward.
     """
     if n < 2:
         return 1
@@ -50,8 +50,9 @@ def block_length_for(n, blocks):
 
 @cold
 def form_blocks(pool, slot_start, slot_size, block_length, block_sum, a, blocks):
-    """Form all blocks of arm a anew, at least `blocks` of them if there are twice as
-    many rewards.
+    """Form all blocks of arm a anew.
+
+    There are at least `blocks` of them if there are twice as many rewards.
     """
     start = slot_start[2 * a]
     base = slot_start[2 * a + 1]
@@ -73,14 +74,13 @@ def form_blocks(pool, slot_start, slot_size, block_length, block_sum, a, blocks)
 
 
 class MedianOfMeans(HoldsRewards):
-    """The lower median of the means of consecutive blocks of N rewards, N the largest
-    power of two up to max(2, n/k), where `s.blocks` is k. A part of a block counts for
-    nothing.
+    """The lower median of the means of blocks of N rewards; `s.blocks` is k.
 
+    N is the largest power of two up to max(2, n/k). An incomplete block does not count.
     So there are at least min(k, floor(n/2)) blocks and fewer than 2k + 1. O(1) per
     reward on average, and O(k) per block to insert its mean; about 11 bytes per reward
-    and 16 KB per arm at most for the means. As long as k is not known, it is 0, rewards
-    are only stored, and the policy calls `form_blocks` when it is.
+    and at most 16 KB per arm for the means. While k is 0, not known yet, rewards are
+    only stored; the policy calls `form_blocks` later.
 
     A block with an infinite reward has an infinite mean; with both signs it counts as
     -inf.

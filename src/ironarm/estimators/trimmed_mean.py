@@ -1,6 +1,4 @@
-"""The exact alpha-trimmed mean: floor(alpha n) smallest and largest rewards dropped,
-the rest averaged.
-"""
+"""The exact alpha-trimmed mean, without the smallest and largest rewards."""
 
 from __future__ import annotations
 
@@ -19,8 +17,9 @@ from .structures.window import W, heaps_have_room
 
 @hot
 def keep(sums, counts, used, infinite, a, x, sign):
-    """Take x into the kept part (sign = 1) or out of it (sign = -1); infinities are
-    counted, so that they can leave again.
+    """Take x into the kept part (sign = 1) or out of it (sign = -1).
+
+    Infinities are counted, so that they can leave again.
     """
     if math.isinf(x):
         infinite[2 * a + (x > 0)] += sign
@@ -58,8 +57,9 @@ def advance(
 
 @hot
 def trimmed_with(s, a, x, wanted):
-    """Add x to the rewards of arm a and return their mean without the `wanted`
-    smallest and largest, at most one more at each end than before.
+    """Add x to the rewards of arm a; return their mean without `wanted` at each end.
+
+    `wanted` is at most one more than before.
     """
     n = s.rewards[a]
     advance(
@@ -87,14 +87,14 @@ def trimmed_with(s, a, x, wanted):
 
 
 class TrimmedMean(HoldsRewards):
-    """The mean of the rewards without the floor(alpha n) smallest and the floor(alpha
-    n) largest; `s.alpha` is in [0, 1/2), so something is always left.
+    """The mean of the rewards without the floor(alpha n) smallest and largest.
 
-    With e the sorted rewards and k the old count to drop, a new reward x adds clamp(x,
-    e[k], e[n-1-k]) to the kept sum; when k grows, the two values at the cuts leave it.
-    `two_cuts` finds the values at the cuts and an exact sum holds the kept part, so
-    that an unbounded reward which passes through leaves no rounding behind. O(log n)
-    amortised per update, about 11 bytes per reward.
+    `s.alpha` is in [0, 1/2), so something is always left. With e the sorted rewards and
+    k the old count to drop, a new reward x adds clamp(x, e[k], e[n-1-k]) to the kept
+    sum. When k grows, the two values at the cuts leave it. `two_cuts` finds the values
+    at the cuts. An exact sum holds the kept part, so an unbounded reward that passes
+    through leaves no rounding error. O(log n) amortised per update, about 11 bytes per
+    reward.
     """
 
     fields = {
@@ -120,8 +120,9 @@ class TrimmedMean(HoldsRewards):
 
 
 class AmplyTrimmedMean(TrimmedMean):
-    """The same with ceil(alpha n) dropped at each end, but always so few that the
-    middle one or two rewards are left.
+    """The mean without the ceil(alpha n) smallest and largest rewards.
+
+    The middle one or two rewards are always kept.
     """
 
     @staticmethod

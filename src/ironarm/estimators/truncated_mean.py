@@ -25,14 +25,16 @@ def truncated_sum(values, start, n, scale, order):
 
 
 class TruncatedMean(HoldsRewards):
-    """The mean of X_i 1{|X_i| <= (u i / log(1/delta))^(1/(1 + e))}, divided by all n
-    rewards. O(1) per reward while delta stays; O(n) when it changes, about 11 bytes per
+    """The mean in which a reward counts as zero if it is too large for its number.
+
+    That is the sum of X_i 1{|X_i| <= (u i / log(1/delta))^(1/(1 + e))} divided by all
+    n. O(1) per reward while delta stays, O(n) when it changes; about 11 bytes per
     reward.
 
-    `s.truncation` is u / log(1/delta), or 0 as long as delta is not known: then rewards
-    are only stored, and the policy calls `truncated_sum` when it is. Sums are always
-    taken in the order of arrival, so it does not matter when that is. Infinite rewards
-    are truncated like any other that is too large.
+    `s.truncation` is u / log(1/delta), or 0 while delta is not known. Then rewards are
+    only stored, and the policy calls `truncated_sum` later. Sums are always taken in
+    the order of arrival, so the result does not depend on when that is. Infinite
+    rewards are truncated like any other that is too large.
     """
 
     fields = {**HoldsRewards.fields, "kept_sum": "float[arms]"}

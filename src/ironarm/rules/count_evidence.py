@@ -1,8 +1,9 @@
-"""Evidence against "the mean of arm a is at least x" that counts rewards and does not
-look at their size: what `CountIMED` compares arms by.
+"""Evidence against "the mean of arm a is at least x" that counts rewards.
 
-Given the order of an arm's n rewards (`ironarm.estimators.structures.ordered`), a threshold test
-costs O(log n); a window test O(log n) where the window around x decides, else O(n).
+`CountIMED` compares arms by it; docs/count-imed.md has the formulas. The size of a
+reward does not matter. Once an arm's n rewards are in order
+(`ironarm.estimators.structures.ordered`), a threshold test costs O(log n). A window
+test costs O(log n) if the window around x decides, else O(n).
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ from .lazy_imed import ImedPolicy, highest_estimate, others_moved, rewards_until
 
 THRESHOLDS = 6  # x - d for d = 0.5, 1, ..., 3 sigma
 WINDOWS = 2  # of half-width 2 and 3 sigma
-# sigma: evidence against an arm without a new reward is kept until x has moved by more
+# in sigma: how far x may move before evidence is computed anew for an arm without a new
+# reward
 MOVED = 0.01
-OWN_NATS = 1.0  # of the bound on an arm's own share of corrupt rewards
+OWN_NATS = 1.0  # how sure the bound on an arm's own corrupt share is
 LARGEST = 1.7976931348623157e308  # the largest finite number
 
 FIELDS = {
     "evidence": "float[arms]",
     "at": "float[arms]",  # the x of that evidence
-    # 0: there is a new reward; 1: `at` is set, the evidence not yet computed; 2: it is
+    # 0: there is a new reward; 1: `at` is set; 2: the evidence is computed, too
     "stage": "int[arms]",
     "in_order": "cache int[arms]",
     "levels": "cache float[8]",
@@ -50,8 +52,9 @@ def kl_plus(p, q):
 
 @cold
 def set_levels(levels):
-    """Write the chances of a clean reward at the mean: to lie above each threshold,
-    then within each window.
+    """Write the chances of a clean reward at the mean to pass each test.
+
+    First those to lie above each threshold, then those to lie within each window.
     """
     for k in range(THRESHOLDS):
         levels[k] = cdf(0.5 * (k + 1))
@@ -61,8 +64,9 @@ def set_levels(levels):
 
 @cold
 def fullest_window(pool, window, inside, slot_start, slot_size, a, first, finite, width):
-    """Return the largest number of rewards within `width`, the lowest of them having
-    a rank of `first` or more and the highest one below `finite`.
+    """Return the largest number of rewards within `width`.
+
+    The lowest of them has a rank of at least `first`, the highest one below `finite`.
     """
     most = 0
     end = first
@@ -81,8 +85,9 @@ def fullest_window(pool, window, inside, slot_start, slot_size, a, first, finite
 
 @cold
 def evidence_against(pool, window, inside, slot_start, slot_size, levels, a, n, x, sigma, clean):
-    """Return the evidence of the n rewards of arm a, which are in order, against a
-    mean of at least x, if a share of at least `clean` of all rewards is clean.
+    """Return the evidence of the n rewards of arm a against a mean of at least x.
+
+    The rewards are in order. At least a share `clean` of all rewards is clean.
     """
     strongest = 0.0
     for k in range(THRESHOLDS):
@@ -98,8 +103,7 @@ def evidence_against(pool, window, inside, slot_start, slot_size, levels, a, n, 
         first = rewards_below(
             pool, window, inside, slot_start, slot_size, a, n, max(x - d, -LARGEST)
         )
-        # the window around x alone is often full enough to leave the maximum to the
-        # others
+        # often the window around x alone is so full that another test decides
         near = (
             min(finite, rewards_below(pool, window, inside, slot_start, slot_size, a, n, x + d))
             - first
@@ -114,8 +118,9 @@ def evidence_against(pool, window, inside, slot_start, slot_size, levels, a, n, 
 
 @cold
 def upper_bound(far, n, nats):
-    """Return the share of which `far` or fewer among n have a chance of about
-    exp(-nats): n kl(far/n, share) = nats.
+    """Return a share under which `far` or fewer among n have the chance exp(-nats).
+
+    It solves n kl(far/n, share) = nats.
     """
     low = far / n
     high = 1.0
@@ -130,9 +135,10 @@ def upper_bound(far, n, nats):
 
 @cold
 def own_share(pool, window, inside, slot_start, slot_size, a, n, sigma):
-    """Return how large a share of arm a's rewards, which are in order, may be
-    corrupt: an upper bound on what lies outside the window of half-width 3 sigma
-    that holds most.
+    """Return an upper bound on the corrupt share of arm a's rewards.
+
+    The rewards are in order. It bounds the share outside the window of half-width 3
+    sigma that holds most of them.
     """
     first = rewards_below(pool, window, inside, slot_start, slot_size, a, n, -LARGEST)
     finite = rewards_below(pool, window, inside, slot_start, slot_size, a, n, math.inf)
@@ -169,11 +175,11 @@ def least_evidence(
     epsilon,
     most,
 ):
-    """Return the arm with the smallest index evidence + log n, computing evidence as
-    the rule asks; and write down how long the leader will certainly be it.
+    """Return the arm with the smallest index, evidence + log n.
 
-    An arm is judged by the share `epsilon` of corrupt rewards; if `most` is larger, by
-    what its own rewards cannot rule out, between the two.
+    Evidence is computed as the rule needs it. Also write down how long the leader is
+    certain to keep the smallest index. An arm is judged by the corrupt share `epsilon`
+    or, if `most` is larger, by what its own rewards cannot rule out, between the two.
     """
     if unrewarded[0] > 0:
         return first_unrewarded(n, rewards, fresh)
@@ -192,8 +198,8 @@ def least_evidence(
             stage[a] = 1
             at[a] = x
         index = math.log(n[a])
-        # evidence is never negative: it is computed only if the arm could be the
-        # choice, hence not for one that has been pulled more often than the leader
+        # evidence is never negative, so it is computed only if the arm could be the
+        # choice: not for an arm with more pulls than the leader
         if index <= smallest:
             if stage[a] == 1:
                 if in_order[a] == 0:

@@ -1,12 +1,11 @@
-"""A heap that gives up its smallest and its largest value alike, and to which a value
-is added by writing it at the end.
+"""A heap that gives up both its smallest and its largest value.
 
-Values lie in pairs, the nodes of a 16-ary tree; each pair encloses all values below it
-in the tree, so the first pair holds the smallest value and the largest. Only the last
-pair can lack its second value. New values wait at the end, unsorted, until there are 64
-of them or one is taken out: `sift` then gives them their places. Sixty-four at a time
-in a loop of its own cost much less than each in its round, and no step costs more than
-O(64 log n).
+A value is added by writing it at the end. Values lie in pairs, the nodes of a 16-ary
+tree. Each pair encloses all values below it in the tree, so the first pair holds the
+smallest value and the largest. Only the last pair can lack its second value. New values
+wait at the end, unsorted, until there are 64 of them or one is taken out; `sift` then
+gives them their places. Sixty-four at a time in one loop cost much less than each in
+its own round, and no step costs more than O(64 log n).
 """
 
 from __future__ import annotations
@@ -33,8 +32,9 @@ def heap_push(pool, slot_start, slot_size, slot_sifted, slot, x):
 
 @cold
 def sift(pool, slot_start, slot_size, slot_sifted, slot):
-    """Give the values that wait at the end of the heap their places: each climbs on
-    the side on which its parent does not enclose it, if on any.
+    """Give the values that wait at the end of the heap their places.
+
+    Each climbs on the side on which its parent does not enclose it, if on any.
     """
     base = slot_start[slot]
     if base < 0 or slot_sifted[slot] < 0:
@@ -63,8 +63,9 @@ def sift(pool, slot_start, slot_size, slot_sifted, slot):
 
 @cold
 def heap_pop(pool, slot_start, slot_size, slot_sifted, slot, side):
-    """Remove and return the smallest (side = 0) or the largest (side = 1) value of
-    the heap in that slot.
+    """Remove and return the smallest (side = 0) or the largest (side = 1) value.
+
+    The heap is in that slot.
     """
     if slot_sifted[slot] < slot_size[slot]:
         sift(pool, slot_start, slot_size, slot_sifted, slot)

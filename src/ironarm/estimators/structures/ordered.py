@@ -1,14 +1,13 @@
-"""All rewards of an arm in order, from the heaps and the window of its rank tracker,
-without memory of its own.
+"""All rewards of an arm in order, without memory of its own.
 
-An array that falls is a max-heap too. So both heaps of a tracker can be sorted where
-they lie, and then the heap below read backwards, the window, and the heap above read
-forwards are the rewards in rising order. A reward that comes later disturbs a heap a
-little and the tracker not at all; the heap is sorted again when the order is wanted
-next.
+They are read from the heaps and the window of the arm's rank tracker. A falling array
+is a max-heap, too. So both heaps of a tracker can be sorted in place. Then the heap
+below read backwards, the window, and the heap above read forwards are the rewards in
+rising order. A later reward disturbs a heap a little and the tracker not at all; the
+heap is sorted again when the order is next wanted.
 
-Sorting costs O(n) when a few rewards have come since the last time, O(n log n) in any
-case; a rank then O(log n), a value O(1).
+Sorting costs O(n) if a few rewards have come since the last time, and at most O(n log
+n). A rank then costs O(log n), a value O(1).
 """
 
 from __future__ import annotations
@@ -16,13 +15,14 @@ from __future__ import annotations
 from ...marks import cold, hot
 from .window import W
 
-PATIENCE = 8  # moves per value, on average, after which insertion gives way to a heap sort
+PATIENCE = 8  # moves per value, on average, before insertion gives way to a heap sort
 
 
 @cold
 def sort_falling(pool, base, size):
-    """Sort pool[base : base + size] so that it falls: by insertion if it nearly
-    does, else by a heap.
+    """Sort pool[base : base + size] so that it falls.
+
+    By insertion if it nearly falls already, else by a heap sort.
     """
     patience = PATIENCE * size
     for i in range(1, size):
@@ -83,9 +83,7 @@ def nth_reward(pool, window, inside, slot_start, slot_size, a, i):
 
 @cold
 def rewards_below(pool, window, inside, slot_start, slot_size, a, n, y):
-    """Return how many of the n rewards of arm a, which are in order, are less than
-    y.
-    """
+    """Return how many of the n rewards of arm a, in order, are less than y."""
     low = 0
     high = n
     while low < high:

@@ -29,7 +29,7 @@ def fields(slots_per_arm: int) -> dict[str, str]:
 
 @hot
 def slot_has_room(s, j, used, wanted):
-    """Say whether slot j holds more than `used` values; if not, ask for `wanted`.
+    """Say whether slot j has room beyond `used` values; if not, widen it to `wanted`.
 
     False: the pool must grow first.
     """

@@ -1,10 +1,10 @@
-"""For estimators without a cheap exact update: all rewards are looked at, in order,
-when their number has grown by a sixteenth since the last look.
+"""For estimators without a cheap exact update: look at all rewards now and then.
 
-Up to 31 rewards that is at every reward. Between looks new rewards wait unsorted. A
-look sorts them and merges them into the sorted rest from the largest down: O(log n)
-amortised per reward, beside what the estimator does with its n sorted rewards, of which
-each reward pays for about sixteen. Looks depend on the number of rewards alone.
+A look comes when the number of rewards has grown by a sixteenth since the last one; up
+to 31 rewards that is at every reward. Between looks new rewards wait unsorted. A look
+sorts them and merges them into the sorted rest from the largest down. That costs O(log
+n) amortised per reward, and each reward pays for about sixteen of the values that the
+estimator then reads. Looks depend only on the number of rewards.
 
 Arm a has the pool's slots 2a, sorted, and 2a + 1, waiting. About 12 bytes per reward.
 """
@@ -46,8 +46,9 @@ def merge_waiting(pool, slot_start, slot_size, a):
 
 @hot
 def look_due(s, a, x):
-    """Let the reward x of arm a wait, and say whether it is time for a look; if so,
-    all rewards are in order, s.slot_size[2a] of them.
+    """Let the reward x of arm a wait, and say whether it is time for a look.
+
+    If so, all rewards are in order, s.slot_size[2a] of them.
     """
     waiting = 2 * a + 1
     s.pool[s.slot_start[waiting] + s.slot_size[waiting]] = x
