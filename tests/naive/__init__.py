@@ -1,10 +1,10 @@
-"""The policies and a trial of a simulation, written as plainly as their formulas read:
-slow, and easy to check by eye.
+"""The policies and a trial of a simulation, written as plainly as their formulas.
 
-Nothing here uses ironarm's estimators, rules or engine loop. Rewards are kept in one
-sorted list per arm, an arm's estimate is computed from that list when it changes, and
-every index is computed in every round. Random numbers come from the same stream in the
-same order as the real policy's, through the plain functions of `ironarm.random`.
+They are slow, and easy to check by eye. Nothing here uses ironarm's estimators, rules
+or engine loop. Each arm has one sorted list of rewards, its estimate is computed from
+that list when it changes, and every index is computed in every round. Random numbers
+come from the same stream in the same order as the real policy's, through the plain
+functions of `ironarm.random`.
 """
 
 from __future__ import annotations
@@ -84,9 +84,7 @@ TWINS = {
 
 
 def twin_of(policy, arms, horizon, g):
-    """The naive version of one of ironarm's policies, drawing from its own copy of
-    the stream.
-    """
+    """Return the naive version of a policy, with its own copy of the stream."""
     parameters = policy.parameters
     return TWINS[type(policy).__name__](
         arms, parameters.pop("horizon", None) or horizon, g.copy(), **parameters
@@ -94,9 +92,7 @@ def twin_of(policy, arms, horizon, g):
 
 
 def play(policy, bandit, attack, horizon, seed, trial):
-    """Play the policy's twin in one trial of a simulation; return its choices and
-    what it saw, round by round.
-    """
+    """Play the policy's twin in one trial; return its choices and what it saw."""
     noise_stream, attack_stream, policy_stream = streams(seed, trial)
     with np.errstate(over="ignore"):
         tape = Tape(horizon, attack.rho, bandit.location_scale is not None, attack.burst)

@@ -24,9 +24,7 @@ scale_errors = st.floats(-0.3, 0.3)
 
 
 class Arm:
-    """One arm with its model anchored somewhere near the root, as after some rounds
-    without a question.
-    """
+    """One arm with its model anchored near the root, as after some rounds."""
 
     def __init__(self, values, variance, part, off):
         self.values, self.variance, self.n = values, variance, len(values)
@@ -50,8 +48,9 @@ arms = st.builds(Arm, rewards, variances, st.floats(0.3, 0.95), scale_errors)
 @often
 @given(arms)
 def test_scale(arm):
-    """The scale is the published one, alpha = sqrt(2L / (n (v + 2vL / (n - 2L))))
-    with L = log(t^2).
+    """The scale is the published one.
+
+    alpha = sqrt(2L / (n (v + 2vL / (n - 2L)))) with L = log(t^2).
     """
     expected = catoni_alpha(arm.n, arm.t, arm.variance)
     assert math.isclose(expected, arm.alpha, rel_tol=1e-13)
@@ -70,8 +69,9 @@ def test_certified_root(arm, width):
 @often
 @given(arms, st.floats(-3, 3), st.sampled_from([1.0, 1e-2, 1e-4, 1e-8]))
 def test_surely_above(arm, offset, size):
-    """What is surely above a threshold is above it; a threshold clearly below a
-    well-anchored estimate is recognised.
+    """What is surely above a threshold is above it.
+
+    A threshold clearly below a well-anchored estimate is recognised.
     """
     theta = arm.root + offset * size
     answer = surely_above(arm.model, arm.anchor_at, arm.anchor_scale, arm.n, 0, arm.alpha, theta)
@@ -85,9 +85,7 @@ def test_surely_above(arm, offset, size):
 @often
 @given(arms, st.integers(0, 40))
 def test_upper_bound_holds_until_later(arm, percent):
-    """Without a new reward, the estimate stays below its bound in every round for
-    which the bound is given.
-    """
+    """Without a new reward, the estimate stays below its bound in every round given."""
     until = min(arm.t + arm.t * percent // 100, int(math.exp(arm.n / 8)))
     bound = upper_until_later(
         arm.values,

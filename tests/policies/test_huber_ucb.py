@@ -13,13 +13,13 @@ PUBLISHED = {"S1": 150, "S2": 160}
 
 @pytest.mark.parametrize("scenario", OUTLIERS)
 def test_published_regret(scenario):
-    """With a hundredth of outliers the regret is the published one within a factor of
-    1.5: three arms N(0.8, 0.9, 1; 0.25), T = 5000.
+    """With a hundredth of outliers the regret is nearly the published one.
 
-    The constants behind the figure are not known to us; with epsilon = 0 in the index
-    we measure 136 and 186 in a hundred trials (with epsilon = 0.01, 323 and 361),
-    standard errors of 2 and 3. For another seed to fail with these 30 trials, the mean
-    would have to be off by nine of its standard errors.
+    Three arms N(0.8, 0.9, 1; 0.25), T = 5000, within a factor of 1.5. The constants
+    behind the figure are not known to us; with epsilon = 0 in the index we measure 136
+    and 186 in a hundred trials (with epsilon = 0.01, 323 and 361), standard errors of 2
+    and 3. For another seed to fail with these 30 trials, the mean would have to be off
+    by nine of its standard errors.
     """
 
     def outlier(e, a, x, u, v):
@@ -39,8 +39,9 @@ def test_published_regret(scenario):
 
 
 def test_too_much_corruption_is_refused():
-    """The share of corrupt rewards must be below a fifth of the probability that a
-    clean reward is near its mean; the error says so.
+    """The corrupt share must be below a fifth of p; the error says so.
+
+    p is the probability that a clean reward is near its centre.
     """
     ia.HuberUCB(epsilon=0.19)
     for parameters in (

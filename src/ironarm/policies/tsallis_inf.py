@@ -108,10 +108,10 @@ class TsallisINF(RangedPolicy):
     reward_range: tuple[float, float] = (0.0, 1.0)
     variance: str = "plain"
 
-    # s.estimate holds -L; `root` the last round's y = min L - x; only `welcome` reads
-    # `last_round`. The root is saved, not a cache: from another start Newton's method
-    # ends at another last bit. L is chaotic (it grows by 1/w, which grows with it), so
-    # within some hundred rounds the choices would differ
+    # s.estimate holds -L; `root` is the last round's y = min L - x. The root is saved,
+    # not a cache: from another start Newton's method ends at another last bit. L is
+    # chaotic (it grows by 1/w, which grows with it), so within some hundred rounds the
+    # choices would differ
     fields = {"root": "float[1]", "last_round": "int[1]"}
 
     def __post_init__(self) -> None:

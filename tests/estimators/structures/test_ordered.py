@@ -29,8 +29,9 @@ def test_sorting_in_place(values):
 @few
 @given(values=long_runs, every=st.sampled_from([1, 7, 100]))
 def test_rewards_in_order_and_the_median_after_it(values, every):
-    """However often the rewards are put in order, each rank holds what the sorted
-    list holds, and the running median stays exact.
+    """However often the rewards are sorted, each rank holds what the sorted list holds.
+
+    The running median stays exact.
     """
     fed = Fed(ia.CountIMED(epsilon=0.1))
     ordered = []
