@@ -16,38 +16,13 @@ import numpy as np
 from ironarm.engine.streams import streams
 from ironarm.engine.tape import Tape
 
-from .base import lower_median, upper_median
-from .epsilon_greedy import EpsilonGreedy, MedEpsilonGreedy, TrimmedEpsilonGreedy
-from .evidence import (
-    CRIMED,
-    IMED,
-    AdaptiveCountIMED,
-    CountIMED,
-    CRIMEDStar,
-    corrupted_kl_table,
-)
-from .probabilities import (
-    BARBAR,
-    EXP3,
-    EXP3PlusPlus,
-    ThompsonGaussian,
-    TsallisINF,
-)
-from .upper_confidence import (
-    CRUCB,
-    RUCB,
-    UCB,
-    CatoniUCB,
-    HuberUCB,
-    MedEUCB,
-    MedianOfMeansUCB,
-    TrimmedUCB,
-    TruncatedMeanUCB,
-    catoni_alpha,
-    catoni_root,
-)
+from . import epsilon_greedy, evidence, probabilities, upper_confidence
+from .base import Naive, lower_median, upper_median
+from .evidence import corrupted_kl_table
+from .upper_confidence import catoni_alpha, catoni_root
 
 __all__ = [
+    "TWINS",
     "catoni_alpha",
     "catoni_root",
     "corrupted_kl_table",
@@ -57,29 +32,12 @@ __all__ = [
     "upper_median",
 ]
 
+# every naive policy of these modules, by the name that it shares with ironarm's
 TWINS = {
-    twin.__name__: twin
-    for twin in (
-        *(
-            UCB,
-            RUCB,
-            TrimmedUCB,
-            CRUCB,
-            HuberUCB,
-            MedEUCB,
-            MedEpsilonGreedy,
-            EpsilonGreedy,
-            TrimmedEpsilonGreedy,
-            EXP3,
-            CatoniUCB,
-            IMED,
-            CRIMEDStar,
-            CRIMED,
-            CountIMED,
-            AdaptiveCountIMED,
-        ),
-        *(TruncatedMeanUCB, MedianOfMeansUCB, ThompsonGaussian, TsallisINF, EXP3PlusPlus, BARBAR),
-    )
+    name: twin
+    for module in (epsilon_greedy, evidence, probabilities, upper_confidence)
+    for name, twin in vars(module).items()
+    if isinstance(twin, type) and issubclass(twin, Naive)
 }
 
 

@@ -11,8 +11,9 @@ import ironarm as ia
 from ironarm.engine.state import RECOUNT, State
 from ironarm.engine.streams import streams
 from ironarm.notation import policy_from_text
+from ironarm.policies import POLICIES as KNOWN
 from ironarm.simulation import trial
-from tests.naive import play, twin_of
+from tests.naive import TWINS, play, twin_of
 
 SMALL = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 SEED, TRIAL = 20, 1  # the second trial, which inherits the memory of the first
@@ -206,6 +207,12 @@ def check_simulation(policies, bandit_name, attack):
 def short_tapes(monkeypatch):
     """Let a simulation draw its random numbers in several stretches."""
     monkeypatch.setattr(trial, "STRETCH", 300)
+
+
+def test_every_policy_has_a_twin_and_is_compared_with_it():
+    """Nobody forgets a new one."""
+    assert set(KNOWN) == {type(policy).__name__ for policy in [*POLICIES, *CATONI]}
+    assert set(KNOWN) <= set(TWINS)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), SETTINGS)
