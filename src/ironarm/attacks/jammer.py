@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 class Jammer(Attack):
     """The paper's radio attack: noise of fixed power over the packet of a round.
 
-    For bandits with jammed laws, such as `ia.RadioBandit`. The attacked reward is drawn
-    from the jammed channel's law, for the same packet: the policy sees the SINR that
-    the receiver measures while it is jammed.
+    For bandits with jammed laws, such as `ia.RadioBandit`.
+
+    The policy then sees the SINR that the receiver measures while that packet is
+    jammed: the reward comes from the jammed channel's law.
 
     Parameters
     ----------
     rho : probability of an attack in a round, 0 <= rho < 1.
-    strategy : "any" jams whichever channel is used, as the paper's text says; "best"
-        only the best channel; a list of channel numbers, such as [0, 3], jams only
-        those. (On the command line and in a configuration of the radio testbed a list
-        means something else: a probability for each channel.)
+    strategy : "any" jams the channel in use, as in the paper's text; "best" only the
+        best channel; a list of channel numbers, such as [0, 3], only those. (In the
+        radio testbed's command line and configuration a list is something else: a
+        probability for each channel.)
 
     Examples
     --------
@@ -71,7 +72,7 @@ class Jammer(Attack):
         self._set(strategy=channels)
 
     def constants(self) -> dict[str, float]:
-        """Return nothing: what is shown is decided by `shows` alone."""
+        """Return nothing: `shows` alone decides what the policy sees."""
         return {}
 
     def shows(self, bandit: Bandit) -> np.ndarray:
