@@ -205,7 +205,9 @@ def check_simulation(policies, bandit_name, attack):
 
 @pytest.fixture
 def short_tapes(monkeypatch):
-    """Let a simulation draw its random numbers in several stretches."""
+    """Let a simulation draw its random numbers in several stretches, as a long one
+    does.
+    """
     monkeypatch.setattr(trial, "STRETCH", 300)
 
 
