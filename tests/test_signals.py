@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from ironarm.engine.machine import interrupts_wait
+from ironarm.engine.interrupts import interrupts_wait
 from ironarm.radio.testbed.records import Run
 from ironarm.signals import TOLD_TO_END, _raise, ended_by_exceptions
 

@@ -290,18 +290,16 @@ def _play(
     rounds: int,
 ) -> Iterator[tuple[int, int, float]]:
     """Play rounds through the compiled steps; yields (round, arm, reward)."""
-    select, observe = state.machine.call("select"), state.machine.call("observe")
+    select, observe = state.call("select"), state.call("observe")
     for t in range(1, rounds + 1):
-        arm = int(select(state.ints, state.floats, state.pool, stream))
+        arm = int(select(state.handle))
         if arm < 0:
             raise PolicyFault(
                 f"{type(policy).__name__}.choose returned an arm that does not exist in round "
                 f"{t}; with {state.view.arms} arms it must be 0 to {state.view.arms - 1}."
             )
         x = rewards(t, arm)
-        while not observe(
-            state.ints, state.floats, state.pool, arm, x, float(state.view.chance[0]), 1
-        ):
+        while not observe(state.handle, arm, x, float(state.view.chance[0]), 1):
             state.grow()
         yield t, arm, x
 

@@ -8,19 +8,14 @@ import math
 import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from time import time
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from ..engine.state import (
-    CANCELLED,
-    OWE,
-    SETTLE,
-    State,
-)
+from ..engine.loop import CANCELLED, OWE, SETTLE
+from ..engine.state import State
 from ..engine.streams import fresh_seed, streams
 from ..errors import (
     InvalidInput,
@@ -119,7 +114,6 @@ class Agent:
         estimator = estimator_for(policy, choice("memory", memory, ["exact", "bounded"]))
         self._policy, self._memory, self._minimize = policy, memory, bool(minimize)
         self._seed = fresh_seed() if seed is None else whole("seed", seed)
-        self._stream = streams(self._seed, 0)[2]
         self._lock = threading.RLock()
         self._acquire, self._release = self._lock.acquire, self._lock.release
         self._next_id = 0
@@ -128,12 +122,9 @@ class Agent:
         self._watching = True
         # inside, rewards are always to be maximised
         self._working = policy.mirrored() if self._minimize else policy
-        self._take_over(
-            State(self._working, len(names), live=True, estimator=estimator),
-            names,
-            {},
-            [deque() for _ in names],
-        )
+        state = State(self._working, len(names), live=True, estimator=estimator)
+        state.view.stream[:] = streams(self._seed, 0)[2]
+        self._take_over(state, names, {}, [deque() for _ in names])
 
     def _take_over(
         self, state: State, names: list[Name], tickets: dict[int, Ticket], queues: list[Queue]
@@ -144,19 +135,8 @@ class Agent:
         self._state, self._names, self._tickets, self._queues = state, names, tickets, queues
         self._index = {name: i for i, name in enumerate(names)}
         self._chance = state.view.chance if self._policy.weighs_by_chance else None
-        self._bind()
-
-    def _bind(self) -> None:
-        """Tie the compiled calls to the state's arrays, which change when arms or
-        memory do.
-        """
-        state = self._state
-        self._call_select = partial(
-            state.machine.call("select"), state.ints, state.floats, state.pool, self._stream
-        )
-        self._call_reward = partial(
-            state.machine.call("reward"), state.ints, state.floats, state.pool
-        )
+        self._handle = state.handle
+        self._call_select, self._call_observe = state.call("select"), state.call("observe")
 
     # decisions
 
@@ -167,7 +147,7 @@ class Agent:
         """Decide which arm to use now, and return its name."""
         self._acquire()
         try:
-            arm = self._call_select()
+            arm = self._call_select(self._handle)
             if arm < 0:
                 self._refuse_choice()
             self._queues[arm].append(time() if self._chance is None else self._ticket(arm))
@@ -190,8 +170,9 @@ class Agent:
             queue = self._queues[index]
             if queue and type(queue[0]) is float:
                 queue.popleft()
-                if not self._call_reward(index, -reward if self._minimize else reward):
-                    self._observe_growing(index, -reward if self._minimize else reward, 1.0, 1)
+                x = -reward if self._minimize else reward
+                while not self._call_observe(self._handle, index, x, 1.0, 1):
+                    self._state.grow()
                 if self._watching:
                     self._look(index, reward)
             else:
@@ -218,7 +199,7 @@ class Agent:
         or `cancel`.
         """
         with self._lock:
-            arm = self._call_select()
+            arm = self._call_select(self._handle)
             if arm < 0:
                 self._refuse_choice()
             id = self._ticket(arm)
@@ -309,7 +290,7 @@ class Agent:
             ]
             for index, reward in pairs:
                 self._observe(index, reward, 1.0, 0)
-            self._state.ints[1] += len(pairs)
+            self._state.view.rounds[0] += len(pairs)
             self._state.adjust(OWE)
 
     # arms
@@ -364,7 +345,7 @@ class Agent:
     @property
     def decisions(self) -> int:
         """How many decisions have been made (rounds)."""
-        return int(self._state.ints[1])
+        return self._state.rounds
 
     @property
     def open_decisions(self) -> list[Decision]:
@@ -437,7 +418,7 @@ class Agent:
                 "minimize": self._minimize,
                 "memory": self._memory,
                 "seed": self._seed,
-                "stream": [int(word) for word in self._stream],
+                "stream": self._state.view.stream.tolist(),
                 "next_id": self._next_id,
                 "tickets": [[id, *self._tickets[id]] for id in sorted(self._tickets)],
                 "queues": [list(queue) for queue in self._queues],
@@ -461,7 +442,7 @@ class Agent:
                 memory=data["memory"],
             )
             agent._state.restore(data["state"])
-            agent._stream[:] = np.array(data["stream"], dtype=np.uint64)
+            agent._state.view.stream[:] = np.array(data["stream"], dtype=np.uint64)
             agent._next_id = int(data["next_id"])
             tickets = {
                 int(id): (int(arm), float(made), float(chance))
@@ -485,17 +466,10 @@ class Agent:
 
     def _observe(self, index: int, reward: float, chance: float, opened: int) -> None:
         x = -reward if self._minimize else reward
-        self._observe_growing(index, x, chance, opened)
+        while not self._call_observe(self._handle, index, x, chance, opened):
+            self._state.grow()
         if self._watching:
             self._look(index, reward)
-
-    def _observe_growing(self, index: int, x: float, chance: float, opened: int) -> None:
-        """Learn, making room as often as it takes."""
-        state = self._state
-        observe = state.machine.call("observe")
-        while not observe(state.ints, state.floats, state.pool, index, x, chance, opened):
-            state.grow()
-            self._bind()
 
     def _look(self, index: int, reward: float) -> None:
         """Watch the first rewards, and a bounded memory for as long as it is exact."""

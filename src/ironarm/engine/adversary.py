@@ -1,11 +1,8 @@
-"""An attack as the loop calls it: a compiled function by address, or a Python
-function asked round by round.
-"""
+"""An attack as the loop calls it: compiled, or Python that is asked round by round."""
 
 from __future__ import annotations
 
 import inspect
-from collections import namedtuple
 from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any
@@ -16,21 +13,40 @@ from ..attacks.base import Attack
 from ..attacks.none import NoAttack
 from ..bandits.base import Bandit
 from ..errors import InvalidInput, PolicyFault
-from ..marks import mark_of
-from . import units
+from ..marks import hot, mark_of
 from .machine import reason
+from .record import Field, Layout, Record
 
-SCENE = ("t", "arms", "best", "runner_up", "means", "pulls", "estimate", "memory")
+SCENE = (
+    Field("t", "int", changes=True),
+    Field("best", "int"),
+    Field("runner_up", "int"),
+    Field("means", "float", "elsewhere"),
+    Field("pulls", "int", "elsewhere"),
+    Field("estimate", "float", "elsewhere"),
+    Field("memory", "float", "elsewhere"),
+)
+
+# filled in below: the attack's own function, and the scene's layout
+corrupt: Any = None
+scene_at: Any = None
+
+
+@hot
+def observed(a, x, t, u, v, scene):
+    """Return what the policy sees in place of x."""
+    return float(corrupt(scene_at(scene, t), a, x, u, v))
 
 
 class Adversary:
-    """An attack at work on a bandit, shared by all trials; what changes in a trial
-    is passed in.
+    """An attack at work on a bandit, shared by all trials.
+
+    What changes in a trial is in the scene, which `scene` makes.
     """
 
     def __init__(self, attack: Attack, bandit: Bandit) -> None:
-        constants = attack.constants()
-        taken = constants.keys() & set(SCENE)
+        self._constants = attack.constants()
+        taken = self._constants.keys() & {"arms", *(field.name for field in SCENE)}
         if taken:
             raise PolicyFault(
                 f"the attack's number {sorted(taken)[0]!r} has a name that the scene already "
@@ -41,7 +57,6 @@ class Adversary:
         self.burst = attack.burst
         # one row of numbers, whatever shape a table has
         self.start = np.array(attack.start(bandit), dtype=float).ravel()
-        self.settings = np.array([bandit.best, bandit.runner_up, *constants.values()], dtype=float)
         self.shows = np.array(attack.shows(bandit), dtype=np.int64)
         if (
             self.shows.shape != (bandit.arms,)
@@ -53,56 +68,39 @@ class Adversary:
                 f"the number of a law below {bandit.law_count}, got {self.shows.tolist()[:10]}."
             )
         self.means = np.ascontiguousarray(bandit.means, dtype=float).copy()
+        self._best, self._runner_up = bandit.best, bandit.runner_up
         self.attack = attack
         self.in_python = mark_of(attack.corrupt) is None
-        self._function = attack.corrupt
-        self._scene = _scene_type(tuple(constants))
-        self._constants = tuple(constants.values())
+        self._layout = _layout(tuple(self._constants))
 
     @cached_property
-    def pointer(self) -> Any:
+    def target(self) -> Any:
         """What the loop calls, compiled on first use."""
-        return compiled_attack(NoAttack() if self.in_python else self.attack)
+        return compiled_attack(NoAttack() if self.in_python else self.attack)[0]
 
-    def handles(
-        self, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray
-    ) -> tuple[Any, Any, Any]:
-        """Return what the loop calls, what it hands over (addresses, for compiled
-        code), and what must be kept alive meanwhile.
-        """
-        arrays = self.means, pulls, estimate, self.settings, memory
-        if not hasattr(self.pointer, "address"):
-            return self.pointer, arrays, None
-        table = np.array(
-            [*(array.ctypes.data for array in arrays), len(self.means), len(memory)], np.int64
-        )
-        return self.pointer.address, table.ctypes.data, (table, arrays)
-
-    def answer(
-        self,
-        t: int,
-        a: int,
-        x: float,
-        u: float,
-        v: float,
-        pulls: np.ndarray,
-        estimate: np.ndarray,
-        memory: np.ndarray,
-    ) -> float:
-        """Ask a Python attack what the policy shall see."""
-        best, runner_up = (int(i) for i in self.settings[:2])
-        scene = self._scene(
-            t,
+    def scene(self, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray) -> Record:
+        """Return what the attacker knows in a trial."""
+        return Record(
+            self._layout,
             len(self.means),
-            best,
-            runner_up,
-            self.means,
-            pulls,
-            estimate,
-            memory,
-            *self._constants,
+            best=self._best,
+            runner_up=self._runner_up,
+            means=self.means,
+            pulls=pulls,
+            estimate=estimate,
+            memory=memory,
+            **self._constants,
         )
-        value = self._function(scene, a, x, u, v)
+
+    def handle(self, scene: Record) -> Any:
+        """Return what the attack gets for a scene: its address, if compiled."""
+        from . import jit
+
+        return scene if jit.DISABLED else scene.address
+
+    def answer(self, scene: Record, t: int, a: int, x: float, u: float, v: float) -> float:
+        """Ask a Python attack what the policy shall see."""
+        value = self.attack.corrupt(_dated(scene, t), a, x, u, v)
         try:
             return float(value)
         except (TypeError, ValueError, OverflowError):
@@ -110,10 +108,8 @@ class Adversary:
 
 
 def compiled_attack(attack: Attack) -> Any:
-    """Return the attack behind the fixed signature that `jit.ATTACK` describes,
-    compiled if need be.
-    """
-    return _pointer(attack.corrupt, tuple(attack.constants()))
+    """Return what the loop calls, and what must stay alive meanwhile."""
+    return _compiled(attack.corrupt, tuple(attack.constants()))
 
 
 def _check_arguments(function: Callable[..., Any]) -> None:
@@ -128,63 +124,26 @@ def _check_arguments(function: Callable[..., Any]) -> None:
         pass  # a built-in that does not tell its arguments
 
 
-def _scene_type(constants: tuple[str, ...]) -> Any:
-    return namedtuple("Scene", [*SCENE, *constants])  # type: ignore[misc]
+@cache
+def _layout(constants: tuple[str, ...]) -> Layout:
+    return Layout("Scene", [*SCENE, *(Field(name, "float") for name in constants)])
 
 
-def _unpacked(settings: int) -> list[str]:
-    """Return the lines that make arrays of a table of addresses."""
-    return [
-        "    table = carray(ints_at(scene), 7)",
-        "    means = carray(floats_at(table[0]), table[5])",
-        "    pulls = carray(ints_at(table[1]), table[5])",
-        "    estimate = carray(floats_at(table[2]), table[5])",
-        f"    settings = carray(floats_at(table[3]), {settings})",
-        "    memory = carray(floats_at(table[4]), table[6])",
-    ]
+def _dated(scene: Record, t: int) -> Any:
+    return scene.view._replace(t=t)
 
 
 @cache
-def _pointer(function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
-    """Return the function behind the fixed signature that `jit.ATTACK` describes."""
-    from . import jit
+def _compiled(function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
+    from . import jit, linking
+    from .record_type import dated_record_at
 
-    fields = [*SCENE, *constants]
-    numbers = "".join(f", settings[{i + 2}]" for i in range(len(constants)))
-    text = "\n".join(
-        [
-            "class Scene(NamedTuple):",
-            *(f"    {name}: object" for name in fields),
-            "",
-            "def observed(a, x, t, u, v, scene):",
-            *(
-                ["    means, pulls, estimate, settings, memory = scene"]
-                if jit.DISABLED
-                else _unpacked(len(constants) + 2)
-            ),
-            "    e = Scene(t, len(means), int(settings[0]), int(settings[1]), means, pulls, "
-            f"estimate, memory{numbers})",
-            "    return float(corrupt(e, a, x, u, v))",
-            "",
-            "observed = attack_pointer(observed)",
-            "",
-        ]
-    )
     if jit.DISABLED:
-        namespace: dict[str, Any] = {
-            "NamedTuple": __import__("typing").NamedTuple,
-            "corrupt": function,
-            "attack_pointer": jit.attack_pointer,
-        }
-        exec(text, namespace)
-        return namespace["observed"]
-    unit = units.write_unit(
-        f"attack_{function.__module__.rpartition('.')[2]}_{function.__name__}",
-        {"corrupt": function},
-        text,
-    )
+        return lambda a, x, t, u, v, scene: float(function(_dated(scene, t), a, x, u, v)), None
+    steps = {"corrupt": function, "scene_at": dated_record_at(_layout(constants))}
+    linker = linking.Linker(__name__, steps)
     try:
-        return units.load_unit(unit).observed
+        return linker.pointer(observed, f"attack_{function.__name__}")
     except (jit.NumbaError, ValueError, TypeError) as error:
         raise PolicyFault(
             f"the attack {function.__qualname__} cannot be compiled: {reason(error)}"

@@ -1,24 +1,94 @@
-# ruff: noqa: F821
-# mypy: ignore-errors
-"""The compiled entry points of a policy.
+"""The entry points of a policy: what the simulator and an agent call.
 
-This text is completed by the policy's own functions and `bind`; see `machine.py`.
+They are written once, and compiled for each policy with its own steps in the place of
+the names below. Every argument is a number: records are handed over by address.
 
-`run` plays rounds of a simulation from a tape of random numbers, and comes back early
-whenever it needs something that only Python can give: a larger pool, a column of
-rewards, an attack's answer. Called again, it goes on where it was; the arm chosen is
-remembered, the rest of the round is computed again from the tape.
-
-    loop[0]  rounds played on this tape             loop[3]  1 + the arm chosen but not yet rewarded, or 0
-    loop[1]  the next checkpoint's number           loop[4]  the arm whose column of rewards is wanted
-    loop[2]  rounds played before this tape         loop[5]  1: the attack is a Python function; 2: its answer is in reply[0]
+`run` plays rounds of a simulation. It comes back early whenever it needs something that
+only Python can give: a larger pool, a column of rewards, an attack's answer. Called
+again, it resumes. It remembers the arm that was chosen; the rest of the round is
+computed again from the tape.
 """
 
-DONE = 0  # the numbers of loop_status.py
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..marks import cold, hot
+from .record import Field, Layout
+
+# filled in by `machine.py`: steps of the policy and its estimator, and the layouts
+choose: Any = None
+update: Any = None
+recount: Any = None
+owed: Any = None
+welcome: Any = None
+settle: Any = None
+add: Any = None
+room: Any = None
+estimate_reward: Any = None
+repack_slots: Any = None
+state_at: Any = None
+stretch_at: Any = None
+call_attack: Any = None
+
+# why `run` came back
+DONE = 0
 GROW = 1
 FILL = 2
 ASK = 3
 BAD_ARM = 4
+
+# who answers for the attack
+COMPILED = 0
+PYTHON = 1
+ANSWERED = 2  # Python has put its answer into `reply`
+
+# what `adjust` does
+CANCELLED = 0
+JOINED = 1
+SETTLE = 2
+RECOUNT = 3
+OWE = 4
+
+STRETCH = Layout(
+    "Stretch",
+    [
+        Field("noise", "float", "elsewhere"),
+        Field("coin", "byte", "elsewhere"),
+        Field("draws", "float", "elsewhere"),  # three a round: the coin's, u and v
+        Field("location", "float", "elsewhere"),  # rewards are location + scale * noise
+        Field("scale", "float", "elsewhere"),
+        Field("column", "float", "elsewhere"),  # or they are listed, column by column
+        Field("filled", "byte", "elsewhere"),
+        Field("shows", "int", "elsewhere"),  # the law that an arm shows when attacked
+        Field("gaps", "float", "elsewhere"),
+        Field("checkpoints", "int", "elsewhere"),
+        Field("regret", "float", "elsewhere"),
+        Field("optimal", "float", "elsewhere"),
+        Field("pulls", "int", "elsewhere"),
+        Field("before", "int", "here"),  # rounds played before this stretch
+        Field("played", "int", "here"),  # rounds played on this stretch
+        Field("checkpoint", "int", "here"),  # the number of the next one
+        Field("chosen", "int", "here"),  # the arm chosen but not yet rewarded, or -1
+        Field("wanted", "int", "here"),  # FILL: the law; BAD_ARM: what was chosen
+        Field("attacker", "int", "here"),
+        Field("reply", "float", "here"),  # ASK: the clean reward, then the answer
+    ],
+)
+
+
+@hot
+def no_estimate(s, a, x):
+    """The policy keeps its own estimates."""
+
+
+@hot
+def estimate_by_adding(s, a, x):
+    """Let the estimator add a reward; an estimate of NaN counts as -inf."""
+    estimate = add(s, a, x)
+    s.estimate[a] = estimate if estimate == estimate else -np.inf
 
 
 @hot
@@ -32,11 +102,11 @@ def take(s, a, x):
 
 
 @cold
-def record(loop, gaps, n, pulls, t, regret, optimal):
-    """Write a checkpoint: the regret is computed from the counts, so that it does
-    not depend on the order of the pulls.
+def record(n, gaps, pulls, t, k, regret, optimal):
+    """Write checkpoint k.
+
+    The regret is computed from the counts, so it does not depend on the order of pulls.
     """
-    stay_out_of_line()
     total = 0.0
     best = 0
     for a in range(len(gaps)):
@@ -44,139 +114,114 @@ def record(loop, gaps, n, pulls, t, regret, optimal):
         total += gaps[a] * pulls[a]
         if gaps[a] == 0.0:
             best += pulls[a]
-    regret[loop[1]] = total
-    optimal[loop[1]] = best / t
-    loop[1] += 1
+    regret[k] = total
+    optimal[k] = best / t
 
 
-@entry
-def run(
-    ints,
-    floats,
-    pool,
-    g,
-    loop,
-    noise,
-    coin,
-    draws,
-    column,
-    filled,
-    location,
-    scale,
-    shows,
-    attack,
-    scene,
-    reply,
-    gaps,
-    pulls,
-    checkpoints,
-    regret,
-    optimal,
-):
-    """Play the rounds on the tape."""
-    s = bind(ints, floats, pool)
-    columns = len(filled)  # 0: rewards are location + scale * noise
-    rounds = len(noise)
-    before = loop[2]
-    i = loop[0]
-    chosen = loop[3] - 1
-    loop[3] = 0
-    if i < 0 or loop[1] < 0:
-        # never so; said here, it spares Numba the handling of negative indices in the
-        # loop
-        return DONE
-    due = checkpoints[loop[1]]
+@hot
+def run(state, stretch, attack, scene):
+    """Play the rounds of a stretch; return why it came back."""
+    s = state_at(state)
+    r = stretch_at(stretch)
+    listed = len(r.filled) > 0
+    rounds = len(r.noise)
+    before = r.before[0]
+    i = r.played[0]
+    k = r.checkpoint[0]
+    chosen = r.chosen[0]
+    r.chosen[0] = -1
+    if i < 0 or k < 0:
+        return DONE  # unreachable; lets Numba assume non-negative indices
+    due = r.checkpoints[k]
     while i < rounds:
         t = before + i + 1
         a = chosen
         chosen = -1
         if a < 0:
-            a = choose(s, t, g)
+            a = choose(s, t, s.stream)
             if a < 0 or a >= s.arms:
-                loop[4] = a
+                r.played[0] = i
+                r.wanted[0] = a
                 return BAD_ARM
             s.n[a] += 1
-        attacked = coin[i] != 0
-        shown = a
+        attacked = r.coin[i] != 0
+        law = a
         if attacked:
-            shown = shows[a]
-            if shown < 0:
-                return BAD_ARM
+            law = r.shows[a]
+            if law < 0:
+                return DONE  # unreachable, as above
         if not room(s, a):
-            loop[0] = i
-            loop[3] = a + 1
+            r.played[0] = i
+            r.chosen[0] = a
             return GROW
-        if columns == 0:
-            x = location[shown] + scale[shown] * noise[i]
+        if not listed:
+            x = r.location[law] + r.scale[law] * r.noise[i]
         else:
-            if filled[shown] == 0:
-                loop[0] = i
-                loop[3] = a + 1
-                loop[4] = shown
+            if r.filled[law] == 0:
+                r.played[0] = i
+                r.chosen[0] = a
+                r.wanted[0] = law
                 return FILL
-            x = column[shown * rounds + i]
+            x = r.column[law * rounds + i]
         if attacked:
-            if loop[5] == 0:
-                x = call_attack(attack, scene, a, x, t, draws[3 * i + 1], draws[3 * i + 2])
-            elif loop[5] == 2:
-                x = reply[0]
-                loop[5] = 1
+            if r.attacker[0] == COMPILED:
+                x = call_attack(attack, scene, a, x, t, r.draws[3 * i + 1], r.draws[3 * i + 2])
+            elif r.attacker[0] == ANSWERED:
+                x = r.reply[0]
+                r.attacker[0] = PYTHON
             else:
-                loop[0] = i
-                loop[3] = a + 1
-                reply[0] = x
+                r.played[0] = i
+                r.chosen[0] = a
+                r.reply[0] = x
                 return ASK
             if x != x:
                 x = -np.inf  # the attacker could have sent -inf anyway
         take(s, a, x)
         if t == due:
-            record(loop, gaps, s.n, pulls, t, regret, optimal)
-            due = checkpoints[loop[1]]
+            record(s.n, r.gaps, r.pulls, t, k, r.regret, r.optimal)
+            k += 1
+            r.checkpoint[0] = k
+            due = r.checkpoints[k]
         i += 1
-    loop[0] = i
-    ints[1] = before + rounds
+    r.played[0] = i
+    s.rounds[0] = before + rounds
     return DONE
 
 
 @hot
-def count_decision(s, a):
-    """Take note that arm a was decided on, live."""
-    s.n[a] += 1
-    if s.owing[a] > 0:
-        s.owing[a] -= 1
-        if s.owing[a] == 0:
-            s.owing_arms[0] -= 1
-    recount(s, a)
+def select(state):
+    """Decide live; return the arm, or -1 if the policy chose none that exists.
 
-
-@entry
-def select(ints, floats, pool, g):
-    """Decide live: arms that joined late and are owed forced pulls first, lowest
-    number first.
+    Arms that joined late and are owed forced pulls come first, lowest number first.
     """
-    s = bind(ints, floats, pool)
-    t = ints[1] + 1
+    s = state_at(state)
+    t = s.rounds[0] + 1
     a = -1
     if s.owing_arms[0] > 0:
         a = 0
         while s.owing[a] == 0:
             a += 1
     if a < 0:
-        a = choose(s, t, g)
+        a = choose(s, t, s.stream)
         if a < 0 or a >= s.arms:
             return -1
-    ints[1] = t
-    count_decision(s, a)
+    s.rounds[0] = t
+    s.n[a] += 1
+    if s.owing[a] > 0:
+        s.owing[a] -= 1
+        if s.owing[a] == 0:
+            s.owing_arms[0] -= 1
+    recount(s, a)
     return a
 
 
-@entry
-def observe(ints, floats, pool, a, x, chance, opened):
-    """Learn live a reward of a decision made with that chance (opened = 1) or an
-    extra observation (opened = 0). False: the pool must grow first, nothing has
-    changed.
+@hot
+def observe(state, a, x, chance, opened):
+    """Learn a reward live; False if the pool must grow first, and nothing has changed.
+
+    The decision was made with that chance. opened = 0: there was no decision.
     """
-    s = bind(ints, floats, pool)
+    s = state_at(state)
     if not room(s, a):
         return False
     if opened == 0:
@@ -186,54 +231,42 @@ def observe(ints, floats, pool, a, x, chance, opened):
     return True
 
 
-@entry
-def reward(ints, floats, pool, a, x):
-    """`observe` for the plain case, a decision that is closed and whose chance does
-    not matter: two arguments less to hand over.
+@hot
+def adjust(state, what, a):
+    """The rare live operations.
+
+    CANCELLED: an open decision of arm a was cancelled. JOINED: arm a has joined. SETTLE:
+    bring the estimates up to date. RECOUNT: all counts may be new. OWE: arms have joined
+    or left, so every arm is owed the forced pulls that it lacks. (Once they are made,
+    the schedule's present window is over too: they take at least as many rounds.)
     """
-    s = bind(ints, floats, pool)
-    if not room(s, a):
-        return False
-    take(s, a, x)
-    return True
-
-
-@entry
-def adjust(ints, floats, pool, what, a):
-    """The rare live operations, by number.
-
-    0: an open decision of arm a was cancelled. 1: arm a has joined. 2: bring the
-    estimates up to date. 3: all counts may be new. 4: arms have joined or left, so
-    every arm is owed the forced pulls that it lacks (once they are made, the schedule's
-    present window is over too, because they take at least as many rounds).
-    """
-    s = bind(ints, floats, pool)
-    if what == 0:
+    s = state_at(state)
+    if what == CANCELLED:
         s.n[a] -= 1
         s.fresh[0] = 0
         recount(s, a)
-    elif what == 1:
+    elif what == JOINED:
         welcome(s, a)
-    elif what == 2:
-        settle(s, max(ints[1], 1))
-    elif what == 3:
+    elif what == SETTLE:
+        settle(s, max(s.rounds[0], 1))
+    elif what == RECOUNT:
         s.fresh[0] = 0
         for k in range(s.arms):
             recount(s, k)
     else:
         s.owing_arms[0] = 0
         for k in range(s.arms):
-            s.owing[k] = max(0, owed(s, ints[1] + 1) - s.n[k])
+            s.owing[k] = max(0, owed(s, s.rounds[0] + 1) - s.n[k])
             s.owing_arms[0] += s.owing[k] > 0
 
 
-@entry
-def rebuild(ints, floats, pool, a, x, count):
-    """Give the estimator alone a reward that was saved, as the one that makes `count`.
+@hot
+def rebuild(state, a, x, count):
+    """Give the estimator alone a saved reward, as the one that makes `count`.
 
     False: the pool must grow first.
     """
-    s = bind(ints, floats, pool)
+    s = state_at(state)
     if not room(s, a):
         return False
     s.rewards[a] = count
@@ -241,8 +274,8 @@ def rebuild(ints, floats, pool, a, x, count):
     return True
 
 
-@entry
-def repack(ints, floats, pool, larger):
-    """Move what the pool holds into a larger one."""
-    s = bind(ints, floats, pool)
-    repack_slots(s, pool, larger)
+@hot
+def repack(state):
+    """Move what the pool holds into the larger one."""
+    s = state_at(state)
+    repack_slots(s, s.pool, s.larger_pool)

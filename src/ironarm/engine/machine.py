@@ -7,15 +7,12 @@ policy's own functions, so that a debugger stops in the policy's own file.
 from __future__ import annotations
 
 import inspect
-import math
 import re
-import signal
-import threading
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,9 +22,8 @@ from ..estimators import Estimator
 from ..estimators.structures.pool import move_slots
 from ..marks import hot, mark_of
 from ..policy import Policy
-from ..rules import highest_index, kinetic_tree
-from . import units
-from .layout import Layout
+from . import loop
+from .record import Field, Layout, Record, declared
 
 ARGUMENTS = {
     "choose": "s, t, g",
@@ -40,19 +36,31 @@ ARGUMENTS = {
     "room": "s, a",
 }
 STEPS = ("choose", "update", "recount", "owed", "welcome", "settle")
-SCAN_UP_TO = 64  # arms; beyond, a kinetic tree finds the highest index
-MANY_ARMS = units.StandIns(
-    {
-        highest_index.highest_line: kinetic_tree.highest_line,
-        highest_index.line_moved: kinetic_tree.line_moved,
-    }
+ENTRIES = {  # the types of their arguments: i whole numbers and addresses, f floats
+    "run": "iiii",
+    "select": "i",
+    "observe": "iiffi",
+    "adjust": "iii",
+    "rebuild": "iifi",
+    "repack": "i",
+}
+HEADER = (
+    Field("rounds", "int", "here"),
+    Field("live", "int"),
+    Field("stream", "word", "here", width=4),
+    Field("pool", "float", "elsewhere"),
+    Field("larger_pool", "float", "elsewhere"),
 )
-LOOP = Path(__file__).with_name("loop.py")
-
-
-@hot
-def no_estimate(s, a, x):
-    """The policy keeps its own estimates."""
+ENGINE_FIELDS = {
+    "n": "int[arms]",
+    "rewards": "int[arms]",
+    "estimate": "float[arms]",
+    "unrewarded": "int[1]",
+    "chance": "float[1]",
+    "fresh": "cache int[1]",
+    "owing": "int[arms]",
+    "owing_arms": "int[1]",
+}
 
 
 @hot
@@ -80,100 +88,59 @@ class Machine:
         policy: type[Policy],
         estimator: type[Estimator] | None,
         constants: tuple[str, ...],
-        many: bool,
         plain: bool,
     ) -> None:
-        from . import jit
-
         self.policy, self.estimator, self.plain = policy, estimator, plain
-        self.layout = Layout(
-            {**(estimator.fields if estimator else {}), **policy.fields}, constants
-        )
-        functions = {name: _step(policy, name) for name in STEPS}
-        functions["room"] = _step(estimator, "room") if estimator else always_room
-        functions["repack_slots"] = (
+        fields = {**(estimator.fields if estimator else {}), **policy.fields}
+        self.fields = [declared(name, text) for name, text in {**ENGINE_FIELDS, **fields}.items()]
+        named = [field.name for field in (*HEADER, *self.fields)] + ["arms", *constants]
+        twice = {name for name in named if named.count(name) > 1} | fields.keys() & ENGINE_FIELDS
+        if twice:
+            raise PolicyFault(
+                f"the name {sorted(twice)[0]!r} is used twice in the policy's state; rename the "
+                "field or the constant."
+            )
+        numbers = [Field(name, "float") for name in constants]
+        self.layout = Layout("State", [*HEADER, *numbers, *self.fields])
+        steps = {name: _step(policy, name) for name in STEPS}
+        steps["room"] = _step(estimator, "room") if estimator else always_room
+        steps["repack_slots"] = (
             move_all_slots if estimator and estimator.holds_rewards else nothing_held
         )
+        steps["estimate_reward"] = loop.estimate_by_adding if estimator else loop.no_estimate
         if estimator:
-            functions["add"] = _step(estimator, "add")
-        else:
-            functions["estimate_reward"] = no_estimate
-        text = LOOP.read_text(encoding="utf-8")
+            steps["add"] = _step(estimator, "add")
         if plain:
-            namespace = _plain_namespace(functions, self.layout, jit)
-            exec(compile(text, str(LOOP), "exec"), namespace)
+            self._plain = _plain_functions(steps)
         else:
-            name = units.write_unit(
-                f"{policy.__module__.rpartition('.')[2]}_{policy.__name__}",
-                functions,
-                self.layout.bind_source() + (_ESTIMATE_REWARD if estimator else "") + text,
-                MANY_ARMS if many else units.NO_STAND_INS,
-            )
-            namespace = vars(units.load_unit(name))
-            self._unit = name
-        I, F, G = jit.INTS, jit.FLOATS, jit.WORDS
-        B = jit.BYTES
-        run = (
-            I,
-            F,
-            F,
-            G,
-            I,
-            F,
-            B,
-            F,
-            F,
-            B,
-            F,
-            F,
-            I,
-            jit.types.int64,
-            jit.types.int64,
-            F,
-            F,
-            I,
-            I,
-            F,
-            F,
-        )
-        signatures = {
-            "run": run,
-            "select": (I, F, F, G),
-            "observe": (
-                I,
-                F,
-                F,
-                jit.types.int64,
-                jit.types.float64,
-                jit.types.float64,
-                jit.types.int64,
-            ),
-            "reward": (I, F, F, jit.types.int64, jit.types.float64),
-            "adjust": (I, F, F, jit.types.int64, jit.types.int64),
-            "rebuild": (I, F, F, jit.types.int64, jit.types.float64, jit.types.int64),
-            "repack": (I, F, F, F),
-        }
-        self._namespace, self._signatures, self._calls = (
-            namespace,
-            signatures,
-            dict[str, Callable[..., Any]](),
-        )
+            self._linker = _linker(steps, self.layout)
+        self._calls: dict[str, Callable[..., Any]] = {}
+
+    def label(self, name: str) -> str:
+        """Return an entry point's name as it appears in the names of files."""
+        return f"{self.policy.__name__}_{name}"
 
     def on_disk(self) -> bool:
         """Say whether the simulator's loop need not be compiled any more."""
-        # looking through the directory takes milliseconds
-        return self.plain or "run" in self._calls or units.is_compiled(self._unit, "run")
+        # looking through the directory takes milliseconds, so what is loaded goes first
+        return (
+            self.plain or "run" in self._calls or self._linker.is_kept(loop.run, self.label("run"))
+        )
+
+    def handle(self, record: Record) -> Any:
+        """Return what an entry point gets for a record: its address, if compiled."""
+        return record if self.plain else record.address
 
     def call(self, name: str) -> Callable[..., Any]:
         """Return an entry point, compiled on first use."""
         if self.plain:
-            return quiet(self._namespace[name])
+            return quiet(self._plain[name])
         if name not in self._calls:
             from . import jit
 
+            entry = getattr(loop, name)
             try:
-                with interrupts_wait():
-                    self._calls[name] = jit.bare_call(self._namespace[name], self._signatures[name])
+                self._calls[name] = self._linker.entry(entry, self.label(name), ENTRIES[name])
             except jit.NumbaError as error:
                 raise PolicyFault(
                     f"{self.policy.__name__} cannot be compiled: {reason(error)}"
@@ -181,42 +148,14 @@ class Machine:
         return self._calls[name]
 
 
-@contextmanager
-def interrupts_wait() -> Iterator[None]:
-    """Let Ctrl-C, and what else raises an exception from outside, wait until the
-    block is over: inside a compiler it can be swallowed, and leave something half
-    compiled.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = [
-        getattr(signal, name)
-        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
-        if hasattr(signal, name)
-    ]
-    before = {
-        number: handler for number in numbers if callable(handler := signal.getsignal(number))
-    }
-    arrived: list[int] = []
-    for number in before:
-        signal.signal(number, lambda number, _: arrived.append(number))
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        if arrived:
-            signal.raise_signal(arrived[0])
+def _linker(steps: dict[str, Any], layout: Layout) -> Any:
+    """Return what compiles the loop with these steps. Only here is Numba loaded."""
+    from . import jit, linking
+    from .record_type import record_at
 
-
-_ESTIMATE_REWARD = """
-@hot
-def estimate_reward(s, a, x):
-    estimate = add(s, a, x)
-    s.estimate[a] = estimate if estimate == estimate else -np.inf
-
-"""
+    records = {"state_at": record_at(layout), "stretch_at": record_at(loop.STRETCH)}
+    names = {**steps, **records, "call_attack": jit.call_attack}
+    return linking.Linker(loop.__name__, names)
 
 
 def _step(owner: Any, name: str) -> Callable[..., Any]:
@@ -238,40 +177,26 @@ def _step(owner: Any, name: str) -> Callable[..., Any]:
     return function
 
 
-def _plain_namespace(
-    functions: dict[str, Callable[..., Any]], layout: Layout, jit: Any
-) -> dict[str, Any]:
-    """Return what loop.py needs to run uncompiled."""
+def _plain_functions(steps: dict[str, Any]) -> dict[str, Any]:
+    """Return the functions of the loop, uncompiled, with a policy's steps filled in."""
 
-    def bind(ints: np.ndarray, floats: np.ndarray, pool: np.ndarray) -> Any:
-        return layout.view(ints, floats, pool)
+    def view(record: Record) -> Any:
+        return record.view
 
-    def same(function: Callable[..., Any]) -> Callable[..., Any]:
-        return function
+    def call_attack(attack: Any, scene: Any, *values: Any) -> float:
+        return float(attack(*values, scene))
 
-    def nothing() -> None:
-        pass
-
-    namespace: dict[str, Any] = {
-        "np": np,
-        "math": math,
-        "bind": bind,
-        "hot": same,
-        "cold": same,
-        "entry": same,
-        "call_attack": jit.call_attack,
-        "stay_out_of_line": nothing,
-        **functions,
-    }
-    if "add" in functions:
-        exec(_ESTIMATE_REWARD, namespace)
-    return namespace
+    names = {**vars(loop), "state_at": view, "stretch_at": view, "call_attack": call_attack}
+    for name, value in vars(loop).items():
+        if mark_of(value):
+            names[name] = types.FunctionType(value.__code__, names, name)
+    for name, step in steps.items():
+        names[name] = names[step.__name__] if step.__module__ == loop.__name__ else step
+    return names
 
 
 def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let plain Python wrap round and divide by zero as compiled code does, without
-    a warning.
-    """
+    """Let plain Python wrap round and divide by zero without a warning, as compiled code."""
 
     def call(*arguments: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -292,25 +217,19 @@ HINTS = {
 
 def reason(error: Exception) -> str:
     """Return the lines of a compiler's message that say what and where."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    lines = [
-        re.sub(r"State\((?:[^()]|\([^()]*\))*\)", "the state", line)
-        for line in lines
-        if line.strip("^~ ") and not line.startswith("Failed in nopython")
-    ]
-    lines = [re.sub(r"Scene\((?:[^()]|\([^()]*\))*\)", "the scene", line) for line in lines]
+    text = re.sub(r"\b(State|Scene)_\w+", lambda match: f"the {match[1].lower()}", str(error))
+    lines = [line.strip() for line in text.splitlines() if line.strip("^~ ")]
     hint = next(
         (f" ({hint})" for text, hint in HINTS.items() if any(text in line for line in lines)), ""
     )
-    told = [line for line in lines if not line.startswith(("File ", "During:", "raised from"))]
+    noise = ("Failed in nopython", "File ", "During:", "raised from")
+    told = [line for line in lines if not line.startswith(noise)]
     return " / ".join(dict.fromkeys(told))[:400].rstrip(" /") + hint
 
 
 @cache
-def _machine(
-    policy: Any, estimator: Any, constants: tuple[str, ...], many: bool, plain: bool
-) -> Machine:
-    return Machine(policy, estimator, constants, many, plain)
+def _machine(policy: Any, estimator: Any, constants: tuple[str, ...], plain: bool) -> Machine:
+    return Machine(policy, estimator, constants, plain)
 
 
 _plain_wanted = ContextVar("plain", default=False)
@@ -327,16 +246,14 @@ def uncompiled() -> Iterator[None]:
 
 
 def machine_for(
-    policy: Policy, constants: dict[str, float], arms: int, estimator: type[Estimator] | None = None
+    policy: Policy, constants: dict[str, float], estimator: type[Estimator] | None = None
 ) -> Machine:
     """Return the machine of a policy; machines are shared by all policies of a kind."""
     from . import jit
 
     kind: Any = type(policy)
     used: Any = estimator or policy.estimator
-    return _machine(
-        kind, used, tuple(constants), arms > SCAN_UP_TO, jit.DISABLED or _plain_wanted.get()
-    )
+    return _machine(kind, used, tuple(constants), jit.DISABLED or _plain_wanted.get())
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -348,21 +265,14 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def is_on_disk(function: Callable[..., Any]) -> bool:
     """Say whether a marked module-level function need not be compiled any more."""
-    from . import jit
+    from . import jit, linking
 
-    return jit.DISABLED or units.is_compiled(_unit(function), function.__name__)
+    return jit.DISABLED or linking.COMMON.is_kept(function, function.__name__)
 
 
 @cache
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    return units.load_unit(_unit(function)).call  # type: ignore[no-any-return]
+    from . import linking
 
-
-@cache
-def _unit(function: Callable[..., Any]) -> str:
-    name = function.__name__
-    return units.write_unit(
-        f"{function.__module__.rpartition('.')[2]}_{name}",
-        {name: function},
-        f"call = entry({name}.py_func)\n",
-    )
+    call: Callable[..., Any] = linking.COMMON.entry(function, function.__name__)
+    return call

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..errors import PolicyFault
 from ..estimators import Estimator
 from ..policy import Policy
+from .loop import JOINED, OWE, RECOUNT
 from .machine import machine_for
+from .record import Field, Record
 
-CANCELLED, JOINED, SETTLE, RECOUNT, OWE = range(5)
+POOL_PLACES = ("slot_start", "slot_room", "pool_used")
 
 
 class State:
-    """The state of one policy at work: arrays, and the machine that moves them."""
+    """The state of one policy at work: a record, and the machine that moves it."""
 
     def __init__(
         self,
@@ -27,41 +30,53 @@ class State:
         pool: np.ndarray | None = None,
     ) -> None:
         constants = policy.constants(arms, horizon)
-        self.machine = machine_for(policy, constants, arms, estimator)
-        self.ints, self.floats = self.machine.layout.allocate(arms, constants)
-        self.pool = np.empty(0) if pool is None else pool
-        self._view: Any = None
-        # a simulation's pool serves the next trial too; an agent's stays
+        self.machine = machine_for(policy, constants, estimator)
+        self.record = Record(
+            self.machine.layout,
+            arms,
+            live=live,
+            pool=np.empty(0) if pool is None else pool,
+            larger_pool=np.empty(0),
+            **{name: _constant(name, value) for name, value in constants.items()},
+        )
+        self.handle = self.machine.handle(self.record)
+        # a simulation's pool serves the next trial too; an agent's only has to last
         self._slack = 1.125 if live else 2.0
-        self.ints[2] = live
         self.view.unrewarded[0] = arms
         if self.machine.estimator:
             self.view.estimate[:] = -np.inf
-        self._fresh = None if live else (self.ints.copy(), self.floats.copy())
-
-    def renew(self) -> None:
-        """Forget everything, for the next trial.
-
-        The pool stays and its slots keep their places: nothing needs to be moved while
-        they fill again.
-        """
-        assert self._fresh is not None
-        places = (
-            ("slot_start", "slot_room", "pool_used")
-            if self.machine.estimator and self.machine.estimator.holds_rewards
-            else ()
-        )
-        kept = [getattr(self.view, name).copy() for name in places]
-        self.ints[:], self.floats[:] = self._fresh
-        for name, values in zip(places, kept, strict=True):
-            getattr(self.view, name)[:] = values
+        self._fresh = None if live else self.record.words.copy()
 
     @property
     def view(self) -> Any:
-        """The state as named arrays; get it anew after the pool has grown."""
-        if self._view is None or self._view.pool is not self.pool:
-            self._view = self.machine.layout.view(self.ints, self.floats, self.pool)
-        return self._view
+        """The state as named arrays; ask again after the pool has grown."""
+        return self.record.view
+
+    @property
+    def rounds(self) -> int:
+        """The decisions made so far."""
+        return int(self.view.rounds[0])
+
+    def call(self, name: str) -> Callable[..., Any]:
+        """Return an entry point of the policy; it takes this state's `handle` first."""
+        return self.machine.call(name)
+
+    def renew(self, stream: np.ndarray) -> None:
+        """Forget everything, for the next trial.
+
+        The pool stays and its slots keep their places, so nothing needs to be moved while
+        they fill again.
+        """
+        assert self._fresh is not None
+        estimator, view = self.machine.estimator, self.view
+        places = POOL_PLACES if estimator and estimator.holds_rewards else ()
+        kept = [getattr(view, name).copy() for name in places]
+        pool = view.pool
+        self.record.words[:] = self._fresh
+        self.record.point("pool", pool)
+        for name, values in zip(places, kept, strict=True):
+            getattr(view, name)[:] = values
+        view.stream[:] = stream
 
     def grow(self) -> None:
         """Make the pool large enough for what was last refused."""
@@ -69,39 +84,45 @@ class State:
         slot, room = (int(x) for x in view.pool_wanted)
         view.slot_room[slot] = room
         pool = np.empty(int(view.slot_room.sum() * self._slack) + 64)
-        self.machine.call("repack")(self.ints, self.floats, self.pool, pool)
-        self.pool = pool
+        self.record.point("larger_pool", pool)
+        self.call("repack")(self.handle)
+        self.record.point("pool", pool)
+        self.record.point("larger_pool", np.empty(0))
 
     def adjust(self, what: int, arm: int = 0) -> None:
         """Carry out one of the rare live operations; see `loop.adjust`."""
-        self.machine.call("adjust")(self.ints, self.floats, self.pool, what, arm)
+        self.call("adjust")(self.handle, what, arm)
+
+    @property
+    def _kept_fields(self) -> list[Field]:
+        """The fields that are no caches."""
+        return [field for field in self.machine.fields if not field.cache]
 
     def resized(self, policy: Policy, keep: Sequence[int | None]) -> State:
-        """Return a state for other arms: each is one of the present arms, by number,
-        or None for a newcomer. This state stays as it is.
+        """Return a state for other arms; this one stays as it is.
+
+        Each of them is one of the present arms, by number, or None for a newcomer.
         """
+        old = self.view
         new = State(
             policy,
             len(keep),
-            live=bool(self.ints[2]),
+            live=bool(old.live),
             estimator=self.machine.estimator,
-            pool=self.pool,
+            pool=old.pool,
         )
-        new.ints[1] = self.ints[1]
-        old_view, new_view = self.view, new.view
-        for field in self.machine.layout.fields:
-            if field.cache:
-                continue
-            source, target = getattr(old_view, field.name), getattr(new_view, field.name)
+        view = new.view
+        view.rounds[:], view.stream[:] = old.rounds, old.stream
+        for field in self._kept_fields:
+            source, target = getattr(old, field.name), getattr(view, field.name)
             if not field.per_arm:
                 target[:] = source
                 continue
+            source, target = source.reshape(-1, field.width), target.reshape(-1, field.width)
             for to, arm in enumerate(keep):
                 if arm is not None:
-                    target[to * field.width : (to + 1) * field.width] = source[
-                        arm * field.width : (arm + 1) * field.width
-                    ]
-        new_view.unrewarded[0] = int((new_view.rewards == 0).sum())
+                    target[to] = source[arm]
+        view.unrewarded[0] = int((view.rewards == 0).sum())
         for to, arm in enumerate(keep):
             if arm is None:
                 new.adjust(JOINED, to)
@@ -110,23 +131,23 @@ class State:
         return new
 
     def dump(self) -> dict[str, Any]:
-        """Return everything that decides future choices as plain data: fields by
-        name, and the rewards that the estimator holds.
+        """Return everything that decides future choices, as plain data.
+
+        That is the fields by name, and the rewards that the estimator holds.
         """
         view, estimator = self.view, self.machine.estimator
         skipped = self._rebuilt_fields()
-        for field in self.machine.layout.fields:
-            # forgotten here as they will be after a load, so that both go on alike to
-            # the last bit
+        # caches are cleared, as they are after a load: so both go on alike to the last bit
+        for field in self.machine.fields:
             if field.cache:
                 getattr(view, field.name)[:] = 0
         self.adjust(RECOUNT)
         data: dict[str, Any] = {
-            "rounds": int(self.ints[1]),
+            "rounds": self.rounds,
             "fields": {
-                f.name: getattr(view, f.name).tolist()
-                for f in self.machine.layout.fields
-                if not f.cache and f.name not in skipped
+                field.name: getattr(view, field.name).tolist()
+                for field in self._kept_fields
+                if field.name not in skipped
             },
         }
         if skipped and estimator:
@@ -134,70 +155,65 @@ class State:
         return data
 
     def _rebuilt_fields(self) -> set[str]:
-        """Return the estimator's fields that are not saved but rebuilt from the
-        rewards it holds.
-        """
+        """Return the estimator's fields that are rebuilt from its rewards, not saved."""
         estimator = self.machine.estimator
-        return (
-            set(estimator.fields) - set(estimator.saved)
-            if estimator and estimator.samples(self.view, 0) is not None
-            else set()
-        )
+        if estimator is None or estimator.samples(self.view, 0) is None:
+            return set()
+        return set(estimator.fields) - set(estimator.saved)
 
     def restore(self, data: dict[str, Any]) -> None:
         """Take over what `dump` returned, into a fresh state.
 
-        Raises KeyError, TypeError or ValueError if it does not fit.
-
-        Everything that compiled code will use as a count or an index is checked first:
-        compiled code does not look whether an index is in bounds.
+        Raises KeyError, TypeError or ValueError if it does not fit. Everything that
+        compiled code uses as a count or an index is checked first, because compiled code
+        does not check whether an index is in bounds.
         """
         estimator = self.machine.estimator
         rebuilt = self._rebuilt_fields()
-        fields = _checked_fields(
-            data["fields"],
-            {
-                f.name: getattr(self.view, f.name)
-                for f in self.machine.layout.fields
-                if not f.cache and f.name not in rebuilt
-            },
-        )
-        counts = fields["rewards"]
+        expected = {
+            field.name: getattr(self.view, field.name)
+            for field in self._kept_fields
+            if field.name not in rebuilt
+        }
+        fields = _checked_fields(data["fields"], expected)
         if estimator and rebuilt:
-            held = [[float(x) for x in rewards] for rewards in data["rewards"]]
-            forgotten = (
-                fields["below"] + fields["above"] if estimator.forgets else np.zeros_like(counts)
-            )
-            if [len(rewards) for rewards in held] != (counts - forgotten).tolist() or any(
-                x != x for rewards in held for x in rewards
-            ):
-                raise ValueError("its rewards do not fit their counts")
-            rebuild = self.machine.call("rebuild")
-            for arm, rewards in enumerate(held):
-                for i, x in enumerate(rewards):
-                    # an estimator that forgets is told the final count, one that holds
-                    # everything counts along
-                    while not rebuild(
-                        self.ints,
-                        self.floats,
-                        self.pool,
-                        arm,
-                        x,
-                        int(counts[arm]) if estimator.forgets else i + 1,
-                    ):
-                        self.grow()
+            self._rebuild(estimator, data["rewards"], fields)
         view = self.view
         for name, values in fields.items():
             getattr(view, name)[:] = values
-        view.unrewarded[0] = int((counts == 0).sum())
+        view.unrewarded[0] = int((view.rewards == 0).sum())
         view.owing_arms[0] = int((view.owing > 0).sum())
-        self.ints[1] = _count(data["rounds"])
+        view.rounds[0] = _count(data["rounds"])
         self.adjust(RECOUNT)
+
+    def _rebuild(self, estimator: type[Estimator], rewards: Any, fields: dict[str, Any]) -> None:
+        """Give the estimator the rewards that it held."""
+        held = [[float(x) for x in of_one_arm] for of_one_arm in rewards]
+        counts = fields["rewards"]
+        forgotten = fields["below"] + fields["above"] if estimator.forgets else 0 * counts
+        fits = [len(of_one_arm) for of_one_arm in held] == (counts - forgotten).tolist()
+        if not fits or any(x != x for of_one_arm in held for x in of_one_arm):
+            raise ValueError("its rewards do not fit their counts")
+        rebuild = self.call("rebuild")
+        for arm, of_one_arm in enumerate(held):
+            for i, x in enumerate(of_one_arm):
+                # one that forgets needs the final count, one that holds all counts along
+                count = int(counts[arm]) if estimator.forgets else i + 1
+                while not rebuild(self.handle, arm, x, count):
+                    self.grow()
+
+
+def _constant(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise PolicyFault(f"the constant {name!r} must be a number, got {value!r}.") from None
 
 
 def _checked_fields(saved: dict[str, Any], targets: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the saved fields as arrays of the right kind and length; counts must be
-    counts.
+    """Return the saved fields as arrays of the right kind and length.
+
+    Counts must be counts.
     """
     if set(saved) != set(targets):
         raise ValueError("its fields are not those of the policy")

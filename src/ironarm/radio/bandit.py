@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..bandits.base import Bandit, finite_means
-from ..engine.machine import compiled, interrupts_wait, is_on_disk
+from ..engine.interrupts import interrupts_wait
+from ..engine.machine import compiled, is_on_disk
 from ..errors import InvalidInput
 from ..validation import choice, number
 from .signal.kernels import measure, measure_symbols

@@ -147,7 +147,7 @@ def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
     for cell in cells:
         arms = cell.bandit.arms
         by_arms.setdefault(arms, {}).setdefault(
-            machine_for(cell.policy, cell.policy.constants(arms, cell.horizon), arms), cell
+            machine_for(cell.policy, cell.policy.constants(arms, cell.horizon)), cell
         )
     for arms, needed in by_arms.items():
         first = next(iter(needed.values()))
@@ -159,7 +159,7 @@ def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
             say,
         )
     for adversary in adversaries.values():
-        _ = adversary.pointer
+        _ = adversary.target
     for cell in cells:
         cell.bandit.prepare(say)
 

@@ -26,7 +26,7 @@ from ..policy import require_policy
 from ..validation import whole
 from .progress import Progress
 from .result import Result
-from .trial import Setting, Trials
+from .trial import Simulation, Trials
 
 
 def simulate(
@@ -105,7 +105,9 @@ def simulate(
     # one is never reached
     opening = horizon - max(1, horizon // 10)
     inner = np.union1d(rounds, [opening] if opening else []).astype(np.int64)
-    setting = Setting(chosen, bandit, Adversary(attack, bandit), horizon, seed, np.append(inner, 0))
+    simulation = Simulation(
+        chosen, bandit, Adversary(attack, bandit), horizon, seed, np.append(inner, 0)
+    )
     shown = np.isin(inner, rounds)
     opened = int(np.searchsorted(inner, opening))
     regret = np.empty((len(chosen), trials, len(rounds)))
@@ -129,13 +131,13 @@ def simulate(
         return True
 
     stopped = threading.Event()
-    own = _Own(setting)
+    own = _Own(simulation)
     with (
         progress
         if isinstance(progress, Progress)
         else Progress("simulating", trials, progress) as bar
     ):
-        prepare(setting, bar)
+        prepare(simulation, bar)
         _in_threads(one, trials, count, bar, stopped)
     return Result(
         policies=chosen,
@@ -152,23 +154,27 @@ def simulate(
 class _Own(threading.local):
     """What each thread has for itself."""
 
-    def __init__(self, setting: Setting) -> None:
-        self._setting = setting
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
 
     @cached_property
     def trials(self) -> Trials:
         """Made when the first trial is played: a policy is compiled by then."""
-        return Trials(self._setting)
+        return Trials(self._simulation)
 
 
-def prepare(setting: Setting, bar: Progress) -> None:
+def prepare(simulation: Simulation, bar: Progress) -> None:
     """Compile what the policies need before the workers start; refuse policies that
     do not fit the bandit.
     """
     compile_all(
-        setting.policies, setting.adversary, setting.bandit.arms, setting.horizon, bar.announce
+        simulation.policies,
+        simulation.adversary,
+        simulation.bandit.arms,
+        simulation.horizon,
+        bar.announce,
     )
-    setting.bandit.prepare(bar.announce)
+    simulation.bandit.prepare(bar.announce)
     bar.note("simulating")
 
 

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..bandits import Bandit
+from ..engine import loop
 from ..engine.adversary import Adversary
-from ..engine.loop_status import (
-    ASK,
-    DONE,
-    FILL,
-    GROW,
-)
+from ..engine.record import Record
 from ..engine.state import State
 from ..engine.streams import streams
 from ..engine.tape import Tape
 from ..errors import PolicyFault
 from ..policies import Policy
 
-STRETCH = 16_384
+STRETCH_ROUNDS = 16_384
 COLUMN_CELLS = 1 << 21  # at most 16 MB of reward columns for each worker
 
 
 @dataclass(frozen=True)
-class Setting:
+class Simulation:
     """What all trials of a simulation share."""
 
     policies: tuple[Policy, ...]
@@ -40,14 +36,15 @@ class Setting:
     def stretch(self) -> int:
         """Rounds on a tape; any length gives the same result."""
         if self.bandit.location_scale is not None:
-            return min(STRETCH, self.horizon)
-        fitting = max(64, min(STRETCH, self.horizon, COLUMN_CELLS // self.bandit.law_count))
+            return min(STRETCH_ROUNDS, self.horizon)
+        fitting = max(64, min(STRETCH_ROUNDS, self.horizon, COLUMN_CELLS // self.bandit.law_count))
         return min(fitting, self.bandit.stretch or fitting)
 
 
 class Columns:
-    """Rewards of the arms for the noise on the tape, computed when an arm is first
-    pulled in a stretch.
+    """The arms' rewards for the noise on the tape.
+
+    An arm's rewards are computed when it is first pulled in a stretch.
     """
 
     def __init__(self, bandit: Bandit, stretch: int) -> None:
@@ -63,8 +60,9 @@ class Columns:
         self.filled[:] = 0
 
     def fill(self, law: int, noise: np.ndarray, coin: np.ndarray) -> None:
-        """Compute one law's rewards; for a law that only an attack can show, those
-        of the attacked rounds.
+        """Compute one law's rewards.
+
+        Those of the attacked rounds only, for a law that only an attack can show.
         """
         column = self.cells[law * len(noise) : (law + 1) * len(noise)]
         if law < self._bandit.arms:
@@ -76,35 +74,36 @@ class Columns:
 
 
 class Trials:
-    """Plays trials of a setting, one after the other, in memory that is made once:
-    making it anew would take longer than a short trial.
+    """Plays the trials of a simulation, one after the other.
+
+    Their memory is made once: making it anew would take longer than a short trial.
     """
 
-    def __init__(self, setting: Setting) -> None:
-        bandit, adversary = setting.bandit, setting.adversary
-        self._setting = setting
+    def __init__(self, simulation: Simulation) -> None:
+        bandit, adversary = simulation.bandit, simulation.adversary
+        self._simulation = simulation
         self._tape = Tape(
-            setting.stretch, adversary.rho, bandit.location_scale is not None, adversary.burst
+            simulation.stretch, adversary.rho, bandit.location_scale is not None, adversary.burst
         )
-        self._columns = Columns(bandit, setting.stretch)
-        self.players = [Player(setting, policy) for policy in setting.policies]
+        self._columns = Columns(bandit, simulation.stretch)
+        self.players = [Player(simulation, policy, self._columns) for policy in simulation.policies]
 
     def play(self, trial: int, stop: Callable[[], bool]) -> bool:
         """Play one trial of all policies; False if it was stopped on the way."""
-        setting, tape, columns = self._setting, self._tape, self._columns
-        noise_stream, attack_stream, policy_stream = streams(setting.seed, trial)
+        simulation, tape, columns = self._simulation, self._tape, self._columns
+        noise_stream, attack_stream, policy_stream = streams(simulation.seed, trial)
         tape.rewind(noise_stream, attack_stream)
         for player in self.players:
             player.begin(policy_stream)
         played = 0
-        while played < setting.horizon:
+        while played < simulation.horizon:
             if stop():
                 return False
-            rounds = min(setting.stretch, setting.horizon - played)
-            stretch = tape.next(rounds)
+            rounds = min(simulation.stretch, simulation.horizon - played)
+            on_tape = tape.next(rounds)
             columns.forget()
             for player in self.players:
-                player.play(played, stretch, columns)
+                player.play(played, on_tape)
             played += rounds
         return True
 
@@ -115,88 +114,72 @@ class Player:
     At each checkpoint `regret` and `optimal` get a number, and `pulls` is counted anew.
     """
 
-    def __init__(self, setting: Setting, policy: Policy) -> None:
-        arms, marks = setting.bandit.arms, len(setting.checkpoints) - 1
+    def __init__(self, simulation: Simulation, policy: Policy, columns: Columns) -> None:
+        arms, marks = simulation.bandit.arms, len(simulation.checkpoints) - 1
         self._policy = policy
-        self._adversary: Adversary = setting.adversary
-        self.state = State(policy, arms, setting.horizon)
-        self._run = self.state.machine.call("run")
-        self._stream = np.zeros(4, np.uint64)
-        self._loop = np.zeros(6, np.int64)
-        self._memory = setting.adversary.start.copy()
-        self._reply = np.zeros(1)
-        self._gaps = np.ascontiguousarray(setting.bandit.gaps)
-        self._checkpoints = setting.checkpoints
-        self.regret, self.optimal, self.pulls = (
-            np.zeros(marks),
-            np.zeros(marks),
-            np.zeros(arms, np.int64),
-        )
-        self._attack, self._scene, self._kept_alive = setting.adversary.handles(
-            self.state.view.n, self.state.view.estimate, self._memory
+        self._adversary = adversary = simulation.adversary
+        self._columns = columns
+        self._state = State(policy, arms, simulation.horizon)
+        self._run = self._state.call("run")
+        self.regret, self.optimal = np.zeros(marks), np.zeros(marks)
+        self.pulls = np.zeros(arms, np.int64)
+        self._memory = adversary.start.copy()
+        view = self._state.view
+        self._scene = adversary.scene(view.n, view.estimate, self._memory)
+        self._stretch = Record(
+            loop.STRETCH,
+            arms,
+            noise=np.empty(0),
+            coin=np.empty(0, np.uint8),
+            draws=np.empty(0),
+            location=columns.location,
+            scale=columns.scale,
+            column=columns.cells,
+            filled=columns.filled,
+            shows=adversary.shows,
+            gaps=np.ascontiguousarray(simulation.bandit.gaps),
+            checkpoints=simulation.checkpoints,
+            regret=self.regret,
+            optimal=self.optimal,
+            pulls=self.pulls,
         )
 
     def begin(self, stream: np.ndarray) -> None:
         """Begin a trial."""
-        self.state.renew()
-        self._stream[:] = stream
-        self._loop[:] = 0
-        self._loop[5] = self._adversary.in_python
+        self._state.renew(stream)
+        progress = self._stretch.view
+        progress.checkpoint[0] = 0
+        progress.chosen[0] = -1
+        progress.attacker[0] = loop.PYTHON if self._adversary.in_python else loop.COMPILED
         self._memory[:] = self._adversary.start
 
-    def play(self, played: int, stretch: Sequence[np.ndarray], columns: Columns) -> None:
+    def play(self, played: int, tape: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
         """Play the rounds on the tape."""
-        state, loop, adversary = self.state, self._loop, self._adversary
-        noise, coin, draws = stretch
-        loop[0] = 0
-        loop[2] = played
+        state, stretch, adversary = self._state, self._stretch, self._adversary
+        for name, array in zip(("noise", "coin", "draws"), tape, strict=True):
+            stretch.point(name, array)
+        progress = stretch.view
+        progress.before[0], progress.played[0] = played, 0
+        machine = state.machine
+        handles = state.handle, machine.handle(stretch)
+        attack, scene = adversary.target, adversary.handle(self._scene)
         while True:
-            status = self._run(
-                state.ints,
-                state.floats,
-                state.pool,
-                self._stream,
-                loop,
-                noise,
-                coin,
-                draws,
-                columns.cells,
-                columns.filled,
-                columns.location,
-                columns.scale,
-                adversary.shows,
-                self._attack,
-                self._scene,
-                self._reply,
-                self._gaps,
-                self.pulls,
-                self._checkpoints,
-                self.regret,
-                self.optimal,
-            )
-            if status == DONE:
+            status = self._run(*handles, attack, scene)
+            if status == loop.DONE:
                 return
-            if status == GROW:
+            if status == loop.GROW:
                 state.grow()
-            elif status == FILL:
-                columns.fill(int(loop[4]), noise, coin)
-            elif status == ASK:
-                i = int(loop[0])
-                a = int(loop[3]) - 1
-                x = float(self._reply[0])
-                self._reply[0] = adversary.answer(
-                    played + i + 1,
-                    a,
-                    x,
-                    draws[3 * i + 1],
-                    draws[3 * i + 2],
-                    state.view.n,
-                    state.view.estimate,
-                    self._memory,
-                )
-                loop[5] = 2
+            elif status == loop.FILL:
+                self._columns.fill(int(progress.wanted[0]), progress.noise, progress.coin)
+            elif status == loop.ASK:
+                i, a = int(progress.played[0]), int(progress.chosen[0])
+                u, v = progress.draws[3 * i + 1], progress.draws[3 * i + 2]
+                x = float(progress.reply[0])
+                progress.reply[0] = adversary.answer(self._scene, played + i + 1, a, x, u, v)
+                progress.attacker[0] = loop.ANSWERED
             else:
                 raise PolicyFault(
-                    f"{type(self._policy).__name__}.choose returned arm {int(loop[4])} in round "
-                    f"{played + int(loop[0]) + 1}; arms are numbered 0 to {state.ints[0] - 1}."
+                    f"{type(self._policy).__name__}.choose returned arm "
+                    f"{int(progress.wanted[0])} in round {played + int(progress.played[0]) + 1}; "
+                    f"arms are numbered 0 to {progress.arms - 1}."
                 )

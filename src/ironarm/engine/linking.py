@@ -1,0 +1,187 @@
+"""From marked functions to compiled ones.
+
+Each marked function is copied: the same code, but its global names stand for compiled
+helpers. A hash of the code and of all that it reaches becomes part of the copy's name,
+and with it of the name under which its machine code is kept. So an edit anywhere is
+noticed, nothing is read from source files, and code typed at a prompt works too.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import hashlib
+import math
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import PolicyFault
+from ..marks import mark_of
+from . import jit, kept
+from .interrupts import interrupts_wait
+
+NUMBERS = (bool, int, float, np.integer, np.floating)
+
+
+@cache
+def _engine() -> str:
+    """What decides how functions are compiled, beside themselves."""
+    files = (Path(__file__).with_name(name) for name in ("jit.py", "linking.py", "record_type.py"))
+    return "\n".join([jit.fingerprint(), sys.version, *(f.read_text("utf-8") for f in files)])
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """Return the names that code may look up, attributes included."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _text_of(code: types.CodeType) -> str:
+    """Return code as text, without the places that it comes from."""
+    constants = [_text_of(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    return repr((code.co_code, code.co_exceptiontable, code.co_argcount, names, constants))
+
+
+def _closure(function: Any) -> dict[str, Any]:
+    cells = function.__closure__ or ()
+    return {
+        name: cell.cell_contents
+        for name, cell in zip(function.__code__.co_freevars, cells, strict=True)
+    }
+
+
+class Linker:
+    """Compiles marked functions.
+
+    `steps` gives functions of the module `template` what their global names stand for:
+    the loop is written once, and each policy fills in its own steps.
+    """
+
+    def __init__(self, template: str = "", steps: Mapping[str, Any] | None = None) -> None:
+        self._template, self._steps = template, dict(steps or {})
+        self._keys: dict[Any, str] = {}
+        self._helpers: dict[Any, Any] = {}
+
+    def _owner(self, function: Any) -> Linker:
+        """Functions outside the template are the same for all, and compiled once."""
+        return self if function.__module__ == self._template else COMMON
+
+    def _reached(self, function: Any) -> dict[str, Any]:
+        """Return what the names stand for that a compiled function can use."""
+        known = {**function.__globals__, **_closure(function), **self._steps}
+        names = {*_names(function.__code__), *function.__code__.co_freevars}
+        return {name: known[name] for name in sorted(names) if _is_usable(known.get(name))}
+
+    def key(self, function: Any) -> str:
+        """Return a hash of a marked function and of all that it reaches."""
+        owner = self._owner(function)
+        if function not in owner._keys:
+            owner._keys[function] = ""  # while it is computed: a name may be its own attribute
+            parts = [function.__module__, str(mark_of(function)), _text_of(function.__code__)]
+            for name, value in owner._reached(function).items():
+                known = getattr(value, "compiled_key", None)
+                what = self.key(value) if mark_of(value) else known or f"{type(value)} {value!r}"
+                parts.append(f"{name} {what}")
+            owner._keys[function] = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+        return owner._keys[function]
+
+    def _copy(self, function: Any) -> Any:
+        """Return the function with compiled helpers behind its global names."""
+        owner = self._owner(function)
+        reached = {
+            name: owner._helper(value) if mark_of(value) else value
+            for name, value in owner._reached(function).items()
+            if value is not function
+        }
+        # Numba imports a function's module when it loads its machine code: give it one
+        # that is always there
+        names = {**reached, "__builtins__": builtins, "__name__": __name__}
+        cells = tuple(types.CellType(reached[name]) for name in function.__code__.co_freevars)
+        copy = types.FunctionType(function.__code__, names, function.__name__, None, cells)
+        copy.__qualname__ = f"{function.__name__}_{self.key(function)}"
+        return copy
+
+    def _helper(self, function: Any) -> Any:
+        owner = self._owner(function)
+        if function not in owner._helpers:
+            owner._helpers[function] = jit.helper(owner._copy(function), str(mark_of(function)))
+        return owner._helpers[function]
+
+    def _entry_name(self, function: Any, label: str) -> str:
+        text = f"{self.key(function)} {_engine()}"
+        return f"{label}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+    def is_kept(self, function: Any, label: str) -> bool:
+        """Say whether an entry point need not be compiled any more."""
+        return kept.is_kept(self._entry_name(function, label))
+
+    def entry(self, function: Any, label: str, signature: str = "") -> Any:
+        """Compile a function that Python calls, or load it; see `jit.bare_entry`."""
+        if not signature:
+            return self._make(jit.entry, function, label)
+        return self._make(jit.bare_entry, function, label, signature)
+
+    def pointer(self, function: Any, label: str) -> tuple[int, Any]:
+        """Compile an attack, or load it; see `jit.address_of`."""
+        return self._make(jit.address_of, function, label)
+
+    def _make(self, how: Callable[..., Any], function: Any, label: str, *more: Any) -> Any:
+        copy = self._copy(function)
+        copy.__qualname__ = copy.__name__ = self._entry_name(function, label)
+        if not kept.is_kept(copy.__name__):
+            self._check(function, set())
+        with interrupts_wait():
+            return how(copy, kept.place_for(copy), *more)
+
+    def _check(self, function: Any, seen: set[Any]) -> None:
+        """Refuse names that compiled code cannot use, before the compiler is asked."""
+        owner = self._owner(function)
+        if function in seen:
+            return
+        seen.add(function)
+        reached = owner._reached(function)
+        known = {**function.__globals__, **_closure(function), **owner._steps}
+        for name in _globals_used(function.__code__):
+            if name in reached:
+                if mark_of(reached[name]):
+                    owner._check(reached[name], seen)
+            elif name in known:
+                raise PolicyFault(
+                    f"{function.__qualname__} uses {name!r}, which cannot be compiled: if it is "
+                    "a function, mark it with @hot or @cold; otherwise make it a number."
+                )
+            elif not hasattr(builtins, name):
+                raise PolicyFault(f"{function.__qualname__} uses {name!r}, which is not defined.")
+
+
+COMMON = Linker()
+
+
+def _is_usable(value: object) -> bool:
+    return (
+        isinstance(value, NUMBERS)
+        or value is math
+        or value is np
+        or mark_of(value) is not None
+        or hasattr(value, "compiled_key")
+    )
+
+
+def _globals_used(code: types.CodeType) -> set[str]:
+    """Return the names of modules and enclosing functions that code reads."""
+    names = {
+        str(step.argval)
+        for step in dis.get_instructions(code)
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
+    }
+    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return names.union(*map(_globals_used, inner)) - set(code.co_cellvars)
