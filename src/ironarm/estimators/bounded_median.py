@@ -13,33 +13,35 @@ SMALLEST_WINDOW = 64
 
 
 @cold
-def count_or_insert(values, slot_start, slot_size, below, above, lost, a, x, n):
+def count_or_insert(s, a, x):
     """Add x to the sorted window of arm a, or only count it if it lies outside.
 
     Return the lower median, or the window's nearest value if the median has left it.
     """
-    start = slot_start[a]
-    m = slot_size[a]
+    values = s.pool
+    n = s.rewards[a]
+    start = s.slot_start[a]
+    m = s.slot_size[a]
     largest = max(SMALLEST_WINDOW, int(4.0 * math.sqrt(n)))
-    if m > 0 and x < values[start] and (below[a] > 0 or m >= largest):
-        below[a] += 1
-    elif m > 0 and x > values[start + m - 1] and (above[a] > 0 or m >= largest):
-        above[a] += 1
+    if m > 0 and x < values[start] and (s.below[a] > 0 or m >= largest):
+        s.below[a] += 1
+    elif m > 0 and x > values[start + m - 1] and (s.above[a] > 0 or m >= largest):
+        s.above[a] += 1
     else:
         insert_sorted(values, start, m, x)
         m += 1
         if m > largest:
             m -= 1
-            if ((n - 1) >> 1) - below[a] > m // 2:
-                below[a] += 1
+            if ((n - 1) >> 1) - s.below[a] > m // 2:
+                s.below[a] += 1
                 for k in range(start, start + m):
                     values[k] = values[k + 1]
             else:
-                above[a] += 1
-        slot_size[a] = m
-    place = ((n - 1) >> 1) - below[a]
+                s.above[a] += 1
+        s.slot_size[a] = m
+    place = ((n - 1) >> 1) - s.below[a]
     if place < 0 or place >= m:
-        lost[a] += 1
+        s.lost[a] += 1
         place = min(max(place, 0), m - 1)
     return values[start + place]
 
@@ -66,9 +68,7 @@ class BoundedMedian(HoldsRewards):
     @staticmethod
     @hot
     def add(s, a, x):
-        return count_or_insert(
-            s.pool, s.slot_start, s.slot_size, s.below, s.above, s.lost, a, x, s.rewards[a]
-        )
+        return count_or_insert(s, a, x)
 
     @staticmethod
     @hot

@@ -49,28 +49,28 @@ def block_length_for(n, blocks):
 
 
 @cold
-def form_blocks(pool, slot_start, slot_size, block_length, block_sum, a, blocks):
+def form_blocks(s, a, blocks):
     """Form all blocks of arm a anew.
 
     There are at least `blocks` of them if there are twice as many rewards.
     """
-    start = slot_start[2 * a]
-    base = slot_start[2 * a + 1]
-    n = slot_size[2 * a]
+    start = s.slot_start[2 * a]
+    base = s.slot_start[2 * a + 1]
+    n = s.slot_size[2 * a]
     length = block_length_for(n, blocks)
     full = n // length
     total = 0.0
     for b in range(full):
         total = 0.0
         for i in range(start + b * length, start + (b + 1) * length):
-            total += pool[i]
-        insert_sorted(pool, base, b, block_mean(total, length))
+            total += s.pool[i]
+        insert_sorted(s.pool, base, b, block_mean(total, length))
     total = 0.0
     for i in range(start + full * length, start + n):
-        total += pool[i]
-    slot_size[2 * a + 1] = full
-    block_length[a] = length
-    block_sum[a] = total
+        total += s.pool[i]
+    s.slot_size[2 * a + 1] = full
+    s.block_length[a] = length
+    s.block_sum[a] = total
 
 
 class MedianOfMeans(HoldsRewards):
@@ -98,7 +98,7 @@ class MedianOfMeans(HoldsRewards):
         if k == 0:
             return s.estimate[a]
         if n <= 2 or n >= 2 * s.block_length[a] * k:
-            form_blocks(s.pool, s.slot_start, s.slot_size, s.block_length, s.block_sum, a, k)
+            form_blocks(s, a, k)
         else:
             s.block_sum[a] += x
             if n % s.block_length[a] == 0:

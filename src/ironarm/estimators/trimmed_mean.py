@@ -16,43 +16,15 @@ from .structures.window import W, heaps_have_room
 
 
 @hot
-def keep(sums, counts, used, infinite, a, x, sign):
+def keep(s, a, x, sign):
     """Take x into the kept part (sign = 1) or out of it (sign = -1).
 
     Infinities are counted, so that they can leave again.
     """
     if math.isinf(x):
-        infinite[2 * a + (x > 0)] += sign
+        s.infinite[2 * a + (x > 0)] += sign
     else:
-        exact_add(sums, counts, used, a, x, sign)
-
-
-@hot
-def advance(
-    pool,
-    window,
-    inside,
-    slot_start,
-    slot_size,
-    slot_sifted,
-    sums,
-    counts,
-    used,
-    infinite,
-    cut,
-    a,
-    x,
-    n,
-    wanted,
-):
-    """Add x to the values and to the kept part, then drop what the larger cut drops."""
-    k = cut[a]
-    low, high = put(pool, window, inside, slot_start, slot_size, slot_sifted, a, x, k, n)
-    keep(sums, counts, used, infinite, a, min(max(x, low), high), 1)
-    if wanted > k:
-        keep(sums, counts, used, infinite, a, low, -1)
-        keep(sums, counts, used, infinite, a, high, -1)
-        cut[a] = wanted
+        exact_add(s.bin_sums, s.bin_counts, s.bin_range, a, x, sign)
 
 
 @hot
@@ -62,23 +34,15 @@ def trimmed_with(s, a, x, wanted):
     `wanted` is at most one more than before.
     """
     n = s.rewards[a]
-    advance(
-        s.pool,
-        s.window,
-        s.inside,
-        s.slot_start,
-        s.slot_size,
-        s.slot_sifted,
-        s.bin_sums,
-        s.bin_counts,
-        s.bin_range,
-        s.infinite,
-        s.cut,
-        a,
-        x,
-        n,
-        wanted,
+    k = s.cut[a]
+    low, high = put(
+        s.pool, s.window, s.inside, s.slot_start, s.slot_size, s.slot_sifted, a, x, k, n
     )
+    keep(s, a, min(max(x, low), high), 1)
+    if wanted > k:  # the larger cut drops two values
+        keep(s, a, low, -1)
+        keep(s, a, high, -1)
+        s.cut[a] = wanted
     if s.infinite[2 * a] > 0:
         return math.nan if s.infinite[2 * a + 1] > 0 else -math.inf
     if s.infinite[2 * a + 1] > 0:

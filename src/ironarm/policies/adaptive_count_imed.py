@@ -12,7 +12,7 @@ from ..rules.count_evidence import (
     LARGEST,
     MOVED,
     CountPolicy,
-    arm_with_least_evidence,
+    least_evidence,
     upper_bound,
 )
 from ..rules.highest_index import first_unrewarded
@@ -30,7 +30,7 @@ UPPER_EIGHTH = 1.1503493803760079  # Phi^-1(7/8)
 
 
 @cold
-def spread_of(pool, window, inside, slot_start, slot_size, a, n, learnt):
+def spread_of(s, a, n):
     """Write the spread of the clean rewards of arm a to learnt[0].
 
     Return how many of its n rewards, which are in order, are far from most others.
@@ -39,56 +39,51 @@ def spread_of(pool, window, inside, slot_start, slot_size, a, n, learnt):
     narrowest = math.inf
     start = 0
     for i in range(n - half + 1):
-        width = nth_reward(
-            pool, window, inside, slot_start, slot_size, a, i + half - 1
-        ) - nth_reward(pool, window, inside, slot_start, slot_size, a, i)
+        width = nth_reward(s, a, i + half - 1) - nth_reward(s, a, i)
         if width < narrowest:
             narrowest = width
             start = i
-    middle = 0.5 * nth_reward(
-        pool, window, inside, slot_start, slot_size, a, start
-    ) + 0.5 * nth_reward(pool, window, inside, slot_start, slot_size, a, start + half - 1)
+    middle = 0.5 * nth_reward(s, a, start) + 0.5 * nth_reward(s, a, start + half - 1)
     if not narrowest <= LARGEST or abs(middle) > LARGEST:
         return n  # half of the rewards are infinite, or nearly so
     least = max(LEAST * abs(middle), SMALLEST)  # the spread of equal rewards would be 0
     reach = FAR * max(narrowest / (2.0 * UPPER_QUARTILE), least)
-    first = rewards_below(
-        pool, window, inside, slot_start, slot_size, a, n, max(middle - reach, -LARGEST)
-    )
-    near = rewards_below(pool, window, inside, slot_start, slot_size, a, n, middle + reach) - first
+    first = rewards_below(s, a, n, max(middle - reach, -LARGEST))
+    near = rewards_below(s, a, n, middle + reach) - first
     eighth = near // 8
-    high = nth_reward(pool, window, inside, slot_start, slot_size, a, first + near - 1 - eighth)
-    low = nth_reward(pool, window, inside, slot_start, slot_size, a, first + eighth)
-    learnt[0] = min(
+    high = nth_reward(s, a, first + near - 1 - eighth)
+    low = nth_reward(s, a, first + eighth)
+    s.learnt[0] = min(
         max((high - low) / (2.0 * UPPER_EIGHTH) * (1.0 + 1.0 / math.sqrt(near)), least), GREATEST
     )
     return n - near
 
 
 @cold
-def look(pool, window, inside, slot_start, slot_size, in_order, stage, learnt, next_look, a, n):
-    """Learn sigma and the leader's epsilon from the n rewards of the leader a.
+def look(s, a):
+    """Learn sigma and the leader's epsilon from the rewards of the leader a.
 
     All evidence must then be computed anew.
     """
-    next_look[0] = 2 * n
-    if in_order[a] == 0:
-        sort_rewards(pool, slot_start, slot_size, a)
-        in_order[a] = 1
-    far = spread_of(pool, window, inside, slot_start, slot_size, a, n, learnt)
-    learnt[1] = min(MOST, upper_bound(far, n, math.log(n)) + MARGIN)
+    n = s.rewards[a]
+    s.next_look[0] = 2 * n
+    if s.in_order[a] == 0:
+        sort_rewards(s, a)
+        s.in_order[a] = 1
+    far = spread_of(s, a, n)
+    s.learnt[1] = min(MOST, upper_bound(far, n, math.log(n)) + MARGIN)
     # beta by bisection: Phi(beta) = 1 / (2 (1 - epsilon))
     low = 0.0
     high = 2.0
     for _ in range(50):
         beta = 0.5 * (low + high)
-        if cdf(beta) < 0.5 / (1.0 - learnt[1]):
+        if cdf(beta) < 0.5 / (1.0 - s.learnt[1]):
             low = beta
         else:
             high = beta
-    learnt[2] = learnt[0] * high
-    for k in range(len(stage)):
-        stage[k] = 0
+    s.learnt[2] = s.learnt[0] * high
+    for k in range(s.arms):
+        s.stage[k] = 0
 
 
 @dataclass(frozen=True)
@@ -159,19 +154,7 @@ class AdaptiveCountIMED(CountPolicy):
             return first_unrewarded(s.n, s.rewards, s.fresh)
         lead = highest_estimate(s.estimate)
         if s.rewards[lead] >= max(s.next_look[0], FIRST_LOOK):
-            look(
-                s.pool,
-                s.window,
-                s.inside,
-                s.slot_start,
-                s.slot_size,
-                s.in_order,
-                s.stage,
-                s.learnt,
-                s.next_look,
-                lead,
-                s.rewards[lead],
-            )
+            look(s, lead)
         if s.learnt[0] == 0.0:
             return lead
-        return arm_with_least_evidence(s, s.learnt[2], s.learnt[0], s.learnt[1], MOST)
+        return least_evidence(s, s.learnt[2], s.learnt[0], s.learnt[1], MOST)

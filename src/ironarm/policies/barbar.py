@@ -12,32 +12,32 @@ from ..validation import number, optional, whole
 
 
 @cold
-def end_epoch(gap, gathered, length, epoch):
+def end_epoch(s):
     """Estimate the gaps anew from what the epoch has gathered, and go to the next."""
     best = -math.inf
-    for a in range(len(gap)):
-        best = max(best, gathered[a] / length[0] - gap[a] / 16.0)
-    for a in range(len(gap)):
-        gap[a] = max(2.0 ** -epoch[0], best - gathered[a] / length[0])
-    epoch[0] += 1
+    for a in range(s.arms):
+        best = max(best, s.gathered[a] / s.length[0] - s.gap[a] / 16.0)
+    for a in range(s.arms):
+        s.gap[a] = max(2.0 ** -s.epoch[0], best - s.gathered[a] / s.length[0])
+    s.epoch[0] += 1
 
 
 @cold
-def begin_epoch(gap, planned, gathered, length, epoch, until, planned_for, t, factor):
+def begin_epoch(s, t):
     """Plan an epoch that begins at round t.
 
     An arm without a gap is new and gets the largest gap.
     """
-    epoch[0] = max(epoch[0], 1)
-    length[0] = 0.0
-    for a in range(len(gap)):
-        if gap[a] == 0.0:
-            gap[a] = 1.0
-        planned[a] = factor / (gap[a] * gap[a])
-        length[0] += planned[a]
-        gathered[a] = 0.0
-    until[0] = t - 1 + math.ceil(length[0])
-    planned_for[0] = len(gap)
+    s.epoch[0] = max(s.epoch[0], 1)
+    s.length[0] = 0.0
+    for a in range(s.arms):
+        if s.gap[a] == 0.0:
+            s.gap[a] = 1.0
+        s.planned[a] = s.factor / (s.gap[a] * s.gap[a])
+        s.length[0] += s.planned[a]
+        s.gathered[a] = 0.0
+    s.until[0] = t - 1 + math.ceil(s.length[0])
+    s.planned_for[0] = s.arms
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,8 @@ class BARBAR(RangedPolicy):
     def choose(s, t, g):
         if t > s.until[0] or s.planned_for[0] != s.arms:
             if s.planned_for[0] == s.arms:
-                end_epoch(s.gap, s.gathered, s.length, s.epoch)
-            begin_epoch(
-                s.gap, s.planned, s.gathered, s.length, s.epoch, s.until, s.planned_for, t, s.factor
-            )
+                end_epoch(s)
+            begin_epoch(s, t)
         target = uniform(g) * s.length[0]
         arm = 0
         reached = 0.0

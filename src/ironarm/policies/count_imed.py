@@ -8,7 +8,7 @@ from statistics import NormalDist
 from ..errors import InvalidInput
 from ..marks import hot
 from ..rules.corrupted_kl import smallest_gap
-from ..rules.count_evidence import MOVED, CountPolicy, arm_with_least_evidence
+from ..rules.count_evidence import MOVED, CountPolicy, least_evidence
 from ..validation import number
 
 MARGIN = 0.05  # epsilon minus rho, in `for_rho`
@@ -141,4 +141,4 @@ class CountIMED(CountPolicy):
             and s.highest_at[0] - x <= s.step
         ):
             return lead
-        return arm_with_least_evidence(s, s.beta, s.sigma, s.epsilon, s.epsilon)
+        return least_evidence(s, s.beta, s.sigma, s.epsilon, s.epsilon)

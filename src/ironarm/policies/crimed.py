@@ -13,8 +13,8 @@ from ..rules.corrupted_kl import smallest_gap, tabulated_kl
 from ..rules.highest_index import first_unrewarded
 from ..rules.lazy_imed import (
     ImedPolicy,
+    found_leader,
     highest_estimate,
-    rewards_until,
     still_leads,
 )
 from ..validation import number, optional, whole
@@ -29,46 +29,39 @@ REACH = 0.02
 
 
 @cold
-def smallest_index(
-    estimate, n, divergences, leader, until, rival, floor, sigma, epsilon, least, first_pulls
-):
+def smallest_index(s):
     """Return an arm that lacks first pulls, or else the arm with the smallest index.
 
     Also write down how long the leader is certain to keep the smallest index.
     """
-    for a in range(len(n)):
-        if n[a] < first_pulls:
+    for a in range(s.arms):
+        if s.n[a] < s.first_pulls:
             return a
-    lead = highest_estimate(estimate)
-    top = estimate[lead]
-    low = top - REACH * sigma
+    lead = highest_estimate(s.estimate)
+    top = s.estimate[lead]
+    low = top - REACH * s.sigma
     best = 0
     smallest = math.inf
     others = math.inf
     second = -math.inf
-    for a in range(len(estimate)):
-        divergence = (
-            0.0
-            if a == lead
-            else tabulated_kl(divergences, gap(top, estimate[a], sigma), epsilon, least)
-        )
-        index = n[a] * divergence + math.log(n[a])
+    for a in range(s.arms):
+        index = math.log(s.n[a])
+        if a != lead:
+            index = evidence(s, a, top)
+            others = min(others, evidence(s, a, low))
+            second = max(second, s.estimate[a])
         if a == 0 or index < smallest - TIE * (1.0 + smallest):
             smallest = index
             best = a
-        if a == lead:
-            continue
-        others = min(
-            others,
-            n[a] * tabulated_kl(divergences, gap(low, estimate[a], sigma), epsilon, least)
-            + math.log(n[a]),
-        )
-        second = max(second, estimate[a])
-    leader[0] = lead
-    rival[0] = second
-    floor[0] = low
-    until[0] = rewards_until(others)
+    found_leader(s, lead, others, second, low)
     return best
+
+
+@cold
+def evidence(s, a, top):
+    """Return the index of arm a if the leader's median is `top`."""
+    divergence = tabulated_kl(s.divergences, gap(top, s.estimate[a], s.sigma), s.epsilon, s.least)
+    return s.n[a] * divergence + math.log(s.n[a])
 
 
 @dataclass(frozen=True)
@@ -150,19 +143,7 @@ class CRIMEDStar(ImedPolicy):
             return s.leader[0]
         if s.unrewarded[0] > 0:
             return first_unrewarded(s.n, s.rewards, s.fresh)
-        return smallest_index(
-            s.estimate,
-            s.n,
-            s.divergences,
-            s.leader,
-            s.until,
-            s.rival,
-            s.floor,
-            s.sigma,
-            s.epsilon,
-            s.least,
-            s.first_pulls,
-        )
+        return smallest_index(s)
 
     @staticmethod
     @hot

@@ -16,32 +16,32 @@ LARGE_STEP = 0.125
 
 
 @cold
-def rebase(estimate, weight, reached, base, total):
+def rebase(s):
     """Recompute all weights relative to the largest log-weight, and their sums."""
-    base[0] = estimate[0]
-    for a in range(1, len(estimate)):
-        base[0] = max(base[0], estimate[a])
-    for a in range(len(estimate)):
-        weight[a] = math.exp(estimate[a] - base[0])
-    add_up(weight, reached, total, 0.0)
+    s.base[0] = s.estimate[0]
+    for a in range(1, s.arms):
+        s.base[0] = max(s.base[0], s.estimate[a])
+    for a in range(s.arms):
+        s.weight[a] = math.exp(s.estimate[a] - s.base[0])
+    add_up(s, 0.0)
 
 
 @cold
-def add_up(weight, reached, total, target):
+def add_up(s, target):
     """Compute the sums of the weights before each arm and of all.
 
     Return the arm at which their running sum passes the target.
     """
     arm = -1
     sum_before = 0.0
-    for a in range(len(weight)):
-        reached[a] = sum_before
+    for a in range(s.arms):
+        s.reached[a] = sum_before
         arm += sum_before <= target
-        sum_before += weight[a]
-    reached[0] = -math.inf  # nothing lies before the first arm or behind the last
-    reached[len(weight)] = math.inf
-    total[0] = sum_before
-    total[1] = sum_before
+        sum_before += s.weight[a]
+    s.reached[0] = -math.inf  # nothing lies before the first arm or behind the last
+    s.reached[s.arms] = math.inf
+    s.total[0] = sum_before
+    s.total[1] = sum_before
     return arm
 
 
@@ -60,7 +60,7 @@ def arm_at(s, share):
         arm += s.reached[a] <= share * s.total[1]
     target = share * s.total[0]
     if s.reached[arm + 1] <= target or s.reached[arm] + (s.total[0] - s.total[1]) > target:
-        return add_up(s.weight, s.reached, s.total, target)
+        return add_up(s, target)
     return arm
 
 
@@ -71,14 +71,14 @@ def chance_of(s, a):
 
 
 @cold
-def exact_growth(estimate, weight, reached, base, total, a):
+def exact_growth(s, a):
     """Return what to add to the weight of arm a after its log-weight has changed.
 
     It is exact where multiplication is not: a weight of nearly 0 cannot grow by it.
     """
-    if estimate[a] - base[0] > REBASE_AT:
-        rebase(estimate, weight, reached, base, total)
-    return math.exp(estimate[a] - base[0]) - weight[a]
+    if s.estimate[a] - s.base[0] > REBASE_AT:
+        rebase(s)
+    return math.exp(s.estimate[a] - s.base[0]) - s.weight[a]
 
 
 @hot
@@ -168,7 +168,7 @@ class EXP3(RangedPolicy):
     @hot
     def choose(s, t, g):
         if s.total[0] == 0.0 or t % REBASE_EVERY == 0:
-            rebase(s.estimate, s.weight, s.reached, s.base, s.total)
+            rebase(s)
         u = uniform(g)
         if u < s.gamma:
             arm = min(int(u / s.gamma * s.arms), s.arms - 1)
@@ -189,12 +189,12 @@ class EXP3(RangedPolicy):
             step = y * s.total[0] / (s.total[0] + s.odds * s.weight[a])
         else:
             if s.total[0] == 0.0:
-                rebase(s.estimate, s.weight, s.reached, s.base, s.total)
+                rebase(s)
             step = s.floor * y / s.chance[0]
         s.estimate[a] += step
         exponent = s.estimate[a] - s.base[0]
         if step > LARGE_STEP or abs(exponent) > REBASE_AT:
-            more = exact_growth(s.estimate, s.weight, s.reached, s.base, s.total, a)
+            more = exact_growth(s, a)
         else:
             more = growth(s.weight[a], step)
         s.weight[a] += more

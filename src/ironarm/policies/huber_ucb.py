@@ -26,38 +26,24 @@ FIELDS = {
 
 
 @hot
-def huber_radius(q, steep, beta, offset, inner):
+def huber_radius(s, q):
     """Return the radius for q = sqrt(log(1/delta) / n), or inf if it has none.
 
     It grows with q.
     """
-    under = inner - HALF_ROOT * q
-    return (steep * q + beta / 3.0 * (q * q) + offset) / under if under > 0.0 else math.inf
+    under = s.inner - HALF_ROOT * q
+    return (s.steep * q + s.beta / 3.0 * (q * q) + s.offset) / under if under > 0.0 else math.inf
 
 
 @cold
-def scan(
-    estimate,
-    spread,
-    leader,
-    leader_scale,
-    threat,
-    threat_scale,
-    threat_until,
-    t,
-    steep,
-    beta,
-    offset,
-    inner,
-):
+def scan(s, t):
     """Compute all indices, and what the others can reach until about t * 17/16."""
     scale = math.sqrt(2.0 * math.log(t))
-    best = leader[0]
-    leader_scale[0] = scale
+    best = s.leader[0]
+    s.leader_scale[0] = scale
     if (
-        t <= threat_until[0]
-        and estimate[best] + huber_radius(scale * spread[best], steep, beta, offset, inner)
-        > threat[0]
+        t <= s.threat_until[0]
+        and s.estimate[best] + huber_radius(s, scale * s.spread[best]) > s.threat[0]
     ):
         return best
     until = t + t // 16 + 8
@@ -66,9 +52,9 @@ def scan(
     highest = -math.inf
     runner_up = -math.inf
     reach = -math.inf
-    for a in range(len(estimate)):
-        index = estimate[a] + huber_radius(scale * spread[a], steep, beta, offset, inner)
-        its_reach = estimate[a] + huber_radius(later * spread[a], steep, beta, offset, inner)
+    for a in range(s.arms):
+        index = s.estimate[a] + huber_radius(s, scale * s.spread[a])
+        its_reach = s.estimate[a] + huber_radius(s, later * s.spread[a])
         if index > highest:
             runner_up = max(runner_up, reach)
             best = a
@@ -76,10 +62,10 @@ def scan(
             reach = its_reach
         else:
             runner_up = max(runner_up, its_reach)
-    leader[0] = best
-    threat[0] = runner_up
-    threat_scale[0] = later
-    threat_until[0] = until
+    s.leader[0] = best
+    s.threat[0] = runner_up
+    s.threat_scale[0] = later
+    s.threat_until[0] = until
     return best
 
 
@@ -88,11 +74,8 @@ def huber_moved(s, a):
     """Take note that the estimate or the count of arm a has changed."""
     s.spread[a] = 1.0 / math.sqrt(s.n[a]) if s.n[a] > 0 else 0.0
     if a != s.leader[0] and s.threat_until[0] > 0:
-        s.threat[0] = max(
-            s.threat[0],
-            s.estimate[a]
-            + huber_radius(s.threat_scale[0] * s.spread[a], s.steep, s.beta, s.offset, s.inner),
-        )
+        reach = s.estimate[a] + huber_radius(s, s.threat_scale[0] * s.spread[a])
+        s.threat[0] = max(s.threat[0], reach)
 
 
 @dataclass(frozen=True)
@@ -227,25 +210,11 @@ class HuberUCB(Policy):
         # is no larger: neither needs a logarithm
         if t <= s.threat_until[0] and (
             s.estimate[leader] > s.threat[0]
-            or s.estimate[leader]
-            + huber_radius(s.leader_scale[0] * s.spread[leader], s.steep, s.beta, s.offset, s.inner)
+            or s.estimate[leader] + huber_radius(s, s.leader_scale[0] * s.spread[leader])
             > s.threat[0]
         ):
             return leader
-        return scan(
-            s.estimate,
-            s.spread,
-            s.leader,
-            s.leader_scale,
-            s.threat,
-            s.threat_scale,
-            s.threat_until,
-            t,
-            s.steep,
-            s.beta,
-            s.offset,
-            s.inner,
-        )
+        return scan(s, t)
 
     @staticmethod
     @hot

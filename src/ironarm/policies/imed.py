@@ -9,8 +9,8 @@ from ..marks import cold, hot
 from ..rules.highest_index import first_unrewarded
 from ..rules.lazy_imed import (
     ImedPolicy,
+    found_leader,
     highest_estimate,
-    rewards_until,
     still_leads,
 )
 from ..validation import number
@@ -27,33 +27,30 @@ def gap(best, estimate, sigma):
 
 
 @cold
-def smallest_index(estimate, n, leader, until, rival, floor, sigma):
+def smallest_index(s):
     """Return the arm with the smallest index.
 
     Also write down how long the leader is certain to keep it.
     """
-    lead = highest_estimate(estimate)
-    top = estimate[lead]
-    low = top - REACH * sigma
+    lead = highest_estimate(s.estimate)
+    top = s.estimate[lead]
+    low = top - REACH * s.sigma
     best = lead
-    smallest = math.log(n[lead])
+    smallest = math.log(s.n[lead])
     others = math.inf
     second = -math.inf
-    for a in range(len(estimate)):
+    for a in range(s.arms):
         if a == lead:
             continue
-        z = gap(top, estimate[a], sigma)
-        index = n[a] * (z * z / 2.0) + math.log(n[a])
+        z = gap(top, s.estimate[a], s.sigma)
+        index = s.n[a] * (z * z / 2.0) + math.log(s.n[a])
         if index < smallest or (index == smallest and a < best):
             smallest = index
             best = a
-        z = max(0.0, gap(low, estimate[a], sigma))
-        others = min(others, n[a] * (z * z / 2.0) + math.log(n[a]))
-        second = max(second, estimate[a])
-    leader[0] = lead
-    rival[0] = second
-    floor[0] = low
-    until[0] = rewards_until(others)
+        z = max(0.0, gap(low, s.estimate[a], s.sigma))
+        others = min(others, s.n[a] * (z * z / 2.0) + math.log(s.n[a]))
+        second = max(second, s.estimate[a])
+    found_leader(s, lead, others, second, low)
     return best
 
 
@@ -108,4 +105,4 @@ class IMED(ImedPolicy):
             return s.leader[0]
         if s.unrewarded[0] > 0:
             return first_unrewarded(s.n, s.rewards, s.fresh)
-        return smallest_index(s.estimate, s.n, s.leader, s.until, s.rival, s.floor, s.sigma)
+        return smallest_index(s)

@@ -18,26 +18,17 @@ from ..validation import number
 
 
 @cold
-def block_anew(pool, slot_start, slot_size, block_length, block_sum, estimate, blocks):
-    """Form the blocks of every arm for a new confidence."""
-    for a in range(len(estimate)):
-        if slot_size[2 * a] > 0:
-            form_blocks(pool, slot_start, slot_size, block_length, block_sum, a, blocks)
-            estimate[a] = pool[slot_start[2 * a + 1] + (slot_size[2 * a + 1] - 1) // 2]
-
-
-@hot
-def block_for(s, t):
-    """Bring everything that depends on the confidence up to round t."""
-    if t > s.tau[0]:
-        start_epoch(s.tau, s.level, s.threat_until, s.tree_ready, t)
-        s.coefficient[0] = coefficient_for(
-            s.radius * (16.0 * (s.level[0] + 0.125)) ** s.exponent, s.tau[0]
-        )
-        s.blocks[0] = int(8.0 * (s.level[0] + 0.125))
-        block_anew(
-            s.pool, s.slot_start, s.slot_size, s.block_length, s.block_sum, s.estimate, s.blocks[0]
-        )
+def block_anew(s, t):
+    """Start an epoch at round t: form the blocks of every arm for its confidence."""
+    start_epoch(s, t)
+    s.coefficient[0] = coefficient_for(
+        s.radius * (16.0 * (s.level[0] + 0.125)) ** s.exponent, s.tau[0]
+    )
+    s.blocks[0] = int(8.0 * (s.level[0] + 0.125))
+    for a in range(s.arms):
+        if s.slot_size[2 * a] > 0:
+            form_blocks(s, a, s.blocks[0])
+            s.estimate[a] = s.pool[s.slot_start[2 * a + 1] + (s.slot_size[2 * a + 1] - 1) // 2]
 
 
 @dataclass(frozen=True)
@@ -121,7 +112,8 @@ class MedianOfMeansUCB(EpochPolicy):
     @staticmethod
     @hot
     def choose(s, t, g):
-        block_for(s, t)
+        if t > s.tau[0]:
+            block_anew(s, t)
         if s.enough_until[0] < s.tau[0]:
             arm = arm_below(s.n, s.rewards, 2 * s.blocks[0])
             if arm >= 0:
@@ -132,4 +124,5 @@ class MedianOfMeansUCB(EpochPolicy):
     @staticmethod
     @hot
     def settle(s, t):
-        block_for(s, t)
+        if t > s.tau[0]:
+            block_anew(s, t)

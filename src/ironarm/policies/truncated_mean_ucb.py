@@ -17,25 +17,16 @@ from ..validation import number
 
 
 @cold
-def truncate_anew(pool, slot_start, slot_size, kept_sum, estimate, scale, order):
-    """Compute the truncated mean of every arm for a new confidence."""
-    for a in range(len(estimate)):
-        n = slot_size[a]
+def truncate_anew(s, t):
+    """Start an epoch at round t: truncate every arm's rewards for its confidence."""
+    start_epoch(s, t)
+    s.coefficient[0] = coefficient_for(s.radius * s.level[0] ** s.exponent, s.tau[0])
+    s.truncation[0] = s.u / s.level[0]
+    for a in range(s.arms):
+        n = s.slot_size[a]
         if n > 0:
-            kept_sum[a] = truncated_sum(pool, slot_start[a], n, scale, order)
-            estimate[a] = kept_sum[a] / n
-
-
-@hot
-def truncate_for(s, t):
-    """Bring everything that depends on the confidence up to round t."""
-    if t > s.tau[0]:
-        start_epoch(s.tau, s.level, s.threat_until, s.tree_ready, t)
-        s.coefficient[0] = coefficient_for(s.radius * s.level[0] ** s.exponent, s.tau[0])
-        s.truncation[0] = s.u / s.level[0]
-        truncate_anew(
-            s.pool, s.slot_start, s.slot_size, s.kept_sum, s.estimate, s.truncation[0], s.order
-        )
+            s.kept_sum[a] = truncated_sum(s.pool, s.slot_start[a], n, s.truncation[0], s.order)
+            s.estimate[a] = s.kept_sum[a] / n
 
 
 @dataclass(frozen=True)
@@ -110,10 +101,12 @@ class TruncatedMeanUCB(EpochPolicy):
     @staticmethod
     @hot
     def choose(s, t, g):
-        truncate_for(s, t)
+        if t > s.tau[0]:
+            truncate_anew(s, t)
         return highest_in_epoch(s)
 
     @staticmethod
     @hot
     def settle(s, t):
-        truncate_for(s, t)
+        if t > s.tau[0]:
+            truncate_anew(s, t)

@@ -36,14 +36,14 @@ FIELDS = {
 
 
 @cold
-def start_epoch(tau, level, threat_until, tree_ready, t):
+def start_epoch(s, t):
     """Set tau and log(1/delta) = 2 log tau for round t; forget the indices."""
-    tau[0] = 2
-    while tau[0] < t:
-        tau[0] *= 2
-    level[0] = 2.0 * math.log(tau[0])
-    threat_until[0] = 0
-    tree_ready[0] = 0
+    s.tau[0] = 2
+    while s.tau[0] < t:
+        s.tau[0] *= 2
+    s.level[0] = 2.0 * math.log(s.tau[0])
+    s.threat_until[0] = 0
+    s.tree_ready[0] = 0
 
 
 @cold

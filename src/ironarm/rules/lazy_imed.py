@@ -49,6 +49,19 @@ def rewards_until(index):
     return int(math.exp(min(index, 40.0)) * (1.0 - 1e-6))
 
 
+@hot
+def found_leader(s, lead, others, second, low):
+    """Write down the leader, and until when it is certain to be the choice.
+
+    `others` is the smallest index of the other arms if the leader's estimate falls to
+    `low`, and `second` their highest estimate.
+    """
+    s.leader[0] = lead
+    s.rival[0] = second
+    s.floor[0] = low
+    s.until[0] = rewards_until(others)
+
+
 @cold
 def highest_estimate(estimate):
     """Return the arm with the highest estimate, lowest number first among equals."""

@@ -63,32 +63,32 @@ def sink(pool, base, size, i):
 
 
 @cold
-def sort_rewards(pool, slot_start, slot_size, a):
+def sort_rewards(s, a):
     """Bring the rewards of arm a in order."""
-    sort_falling(pool, slot_start[2 * a], slot_size[2 * a])
-    sort_falling(pool, slot_start[2 * a + 1], slot_size[2 * a + 1])
+    sort_falling(s.pool, s.slot_start[2 * a], s.slot_size[2 * a])
+    sort_falling(s.pool, s.slot_start[2 * a + 1], s.slot_size[2 * a + 1])
 
 
 @hot
-def nth_reward(pool, window, inside, slot_start, slot_size, a, i):
+def nth_reward(s, a, i):
     """Return the reward of rank i (from 0) of arm a, whose rewards are in order."""
-    below = slot_size[2 * a]
+    below = s.slot_size[2 * a]
     if i < below:
-        return pool[slot_start[2 * a] + below - 1 - i]
+        return s.pool[s.slot_start[2 * a] + below - 1 - i]
     i -= below
-    if i < inside[a]:
-        return window[a * W + i]
-    return -pool[slot_start[2 * a + 1] + i - inside[a]]
+    if i < s.inside[a]:
+        return s.window[a * W + i]
+    return -s.pool[s.slot_start[2 * a + 1] + i - s.inside[a]]
 
 
 @cold
-def rewards_below(pool, window, inside, slot_start, slot_size, a, n, y):
+def rewards_below(s, a, n, y):
     """Return how many of the n rewards of arm a, in order, are less than y."""
     low = 0
     high = n
     while low < high:
         middle = (low + high) >> 1
-        if nth_reward(pool, window, inside, slot_start, slot_size, a, middle) < y:
+        if nth_reward(s, a, middle) < y:
             low = middle + 1
         else:
             high = middle

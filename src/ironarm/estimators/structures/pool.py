@@ -33,38 +33,28 @@ def slot_has_room(s, j, used, wanted):
 
     False: the pool must grow first.
     """
-    return used < s.slot_room[j] or widen(
-        s.pool,
-        s.pool_used,
-        s.pool_wanted,
-        s.slot_start,
-        s.slot_room,
-        s.slot_size,
-        j,
-        wanted,
-        s.live,
-    )
+    return used < s.slot_room[j] or widen(s, j, wanted)
 
 
 @cold
-def widen(pool, pool_used, pool_wanted, slot_start, slot_room, slot_size, j, need, live):
+def widen(s, j, need):
     """Give slot j room for `need` values and a quarter more.
 
     In a simulation, whose pool serves many trials, it gets room for twice as many.
     False: the pool is full, and the engine must make a larger one first.
     """
-    room = need + (need // 4 if live else need)
-    place = pool_used[0]
-    if place + room > len(pool):
-        pool_wanted[0] = j
-        pool_wanted[1] = room
+    room = need + (need // 4 if s.live else need)
+    place = s.pool_used[0]
+    if place + room > len(s.pool):
+        s.pool_wanted[0] = j
+        s.pool_wanted[1] = room
         return False
-    start = slot_start[j]
-    for i in range(slot_size[j]):
-        pool[place + i] = pool[start + i]
-    slot_start[j] = place
-    slot_room[j] = room
-    pool_used[0] = place + room
+    start = s.slot_start[j]
+    for i in range(s.slot_size[j]):
+        s.pool[place + i] = s.pool[start + i]
+    s.slot_start[j] = place
+    s.slot_room[j] = room
+    s.pool_used[0] = place + room
     return True
 
 

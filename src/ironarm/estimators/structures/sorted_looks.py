@@ -23,12 +23,13 @@ from .pool import slot_has_room
 
 
 @cold
-def merge_waiting(pool, slot_start, slot_size, a):
+def merge_waiting(s, a):
     """Sort the waiting rewards of arm a and merge them into the sorted ones."""
-    base = slot_start[2 * a]
-    old = slot_size[2 * a]
-    waiting = slot_start[2 * a + 1]
-    new = slot_size[2 * a + 1]
+    pool = s.pool
+    base = s.slot_start[2 * a]
+    old = s.slot_size[2 * a]
+    waiting = s.slot_start[2 * a + 1]
+    new = s.slot_size[2 * a + 1]
     sort_falling(pool, waiting, new)
     i = base + old - 1
     at = base + old + new - 1
@@ -40,8 +41,8 @@ def merge_waiting(pool, slot_start, slot_size, a):
             at -= 1
         pool[at] = x
         at -= 1
-    slot_size[2 * a] = old + new
-    slot_size[2 * a + 1] = 0
+    s.slot_size[2 * a] = old + new
+    s.slot_size[2 * a + 1] = 0
 
 
 @hot
@@ -56,7 +57,7 @@ def look_due(s, a, x):
     n = s.slot_size[2 * a] + s.slot_size[waiting]
     due = n >= s.next_look[a]
     if due:
-        merge_waiting(s.pool, s.slot_start, s.slot_size, a)
+        merge_waiting(s, a)
         s.next_look[a] = n + max(1, n // 16)
     return due
 

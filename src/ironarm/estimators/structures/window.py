@@ -30,35 +30,11 @@ def heaps_have_room(s, a, heaps, reserve):
     if s.spare[a] > 0:
         s.spare[a] -= 1
         return True
-    return s.rewards[a] < W or make_room(
-        s.pool,
-        s.pool_used,
-        s.pool_wanted,
-        s.spare,
-        s.slot_start,
-        s.slot_room,
-        s.slot_size,
-        a,
-        heaps,
-        reserve,
-        s.live,
-    )
+    return s.rewards[a] < W or make_room(s, a, heaps, reserve)
 
 
 @cold
-def make_room(
-    pool,
-    pool_used,
-    pool_wanted,
-    spare,
-    slot_start,
-    slot_room,
-    slot_size,
-    a,
-    heaps,
-    reserve,
-    live,
-):
+def make_room(s, a, heaps, reserve):
     """Widen the heaps of arm a, and write to `spare` how many rewards then fit.
 
     A reward adds at most one value to a heap, because the ranks move by at most one.
@@ -67,19 +43,9 @@ def make_room(
     """
     most = 1 << 62
     for slot in range(heaps * a, heaps * a + heaps):
-        size = slot_size[slot]
-        if size + reserve >= slot_room[slot] and not widen(
-            pool,
-            pool_used,
-            pool_wanted,
-            slot_start,
-            slot_room,
-            slot_size,
-            slot,
-            size + reserve + 1,
-            live,
-        ):
+        size = s.slot_size[slot]
+        if size + reserve >= s.slot_room[slot] and not widen(s, slot, size + reserve + 1):
             return False
-        most = min(most, slot_room[slot] - size - reserve)
-    spare[a] = most - 1
+        most = min(most, s.slot_room[slot] - size - reserve)
+    s.spare[a] = most - 1
     return True
