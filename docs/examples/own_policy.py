@@ -24,18 +24,18 @@ FAR_AWAY = 1e18
 
 
 @cold
-def short_of_pulls(n, enough_until, b, t):
+def short_of_pulls(s, t):
     """Return the arm with the fewest pulls if it has fewer than b log t, else -1.
 
     In the second case `enough_until` is set to the last round for which that is sure.
     """
     fewest = 0
-    for a in range(1, len(n)):
-        if n[a] < n[fewest]:
+    for a in range(1, s.arms):
+        if s.n[a] < s.n[fewest]:
             fewest = a
-    if n[fewest] < b * math.log(t):
+    if s.n[fewest] < s.b * math.log(t):
         return fewest
-    enough_until[0] = int(min(math.exp(n[fewest] / b * SLIGHTLY_EARLY), FAR_AWAY))
+    s.enough_until[0] = int(min(math.exp(s.n[fewest] / s.b * SLIGHTLY_EARLY), FAR_AWAY))
     return -1
 
 
@@ -90,7 +90,7 @@ class SteadyMedUCB(IndexPolicy):
     def choose(s, t, g):
         """Return the arm for round t."""
         if t > s.enough_until[0]:
-            arm = short_of_pulls(s.n, s.enough_until, s.b, t)
+            arm = short_of_pulls(s, t)
             if arm >= 0:
                 return arm
         return highest_index(s, t, s.coefficient)
