@@ -134,8 +134,8 @@ def test_settled_estimate(values, variance, share):
     """Once settled, the estimate is the root of all rewards for the round's scale.
 
     It is exact to 1e-9 of its size, and to the rounding of the largest reward: if as
-    many rewards are huge on either side, the root is that uncertain. Rewards are held in
-    order, clipped to 1e12.
+    many rewards are huge on either side, the root is that uncertain. Rewards are held
+    in order, clipped to 1e12.
     """
     fed = Fed(ia.CatoniUCB(variance=variance))
     for x in values:
