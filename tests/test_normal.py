@@ -18,9 +18,7 @@ probabilities = (
 @settings(deadline=None, derandomize=True, max_examples=500)
 @given(probabilities)
 def test_inverse_normal(p):
-    """It is within a relative 2e-15 of scipy's, from the centre to 1e-300 and to the
-    largest number below 1.
-    """
+    """It is within a relative 2e-15 of scipy's, from 1e-300 to the largest below 1."""
     expected = float(ndtri(p))
     assert expected == pytest.approx(inverse_normal(p), rel=2e-15, abs=1e-16)
 
@@ -33,8 +31,9 @@ def test_symmetry(p):
 
 
 def test_joints():
-    """Where the centre meets the tails, and one tail's formula the next, it neither
-    jumps nor falls.
+    """It neither jumps nor falls at the joints.
+
+    The centre meets the tails there, and one tail's formula the next.
     """
     for joint in (0.5 - CENTRE, 0.5 + CENTRE, float(np.exp(-25.0))):
         around = joint * (1 + np.arange(-50, 51) * 1e-14)

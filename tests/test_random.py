@@ -1,6 +1,4 @@
-"""The random draws against xoshiro256++ on whole numbers, written from the published
-algorithm.
-"""
+"""The random draws against xoshiro256++ written from the published algorithm."""
 
 import numpy as np
 import pytest
@@ -45,9 +43,7 @@ def taken(state, count):
 
 
 def test_published_numbers():
-    """From the state 1, 2, 3, 4 come the numbers that other implementations publish
-    for it.
-    """
+    """From the state 1, 2, 3, 4 come the numbers that others publish for it."""
     g = np.array([1, 2, 3, 4], np.uint64)
     expected = [
         41943041,
@@ -72,8 +68,10 @@ def test_words(state):
 @often
 @given(states, st.integers(1, 10**6))
 def test_numbers(state, below):
-    """Uniform numbers are the top 53 bits, open ones the centre of one of 2^52
-    cells, integers the uniform number's share of the range; each takes one word.
+    """Each kind of number takes one word.
+
+    Uniform numbers are the top 53 bits, open ones the centre of one of 2^52 cells,
+    integers the uniform number's share of the range.
     """
     g = np.array(state, np.uint64)
     first, second, third = taken(state, 3)
@@ -99,8 +97,9 @@ def fill_with_normals(g, out):
 @often
 @given(states)
 def test_normal_numbers(state):
-    """A normal number is the inverse distribution function of one open uniform
-    number; compiled it is the same to the last bit, in the centre and in the tails.
+    """A normal number is the inverse distribution function of one open uniform number.
+
+    Compiled it is the same to the last bit, in the centre and in the tails.
     """
     g, same = np.array(state, np.uint64), np.array(state, np.uint64)
     expected = [inverse_normal(draws.open_uniform(g)) for _ in range(200)]
@@ -120,9 +119,7 @@ def test_ends_of_the_open_interval(state):
 @often
 @given(states, st.integers(0, 50))
 def test_filling_an_array_is_the_same(state, length):
-    """A filled array has the numbers drawn one by one, and leaves the stream where
-    they would.
-    """
+    """A filled array has the numbers drawn one by one, and leaves the same stream."""
     together, one_by_one = np.array(state, np.uint64), np.array(state, np.uint64)
     out = np.empty(length)
     draws.fill_open_uniform(together, out)

@@ -1,6 +1,4 @@
-"""`check_policy` accepts policies that keep their promises and faults the others
-with a sentence.
-"""
+"""`check_policy` accepts policies that keep their contract, and faults the others."""
 
 from dataclasses import dataclass
 from pathlib import Path

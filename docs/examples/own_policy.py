@@ -8,35 +8,42 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ironarm import Policy, cold, hot
-from ironarm.errors import InvalidInput
-from ironarm.estimators import Estimator, LowerMedian
-from ironarm.rules.highest_index import FIELDS, highest_index, index_moved
+from ironarm.extend import (
+    IndexPolicy,
+    LowerMedian,
+    cold,
+    highest_index,
+    hot,
+    index_moved,
+    number,
+)
 
-A_HAIR_EARLY = 1.0 - 1e-12  # rounding may cost one more look at the counts, never a missed pull
+# rounding may cost one more look at the counts, but never a pull
+SLIGHTLY_EARLY = 1.0 - 1e-12
 FAR_AWAY = 1e18
 
 
 @cold
-def short_of_pulls(n, enough_until, b, t):
-    """Return the arm with the fewest pulls if that is fewer than b log t, else -1;
-    then write down until which round no arm will be short.
+def short_of_pulls(s, t):
+    """Return the arm with the fewest pulls if it has fewer than b log t, else -1.
+
+    In the second case `enough_until` is set to the last round for which that is sure.
     """
     fewest = 0
-    for a in range(1, len(n)):
-        if n[a] < n[fewest]:
+    for a in range(1, s.arms):
+        if s.n[a] < s.n[fewest]:
             fewest = a
-    if n[fewest] < b * math.log(t):
+    if s.n[fewest] < s.b * math.log(t):
         return fewest
-    enough_until[0] = int(min(math.exp(n[fewest] / b * A_HAIR_EARLY), FAR_AWAY))
+    s.enough_until[0] = int(min(math.exp(s.n[fewest] / s.b * SLIGHTLY_EARLY), FAR_AWAY))
     return -1
 
 
 @dataclass(frozen=True)
-class SteadyMedUCB(Policy):
-    """med-E-UCB without blocks: an arm with fewer than b log t pulls is pulled at once,
-    the one with the fewest first.
+class SteadyMedUCB(IndexPolicy):
+    """med-E-UCB without blocks.
 
+    An arm with fewer than b log t pulls is pulled at once, the fewest first.
     All other rounds pull the arm with the largest
 
         median_a + sqrt(omega log t / n_a)
@@ -72,42 +79,25 @@ class SteadyMedUCB(Policy):
     b: float = 4.0
     omega: float = 4.0
 
-    fields = {**FIELDS, "enough_until": "cache int[1]"}
+    estimator = LowerMedian
+    fields = {**IndexPolicy.fields, "enough_until": "cache int[1]"}
 
     def __post_init__(self) -> None:
-        if not (self.b > 0 and self.omega > 0):
-            raise InvalidInput(
-                f"b and omega must be above 0, got b={self.b!r} and omega={self.omega!r}."
-            )
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        """What feeds `s.estimate`."""
-        return LowerMedian
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        """Return the numbers that the steps read as `s.b` and `s.omega`."""
-        return {"b": self.b, "omega": self.omega}
+        self._set(b=number("b", self.b, above=0), omega=number("omega", self.omega, above=0))
 
     @staticmethod
     @hot
     def choose(s, t, g):
         """Return the arm for round t."""
         if t > s.enough_until[0]:
-            arm = short_of_pulls(s.n, s.enough_until, s.b, t)
+            arm = short_of_pulls(s, t)
             if arm >= 0:
                 return arm
-        return highest_index(s, t, s.omega)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        """Learn the reward x of arm a; `s.estimate[a]` is already new."""
-        index_moved(s, a)
+        return highest_index(s, t, s.coefficient)
 
     @staticmethod
     @hot
     def recount(s, a):
-        """Take note that a decision for arm a was made or cancelled, live."""
+        """Take note that a live decision for arm a was made or cancelled."""
         index_moved(s, a)
         s.enough_until[0] = 0  # a cancelled one may leave the arm short

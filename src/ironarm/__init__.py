@@ -1,14 +1,16 @@
-"""ironarm chooses the best of several options from feedback that an attacker can
-corrupt, however badly.
+"""Choose the best of several options from feedback that an attacker can corrupt.
 
     import ironarm as ia
 
     bandit = ia.GaussianBandit(means=range(2, 21, 2))
     attack = ia.OppositeUniform(rho=0.3, scale=1800)
-    result = ia.simulate([ia.MedEUCB(), ia.UCB()], bandit, attack, horizon=100_000, trials=20, seed=7)
+    result = ia.simulate(
+        [ia.MedEUCB(), ia.UCB()], bandit, attack, horizon=100_000, trials=20, seed=7
+    )
     print(result.summary())
 
-Everything public is here; everything else may change.
+`__all__` is the public surface. What authors of policies, attacks and bandits need
+beside it is in `ironarm.extend` and `ironarm.testing`. Everything else may change.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -21,31 +23,10 @@ except KeyboardInterrupt:
     signals.exit_if_command()
     raise
 from .agent import Agent, Decision, RewardWarning
-from .attacks import (
-    ACE,
-    Attack,
-    Bursts,
-    Cauchy,
-    Constant,
-    CustomAttack,
-    FrontLoaded,
-    Infinite,
-    Jammer,
-    Jun,
-    LeastFavourable,
-    MedianChaser,
-    Mimic,
-    NoAttack,
-    OppositeUniform,
-    Shaped,
-)
-from .bandits import (
-    Bandit,
-    BernoulliBandit,
-    GaussianBandit,
-    ReplayBandit,
-    ScipyBandit,
-)
+from .attacks import *  # noqa: F403
+from .attacks.base import Attack
+from .bandits import *  # noqa: F403
+from .bandits.base import Bandit
 from .errors import (
     BadFile,
     InvalidInput,
@@ -56,44 +37,55 @@ from .errors import (
     UnknownDecision,
 )
 from .marks import cold, hot
-from .policies import (
-    BARBAR,
-    CRIMED,
-    CRUCB,
-    EXP3,
-    IMED,
-    RUCB,
-    UCB,
-    AdaptiveCountIMED,
-    CatoniUCB,
-    CountIMED,
-    CRIMEDStar,
-    EpsilonGreedy,
-    EXP3PlusPlus,
-    HuberUCB,
-    MedEpsilonGreedy,
-    MedEUCB,
-    MedianOfMeansUCB,
-    Policy,
-    ThompsonGaussian,
-    TrimmedEpsilonGreedy,
-    TrimmedUCB,
-    TruncatedMeanUCB,
-    TsallisINF,
-)
+from .policies import *  # noqa: F403
+from .policy import Policy
 from .simulation import Result, simulate
 from .theory import Certificate, certify
+
+# isort: split
+from . import attacks, bandits, policies  # for `__all__`
 
 if TYPE_CHECKING:
     from .radio.bandit import RadioBandit
 
 __version__ = "0.1.0"
+__all__ = [
+    "Agent",
+    "Attack",
+    "BadFile",
+    "Bandit",
+    "Certificate",
+    "Decision",
+    "InvalidInput",
+    "IronarmError",
+    "MissingExtra",
+    "Policy",
+    "PolicyFault",
+    "RadioBandit",
+    "Result",
+    "RewardWarning",
+    "UnknownArm",
+    "UnknownDecision",
+    "__version__",
+    "certify",
+    "cold",
+    "hot",
+    "simulate",
+]
+__all__ += attacks.__all__
+__all__ += bandits.__all__
+__all__ += policies.__all__
 
 
 def __getattr__(name: str) -> Any:
-    """Load the radio testbed when it is first asked for; nothing else needs it."""
+    """Load the radio testbed when it is first used; nothing else needs it."""
     if name == "RadioBandit":
         from .radio.bandit import RadioBandit
 
         return RadioBandit
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names, also those that are not loaded yet."""
+    return __all__

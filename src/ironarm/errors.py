@@ -1,16 +1,20 @@
 """Every error that ironarm raises on purpose.
 
     IronarmError
-    ├── InvalidInput (also a ValueError)      a value that cannot be used, refused at the door
+    ├── InvalidInput (also a ValueError)      a value that cannot be used
     │   ├── UnknownArm (also a LookupError)   no arm of that name
-    │   ├── UnknownDecision (also a LookupError)  no open decision of that id
-    │   └── BadFile                           a file that is truncated, foreign or newer
-    ├── PolicyFault (also a TypeError)        a policy or attack that cannot be compiled or breaks its contract
-    ├── MissingExtra (also an ImportError)    an optional dependency is not installed
-    ├── NodeLost                              a node of the radio testbed died, and did not return in time
-    └── RadioFault                            a radio fell silent, or takes nothing more to send
+    │   ├── UnknownDecision (also a LookupError)
+    │   │                                     no open decision of that id
+    │   └── BadFile                           truncated, foreign or newer
+    ├── PolicyFault (also a TypeError)        a policy or an attack that cannot be
+    │                                         compiled or breaks its contract
+    ├── MissingExtra (also an ImportError)    an optional dependency is missing
+    ├── NodeLost                              a node of the radio testbed died and
+    │                                         did not return in time
+    └── RadioFault                            a radio fell silent, or takes nothing
+                                              more to send
 
-Each message is one sentence or two: what, expected, got, what to do.
+Each message is one or two sentences: what, expected, got, what to do.
 """
 
 from __future__ import annotations
@@ -49,9 +53,7 @@ class NodeLost(IronarmError):
 
 
 class RadioFault(IronarmError):
-    """A radio fell silent, takes nothing more to send, or was closed under
-    somebody's hands.
-    """
+    """A radio fell silent, takes nothing more to send, or was closed while in use."""
 
 
 def missing_extra(what: str, extra: str) -> MissingExtra:

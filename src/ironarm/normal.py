@@ -1,8 +1,7 @@
-"""The inverse of the standard normal distribution function: Wichura's algorithm AS 241
-(PPND16), accurate to about 1e-16.
+"""The inverse normal distribution function: Wichura's AS 241, accurate to 1e-16.
 
-One uniform number becomes one normal number, so every law, normal or not, uses a
-round's noise in the same way: through its inverse distribution function.
+One uniform number becomes one normal number, so every law uses a round's noise in the
+same way: through its inverse distribution function.
 """
 
 from __future__ import annotations
@@ -96,10 +95,10 @@ def inverse_normal(p):
 def fill_normal(uniforms, out, scratch):
     """Fill `out` with the inverses of `uniforms`, three times as fast as one by one.
 
-    First all as if central, a loop that the compiler vectorises; then the 15 % in the
-    tails, listed beforehand in `scratch` without a branch that would be guessed wrong,
-    and themselves in loops of which all but the one with the logarithm are vectorised.
-    `scratch` is twice as long as `out`.
+    First all are computed as if central, in a loop that the compiler vectorises. Then
+    come the 15 % in the tails, which are listed in `scratch` without a branch that
+    would be mispredicted. Their loops are vectorised too, except the one with the
+    logarithm. `scratch` is twice as long as `out`.
     """
     count = len(out)
     for i in range(count):

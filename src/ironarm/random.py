@@ -1,8 +1,7 @@
-"""Random draws for policies and tapes: xoshiro256++ (Blackman and Vigna, 2019) on a
-state of four unsigned words.
+"""Random draws for policies and tapes: xoshiro256++ (Blackman and Vigna, 2019).
 
 The state `g` is an array of four `uint64`, seeded by `ironarm.engine.streams`. Drawing
-changes it in place; whoever holds the array can save it and go on later.
+changes it in place, so it can be saved and used later.
 """
 
 from __future__ import annotations
@@ -47,16 +46,15 @@ def uniform(g):
 
 @hot
 def open_uniform(g):
-    """Return a uniform number in (0, 1), never 0 or 1: fit for an inverse
-    distribution function.
-    """
+    """Return a uniform number in (0, 1), never 0 or 1, as inverse functions need."""
     return ((next_word(g) >> _12) + 0.5) * _2_TO_MINUS_52
 
 
 @hot
 def normal(g):
-    """Return a standard normal number: the inverse distribution function of one
-    uniform number, so it takes one word, compiled or not.
+    """Return a standard normal number.
+
+    It is the inverse distribution function of one uniform number, so it takes one word.
     """
     return inverse_normal(open_uniform(g))
 
@@ -69,8 +67,9 @@ def integer(g, below):
 
 @cold
 def fill_open_uniform(g, out):
-    """Fill an array with uniform numbers in (0, 1); the same numbers as one by one,
-    with the state kept in registers.
+    """Fill an array with uniform numbers in (0, 1), the same as one by one.
+
+    The state stays in registers.
     """
     s0, s1, s2, s3 = g[0], g[1], g[2], g[3]
     for i in range(len(out)):

@@ -1,9 +1,9 @@
-"""`check_policy`: does a policy keep its promises? For ours and for yours.
+"""`check_policy`: does a policy keep its contract? For ours and for yours.
 
     from ironarm.testing import check_policy
     check_policy(MyPolicy())        # silent, or a PolicyFault with one sentence
 
-The promises are those in `ironarm.policies.base`. Each check below tests one of them.
+`ironarm.policy` is the contract. Each check below tests a part of it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ ROUNDS = 300
 
 
 def check_policy(policy: Policy) -> None:
-    """Run all checks; raise `PolicyFault` with a sentence about the first promise that
-    is broken.
+    """Run all checks; raise `PolicyFault` with a sentence about the first that fails.
 
     Examples
     --------
@@ -47,9 +46,9 @@ def check_policy(policy: Policy) -> None:
             "given instead of an instance."
         )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RewardWarning)  # the rewards here are made to be unsuitable
+        warnings.simplefilter("ignore", RewardWarning)  # these rewards suit no policy
         for check in CHECKS:
-            with _told(f"{type(policy).__name__} fails the check {check.__name__!r}"):
+            with _explained(f"{type(policy).__name__} fails the check {check.__name__!r}"):
                 check(policy)
 
 
@@ -72,7 +71,9 @@ def it_is_plain_data(policy: Policy) -> None:
             "above the class."
         )
     twin = copy.copy(policy)
-    with _told(f"{name} must be hashable; its parameters must be numbers, strings, tuples or None"):
+    with _explained(
+        f"{name} must be hashable; its parameters must be numbers, strings, tuples or None"
+    ):
         if twin != policy or hash(twin) != hash(policy):
             raise PolicyFault(
                 f"two equal copies of {name} differ; do not override __eq__ or __hash__."
@@ -80,12 +81,13 @@ def it_is_plain_data(policy: Policy) -> None:
 
 
 def it_works_as_plain_python(policy: Policy) -> None:
-    """Uncompiled, where an index out of bounds is an error and not a wrong number or
-    a crash, every kind of reward is survived.
+    """Uncompiled, the policy survives every kind of reward.
+
+    An index out of bounds is then an error, and not a wrong number or a crash.
     """
     with (
         machine.uncompiled(),
-        _told(
+        _explained(
             f"{type(policy).__name__} fails as plain Python: look for indices out of bounds and "
             "names that are not defined"
         ),
@@ -102,8 +104,9 @@ def it_compiles(policy: Policy) -> None:
 
 
 def it_chooses_existing_arms(policy: Policy) -> None:
-    """One arm, two, a hundred; rewards small, huge and infinite: the arm chosen
-    exists, and the counts are left to the engine.
+    """The arm chosen exists, with one to a hundred arms and any rewards.
+
+    The policy also leaves the counts to the engine.
     """
     for arms in (1, 2, 7, 100):
         for rewards in (_normal, _huge, _infinite, _equal):
@@ -127,8 +130,9 @@ def it_chooses_existing_arms(policy: Policy) -> None:
 
 
 def it_depends_on_nothing_else(policy: Policy) -> None:
-    """The same rewards and the same stream give the same choices: no clock, no
-    global random numbers.
+    """The same rewards and the same stream give the same choices.
+
+    A policy uses no clock and no global random numbers.
     """
     first, second = (
         [arm for _, arm, _ in _play(policy, *_start(policy, 5), _normal, ROUNDS)] for _ in range(2)
@@ -156,8 +160,9 @@ def it_means_the_same_uncompiled(policy: Policy) -> None:
 
 
 def it_is_the_same_live(policy: Policy) -> None:
-    """Behind an agent whose rewards come at once, the choices are the simulator's;
-    without company and in company, with one worker or two.
+    """Behind an agent, the choices are those of the simulator.
+
+    Rewards come at once there. One worker or two give the same.
     """
     bandit, attack = GaussianBandit([0.0, 1.0, 3.0]), Infinite(rho=0.1)
     alone = simulate(
@@ -189,8 +194,9 @@ def it_is_the_same_live(policy: Policy) -> None:
 
 
 def it_saves_and_continues(policy: Policy) -> None:
-    """Saved and loaded in the middle, an agent goes on with the same choices; late
-    rewards, new and removed arms leave it sound.
+    """Saved and loaded in the middle, an agent continues with the same choices.
+
+    Late rewards, new arms and removed arms leave it sound.
     """
     agent, saved = (_agent(policy, ["a", "b", "c"]) for _ in range(2))
     values = iter(np.random.default_rng(5).normal(size=2000).tolist())
@@ -233,8 +239,9 @@ def it_saves_and_continues(policy: Policy) -> None:
 
 
 def it_survives_an_attack(policy: Policy) -> None:
-    """Under huge and infinite rewards a simulation ends with a finite regret and
-    every round accounted for.
+    """A simulation with huge and infinite rewards ends with a finite regret.
+
+    Every round is accounted for.
     """
     bandit = GaussianBandit([0.0, 1.0])
     for attack in (OppositeUniform(rho=0.3), Infinite(rho=0.3)):
@@ -259,7 +266,7 @@ CHECKS: list[Callable[[Policy], None]] = [
 
 
 @contextmanager
-def _told(sentence: str) -> Iterator[None]:
+def _explained(sentence: str) -> Iterator[None]:
     try:
         yield
     except IronarmError:

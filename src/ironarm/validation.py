@@ -1,13 +1,16 @@
-"""Checks of parameters, each with an error that says what, expected, got."""
+"""Checks of parameters, with errors that say what was expected and what was given."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
+from typing import TypeVar
 
 from .errors import InvalidInput
+
+T = TypeVar("T")
 
 
 def number(
@@ -19,7 +22,7 @@ def number(
     below: float = math.inf,
     at_most: float = math.inf,
 ) -> float:
-    """Return `value` as a finite float within the bounds, or say why not."""
+    """Return `value` as a finite float within the bounds; refuse anything else."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(f"{name} must be a number, got {value!r}.")
     try:
@@ -44,7 +47,7 @@ def number(
 
 
 def whole(name: str, value: object, *, at_least: int = 0, below: int | None = None) -> int:
-    """Return `value` as an int of at least `at_least`, or say why not."""
+    """Return `value` as an int of at least `at_least`; refuse anything else."""
     if (
         isinstance(value, Real)
         and not isinstance(value, (bool, Integral))
@@ -64,16 +67,19 @@ def whole(name: str, value: object, *, at_least: int = 0, below: int | None = No
     return int(value)
 
 
+def optional(check: Callable[..., T], name: str, value: object, **bounds: float) -> T | None:
+    """Return None for None, else what the check returns."""
+    return None if value is None else check(name, value, **bounds)
+
+
 def _shown(value: object) -> str:
-    """Return a value as text of bearable length."""
+    """Return a value as text that is not too long."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:40]}... ({len(text)} characters)"
 
 
 def choice(name: str, value: object, options: Iterable[str]) -> str:
-    """Return `value` if it is one of `options`, or say which one may have been
-    meant.
-    """
+    """Return `value` if it is one of `options`; if not, suggest the closest one."""
     names = list(options)
     if not isinstance(value, str) or value not in names:
         raise InvalidInput(

@@ -1,6 +1,4 @@
-"""What a policy sees in the compiled loop, round by round; and what an independent
-coin allows.
-"""
+"""What a policy sees in the compiled loop, and what an independent coin allows."""
 
 from dataclasses import dataclass
 
@@ -45,8 +43,6 @@ def seen(attack, bandit=BANDIT):
 
 
 def coin_rounds(rho):
-    """The rounds of an independent coin: every third number of the attack's stream,
-    below rho.
-    """
+    """Return an independent coin's rounds: every third number of the stream < rho."""
     words = taken(streams(SEED, 0)[1].tolist(), 3 * ROUNDS)[::3]
     return np.array([((word >> 12) + 0.5) * 2.0**-52 < rho for word in words])

@@ -1,6 +1,4 @@
-"""ACE and Jun against versions written straight from the formulas, round by round;
-and Cauchy's law.
-"""
+"""ACE and Jun against their formulas, round by round; and Cauchy's law."""
 
 import math
 
@@ -91,9 +89,7 @@ def test_formulas(attack, make_naive, policy):
 
 
 def test_they_make_policies_on_means_pull_the_target():
-    """In 20 of 20 trials the target is what UCB pulls at the end; MedEUCB keeps to
-    the best arm.
-    """
+    """In 20 of 20 trials UCB ends on the target, and MedEUCB on the best arm."""
     for attack in (ia.ACE(rho=0.1, target="worst"), ia.Jun(rho=0.1, target="worst", margin=0.1)):
         result = ia.simulate(
             [ia.UCB(), ia.MedEUCB()],
@@ -108,9 +104,10 @@ def test_they_make_policies_on_means_pull_the_target():
 
 
 def test_ace_in_the_experiment_of_its_paper():
-    """Liu and Shroff: two arms, sigma 0.1, 100,000 rounds, an attacker who may act
-    in every round: UCB, epsilon-greedy and Thompson pull the worse arm in nearly all
-    of them.
+    """UCB, epsilon-greedy and Thompson pull the worse arm in nearly all rounds.
+
+    Liu and Shroff: two arms, sigma 0.1, 100,000 rounds, an attacker who may act in
+    each.
     """
     policies = [ia.UCB(sigma=0.1), ia.EpsilonGreedy(), ia.ThompsonGaussian(sigma=0.1)]
     attack = ia.ACE(rho=0.999, target=1, sigma=0.1)
@@ -138,8 +135,9 @@ def test_targets_that_make_no_sense_are_refused(attack, target, message):
 
 
 def test_cauchy_is_centred_on_the_wrong_side():
-    """Kolmogorov-Smirnov distance of 20,000 outliers to the law, three arms, each
-    with a false alarm in 1e-6 of seeds.
+    """Kolmogorov-Smirnov distance of 20,000 outliers to the law, for three arms.
+
+    Each has a false alarm in 1e-6 of seeds.
     """
     asked = Asked(ia.Cauchy(rho=0.1, up=4, down=7, scale=2), BANDIT)
     for arm, centre in ((0, 4), (1, -7), (2, 4)):
@@ -150,8 +148,9 @@ def test_cauchy_is_centred_on_the_wrong_side():
 
 
 def test_cauchy_gives_the_regret_of_the_crimed_paper():
-    """Figure 2, third scenario: about 1,060 for IMED with unit variance at 10,000
-    rounds; found by 20 trials within four standard errors and 5 % for the reading.
+    """Figure 2, third scenario: about 1,060 for IMED with unit variance, T = 10,000.
+
+    20 trials are within four standard errors, and 5 % for reading the figure.
     """
     result = ia.simulate(
         ia.IMED(sigma=1),

@@ -1,6 +1,4 @@
-"""Each attack does to a reward what it says, only when its coin comes up, and knows
-what it may know.
-"""
+"""Each attack does to a reward what it says, and only when its coin comes up."""
 
 import math
 
@@ -48,9 +46,7 @@ def test_front_loaded_stops_after_the_first_pulls_of_an_arm():
 
 
 def test_median_chaser_stays_just_under_the_runner_ups_estimate():
-    """Of the best arm; its true mean before there is an estimate; others are left
-    alone.
-    """
+    """Only on the best arm, and under the true mean before there is an estimate."""
     attack = ia.MedianChaser(rho=0.3, margin=0.5)
     assert ask(attack, 1, 7.0, estimate=(1.0, 5.0, 2.25)) == 1.75
     assert ask(attack, 1, 7.0, pulls=(1, 1, 0)) == 2.5
@@ -58,8 +54,9 @@ def test_median_chaser_stays_just_under_the_runner_ups_estimate():
 
 
 def test_mimic_shows_the_other_arms_law():
-    """With sigma 0 the laws are their means: the best arm shows the runner-up, the
-    others the best.
+    """The best arm shows the runner-up, the others the best.
+
+    With sigma 0 the laws are their means.
     """
     seen = []
     attack = ia.CustomAttack(0.5, lambda e, a, x, u, v: seen.append((a, x)) or x)

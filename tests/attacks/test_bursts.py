@@ -1,6 +1,4 @@
-"""Bursts: the chain's coin against a naive one, its share, its runs, and that it
-says it is outside the model.
-"""
+"""Bursts: its coin against a naive one, its share, its runs, and its mark."""
 
 import numpy as np
 import pytest
@@ -48,8 +46,9 @@ def test_the_long_run_share_is_rho_and_runs_have_the_length():
 
 
 def test_every_trial_begins_anew():
-    """The first round is attacked with probability rho, whatever the last trial
-    ended with. 4.9 standard deviations: a false alarm in 1e-6 of seeds.
+    """The first round is attacked with probability rho, however the last trial ended.
+
+    4.9 standard deviations: a false alarm in 1e-6 of seeds.
     """
     first = []
     attack = ia.CustomAttack(0.5, lambda e, a, x, u, v: first.append(e.t) or x)

@@ -1,5 +1,6 @@
-"""What is seen under the attack has the law of Huber's pair, which tells as little
-as theory says, and nothing where arms are too close.
+"""What is seen under the attack has the law of Huber's pair.
+
+The pair tells as little as theory says, and nothing if arms are too close.
 """
 
 import numpy as np
@@ -29,9 +30,7 @@ def seen(attack, bandit, arm, seed):
 
 
 def distance(sample, cdf):
-    """The Kolmogorov-Smirnov distance of a sorted sample to a law, times the root of
-    its size.
-    """
+    """Return the Kolmogorov-Smirnov distance of a sorted sample, times root n."""
     steps = np.arange(len(sample) + 1) / len(sample)
     return np.sqrt(len(sample)) * max(
         np.abs(cdf(sample) - steps[1:]).max(), np.abs(cdf(sample) - steps[:-1]).max()
@@ -39,8 +38,9 @@ def distance(sample, cdf):
 
 
 def worse_arms_law(D, rho):
-    """The distribution function of q0 for N(0, 1) against N(D, 1), straight from the
-    formula: (1 - rho) phi(y) up to a point, c (1 - rho) phi(y - D) beyond it.
+    """Return the distribution function of q0 for N(0, 1) against N(D, 1).
+
+    By the formula: (1 - rho) phi(y) up to a point, c (1 - rho) phi(y - D) beyond it.
     """
     lc = brentq(
         lambda z: np.exp(-z) * ndtr(D / 2 - z / D) + ndtr(D / 2 + z / D) - 1 / (1 - rho), 0, 50
@@ -55,9 +55,10 @@ def worse_arms_law(D, rho):
     ("rho", "means", "sigma"), [(0.125, [0.0, -6.0, 2.0], 1.0), (0.3, [1.0, 9.0, 3.0], 2.0)]
 )
 def test_what_is_seen_is_the_pair(rho, means, sigma):
-    """Each arm shows its half of the pair with the best, the best that with the
-    runner-up. Six Kolmogorov-Smirnov tests, each with a false alarm in 1e-6 of
-    seeds.
+    """Each arm shows its half of the pair with the best arm.
+
+    The best arm shows its half of the pair with the runner-up. Six Kolmogorov-Smirnov
+    tests, each with a false alarm in 1e-6 of seeds.
     """
     bandit = ia.GaussianBandit(means, sigma)
     attack = ia.LeastFavourable(rho=rho)
@@ -73,8 +74,9 @@ def test_what_is_seen_is_the_pair(rho, means, sigma):
 
 @pytest.mark.parametrize("gap", [0.5, 1.0])
 def test_arms_that_are_too_close_look_the_same(gap):
-    """Two samples of one law: a two-sample Kolmogorov-Smirnov test, a false alarm in
-    1e-6 of seeds. At rho = 0.3 the limit is a gap of 1.13 sigma.
+    """Two samples of one law, at rho = 0.3, where the limit is a gap of 1.13 sigma.
+
+    A two-sample Kolmogorov-Smirnov test, with a false alarm in 1e-6 of seeds.
     """
     assert gap < smallest_gap(0.3)
     bandit = ia.GaussianBandit([0.0, gap])
@@ -97,8 +99,10 @@ def test_the_pair_tells_what_theory_says(rho, D):
 
 
 def test_other_laws_are_computed_from_their_distribution_functions():
-    """Skewed and heavy-tailed arms: the share seen above any point lies between the
-    shares of the clean law, which it contains, and of the worst that rho can do.
+    """Skewed and heavy-tailed arms show a law between the clean one and the worst.
+
+    The share seen above any point lies between that of the clean law, which it
+    contains, and the most that rho can add.
     """
     bandit = ia.ScipyBandit([gamma(2), t(3, loc=4)])
     for arm in (0, 1):
@@ -134,9 +138,9 @@ def test_laws_without_densities_are_refused(bandit):
 
 
 def test_one_arm_equal_arms_and_more_than_half_attacked():
-    """A lone arm and equal arms look as they are; beyond one half any two arms can
-    be made to look the same. Kolmogorov-Smirnov tests, each with a false alarm in
-    1e-6 of seeds.
+    """A lone arm and equal arms look as they are; beyond one half any two look alike.
+
+    Kolmogorov-Smirnov tests, each with a false alarm in 1e-6 of seeds.
     """
     for means in ([3.0], [3.0, 3.0]):
         assert distance(

@@ -1,6 +1,4 @@
-"""Shaped against a version written plainly, and its members against the attacks that
-they are.
-"""
+"""Shaped against a plain version, and its members against the attacks that they are."""
 
 import itertools
 

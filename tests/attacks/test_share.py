@@ -1,5 +1,6 @@
-"""No attack within the model ever changes a reward in a round in which its coin did
-not fall, and the coin knows nothing.
+"""No attack within the model changes a reward when its coin did not come up.
+
+The coin does not depend on anything.
 """
 
 import numpy as np
@@ -36,8 +37,9 @@ def clean():
     ],
 )
 def test_only_rounds_of_the_coin_are_changed(name, coin, clean):
-    """None of the others, hence no more than the coin's; which are a share rho but
-    for chance: an exact binomial bound with a false alarm in 1e-6 of seeds.
+    """No other rounds are changed, and the coin's are a share rho.
+
+    An exact binomial bound, with a false alarm in 1e-6 of seeds.
     """
     changed = seen(make(name, {"rho": RHO})) != clean
     assert not (changed & ~coin).any()
@@ -45,8 +47,9 @@ def test_only_rounds_of_the_coin_are_changed(name, coin, clean):
 
 
 def test_a_jammer_changes_the_rounds_of_the_coin(coin):
-    """All of them and no others, in a bandit that has jammed laws: what is seen then
-    is the jammed channel.
+    """All of them and no others, in a bandit that has jammed laws.
+
+    What is seen then is the jammed channel.
     """
     bandit = ia.RadioBandit("analytic")
     changed = seen(ia.Jammer(RHO), bandit) != seen(ia.NoAttack(), bandit)
@@ -55,9 +58,9 @@ def test_a_jammer_changes_the_rounds_of_the_coin(coin):
 
 
 def test_bursts_change_a_share_rho_in_runs(coin, clean):
-    """The long-run share is rho: within 4.9 standard deviations of a chain's, a
-    false alarm in 1e-6 of seeds; and rounds that an independent coin would leave
-    alone are changed.
+    """The long-run share is rho, in other rounds than those of an independent coin.
+
+    Within 4.9 standard deviations of a chain's share: a false alarm in 1e-6 of seeds.
     """
     attack = ia.Bursts(rho=RHO, length=10)
     changed = seen(attack) != clean
@@ -67,8 +70,10 @@ def test_bursts_change_a_share_rho_in_runs(coin, clean):
 
 
 def test_the_coin_is_independent_from_round_to_round():
-    """Wald and Wolfowitz's test: the number of runs in a million coins is within 4.9
-    standard deviations, a false alarm in 1e-6 of seeds; and it notices short bursts.
+    """Wald and Wolfowitz's test: the number of runs in a million coins is as expected.
+
+    Within 4.9 standard deviations, a false alarm in 1e-6 of seeds. It does notice short
+    bursts.
     """
     assert abs(runs_score(0.0)) < 4.9
     assert abs(runs_score(1.3)) > 4.9  # an independent coin has runs of 1.18 rounds
@@ -85,9 +90,7 @@ def runs_score(burst):
 
 
 def test_the_coin_does_not_depend_on_what_was_pulled_or_shown():
-    """Policies that choose differently, and attacks that show different things, are
-    attacked in the same rounds.
-    """
+    """All policies and attacks have the same attacked rounds, whatever they do."""
 
     def attacked_rounds(policy, value):
         rounds = []

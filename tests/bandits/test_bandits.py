@@ -21,8 +21,9 @@ def test_gaussian_arms_have_their_own_scales():
 
 
 def test_bernoulli_pays_one_with_its_mean():
-    """Monotone in the noise, and the right share (within five standard deviations,
-    false alarm under 1e-6).
+    """Monotone in the noise, and the right share.
+
+    Within five standard deviations, false alarm under 1e-6.
     """
     bandit = ia.BernoulliBandit([0.3, 0, 1])
     rewards = bandit.rewards(0, NOISE)
@@ -55,8 +56,9 @@ def test_a_scipy_normal_is_a_gaussian_bandit():
 
 
 def test_replay_draws_each_logged_reward_equally_often():
-    """With replacement: shares within five standard deviations; every value from the
-    log.
+    """With replacement, and every value is from the log.
+
+    Shares are within five standard deviations.
     """
     bandit = ia.ReplayBandit([("x", 1.0), ("y", 4.0), ("x", 3.0), ("x", 8.0)])
     rewards = bandit.rewards(0, NOISE)
@@ -67,9 +69,7 @@ def test_replay_draws_each_logged_reward_equally_often():
 
 
 def test_replay_reads_csv_and_arrays(tmp_path):
-    """Columns in any order, other columns ignored, a byte-order mark, arms as
-    numbers in an array.
-    """
+    """Columns in any order, further columns, a byte-order mark, numbers as arms."""
     path = tmp_path / "log.csv"
     path.write_text("time,reward,arm\n1,2.5,left\n2,3.5,right\n3,4.5,left\n", encoding="utf-8-sig")
     bandit = ia.ReplayBandit(path)
@@ -119,9 +119,7 @@ def test_what_is_not_a_bandit_is_refused(build, message):
 
 
 def test_many_arms_of_any_law_fit_the_memory():
-    """3000 scipy arms: rewards are computed for the arms that are pulled, in
-    stretches.
-    """
+    """3000 scipy arms: rewards are computed in stretches, for pulled arms only."""
     bandit = ia.ReplayBandit([(arm, arm / 3000 + x) for arm in range(3000) for x in (-1, 0, 1)])
     result = ia.simulate(ia.UCB(), bandit, horizon=4000, trials=1, seed=1)
     assert (result.pulls >= 1).all()

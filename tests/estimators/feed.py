@@ -1,6 +1,4 @@
-"""Rewards for estimators, and an estimator behind the compiled calls of a policy
-that uses it.
-"""
+"""Rewards for estimators, and an estimator behind the compiled calls of a policy."""
 
 import os
 import random
@@ -68,8 +66,9 @@ INFINITE_SHAPES = {
 
 
 def runs(shapes):
-    """Up to four runs of rewards, each of one shape: the joints are where a window
-    has to follow.
+    """Up to four runs of rewards, each of one shape.
+
+    The joints are where a window has to follow.
     """
     one = st.builds(
         lambda shape, n, seed: shapes[shape](n, random.Random(seed)),
@@ -87,9 +86,7 @@ finite_long_runs = runs(SHAPES)
 
 
 class Fed:
-    """A policy's state whose arms are given rewards; `add` returns the arm's new
-    estimate.
-    """
+    """A policy's state whose arms get rewards; `add` returns the arm's new estimate."""
 
     def __init__(self, policy, arms=1, live=False):
         self.state = State(policy, arms, live=live)

@@ -1,6 +1,4 @@
-"""Huber's estimator: the root against bisection, and the steps between two roots
-against their formula.
-"""
+"""Huber's estimator: the root against bisection, the steps against their formula."""
 
 import math
 from bisect import insort
@@ -23,8 +21,9 @@ def psi_sum(values, m, beta):
 
 
 def smallest_root(ordered, beta):
-    """The smallest root by its definition: half of the values beta or more below it
-    and half above, or else by bisection.
+    """Return the smallest root by its definition.
+
+    Half of the values are beta or more below it and half above, or else by bisection.
     """
     half, odd = divmod(len(ordered), 2)
     if not odd and ordered[half] - ordered[half - 1] >= 2 * beta:
@@ -39,9 +38,7 @@ def smallest_root(ordered, beta):
 @many
 @given(st.lists(clipped, min_size=1, max_size=60).map(sorted), BETAS)
 def test_root(ordered, beta):
-    """The root of any sorted values, wherever they lie in the pool, is that of
-    bisection.
-    """
+    """The root of any sorted values, anywhere in the pool, is that of bisection."""
     actual = huber_root([9e9, *ordered, -9e9], 1, len(ordered), beta)
     assert smallest_root(ordered, beta) == pytest.approx(actual, rel=1e-12, abs=1e-12)
 
@@ -49,9 +46,7 @@ def test_root(ordered, beta):
 @many
 @given(st.lists(clipped, min_size=1, max_size=30).map(sorted), clipped)
 def test_counts(ordered, y):
-    """Sorted values below a number, and up to it, are counted wherever they lie in
-    the pool.
-    """
+    """Sorted values below a number, and up to it, are counted anywhere in the pool."""
     pool = [y, *ordered, y]
     assert sum(x < y for x in ordered) == count_below(pool, 1, len(ordered), y)
     assert sum(x <= y for x in ordered) == count_up_to(pool, 1, len(ordered), y)
@@ -59,9 +54,7 @@ def test_counts(ordered, y):
 
 @pytest.mark.parametrize("beta", [0.7, 3.0])
 def test_root_of_many_values(beta):
-    """A fifth of far outliers among thousands of values is no obstacle to finding
-    the root.
-    """
+    """The root is found among thousands of values with a fifth of far outliers."""
     values = np.random.default_rng(1).standard_t(2, size=500 if SMALL else 20_000)
     values[: len(values) // 5] = 1e12
     root = huber_root(np.sort(values), 0, len(values), beta)
@@ -72,10 +65,11 @@ def test_root_of_many_values(beta):
 @few
 @given(long_runs, BETAS)
 def test_running_estimate(values, beta):
-    """At every look the estimate is the root; between looks it is the Newton step
-    from it with the rewards since; rewards are held, clipped to 1e12.
+    """At every look the estimate is the root, between looks a Newton step from it.
+
+    Rewards are held, clipped to 1e12.
     """
-    fed = Fed(ia.HuberUCB(epsilon=0, beta=beta, p=1))
+    fed = Fed(ia.HuberUCB(epsilon=0, sigma=beta, beta=beta, p=1))
     ordered, newer, last, root = [], [], 0, 0.0
     for n, x in enumerate(values[:400], start=1):
         x = min(max(x, -1e12), 1e12)
@@ -94,8 +88,9 @@ def test_running_estimate(values, beta):
 
 
 def test_the_middle_of_a_wide_gap():
-    """With as many values on either side of a wide gap, the smallest of all roots is
-    taken: beta above the lower side.
+    """With as many values on either side of a wide gap, the smallest root is taken.
+
+    It lies beta above the lower side.
     """
     fed = Fed(ia.HuberUCB(epsilon=0, beta=1.5, p=1))
     assert [fed.add(x) for x in [10.0, -INF, 0.0, INF]] == [10.0, -1e12 + 1.5, 0.0, 1.5]

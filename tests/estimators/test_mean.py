@@ -24,9 +24,7 @@ def check(values):
 @many
 @given(st.lists(rewards, min_size=1, max_size=50))
 def test_mean_of_any_values(values):
-    """After every reward the mean is the left-to-right sum over the count, -inf
-    where that is undefined.
-    """
+    """After every reward the mean is the sum in order over the count; NaN is -inf."""
     check(values)
 
 

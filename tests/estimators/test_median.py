@@ -33,8 +33,9 @@ def check(policy, median, values, live=False):
 @many
 @given(values=st.lists(rewards, min_size=1, max_size=150), live=st.booleans())
 def test_median_of_any_values(policy, median, values, live):
-    """After every reward the median is that of the sorted list, infinities and
-    duplicates included, and every reward is held.
+    """After every reward the median is that of the sorted list.
+
+    Infinities and duplicates included; every reward is held.
     """
     check(policy, median, values, live)
 
@@ -43,17 +44,16 @@ def test_median_of_any_values(policy, median, values, live):
 @few
 @given(values=long_runs)
 def test_median_of_long_runs(policy, median, values):
-    """The same holds for thousands of rewards in hostile orders: rising, falling,
-    equal, away from the median, towards it.
+    """The same holds for thousands of rewards in hostile orders.
+
+    They rise, fall, are equal, move away from the median, or towards it.
     """
     check(policy, median, values)
 
 
 @MEDIANS
 def test_median_of_a_few_values_in_all_proportions(policy, median):
-    """Long blocks of equal values, which the rank crosses as a whole, leave the
-    median exact.
-    """
+    """The median stays exact when the rank crosses long blocks of equal values."""
     draw = random.Random(1)
     values = (
         [float(draw.choice([0, 1])) for _ in range(200)]
@@ -69,9 +69,7 @@ def test_median_of_a_few_values_in_all_proportions(policy, median):
 @few
 @given(values=st.lists(st.tuples(st.integers(0, 2), rewards), min_size=1, max_size=400))
 def test_arms_share_the_pool(policy, median, values):
-    """Rewards of several arms in any order do not mix, though their memory is one
-    pool that is repacked as it grows.
-    """
+    """Rewards of several arms do not mix, though they share a pool that is repacked."""
     fed = Fed(policy, arms=3)
     ordered = [[], [], []]
     for arm, x in values:

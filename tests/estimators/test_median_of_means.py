@@ -20,9 +20,7 @@ ROUNDS = st.lists(
 
 
 def block_means(values, t):
-    """The sorted means of the blocks, sums taken in the order of arrival, NaN as
-    -inf.
-    """
+    """Return the sorted means of the blocks, summed in order; NaN is -inf."""
     level = 2 * math.log(2 ** max(1, math.ceil(math.log2(t))))
     n, k = len(values), math.floor(8 * level + 1)
     length = 1 if n == 1 else 2 ** math.floor(math.log2(max(2, n / k)))
@@ -36,8 +34,9 @@ def block_means(values, t):
 
 
 def check(values, looks):
-    """Compare after each look (so many more rewards, so many more rounds), and
-    reward by reward for a while after it.
+    """Compare after each look, and reward by reward for a while after it.
+
+    A look is the number of further rewards and of further rounds.
     """
     fed = Fed(ia.MedianOfMeansUCB())
     n = t = 0
@@ -59,8 +58,9 @@ def check(values, looks):
 @many
 @given(st.lists(rewards, min_size=1, max_size=120), ROUNDS)
 def test_any_values(values, looks):
-    """For any rewards and rounds the estimate is bit for bit that of the definition,
-    and rewards are held in the order of their arrival.
+    """For any rewards and rounds the estimate is bit for bit that of the definition.
+
+    Rewards are held in the order of arrival.
     """
     check(values, looks)
 
@@ -68,15 +68,14 @@ def test_any_values(values, looks):
 @few
 @given(long_runs, ROUNDS)
 def test_long_runs(values, looks):
-    """The same holds for hundreds of rewards in hostile orders, infinite ones among
-    them.
-    """
+    """The same holds for hundreds of rewards in hostile orders, some infinite."""
     check(values, looks)
 
 
 def test_blocks_that_double_and_shrink():
-    """With thousands of rewards blocks grow to eight and more rewards; when the
-    round grows they must be smaller again.
+    """With thousands of rewards, blocks grow to eight and more rewards.
+
+    When the round grows, they must shrink again.
     """
     values = [math.sin(i * i) for i in range(300 if SMALL else 3000)]
     check(values, [(len(values) - 100, 30), (1, 10**6), (1, 10**15)])
@@ -84,8 +83,9 @@ def test_blocks_that_double_and_shrink():
 
 @given(st.integers(2, 10**9), st.integers(1, 62))
 def test_number_of_blocks(n, j):
-    """There are enough blocks for the confidence, each of them long enough for the
-    radius, and never more than there is room for.
+    """There are enough blocks for the confidence, each long enough for the radius.
+
+    There are never more than fit.
     """
     k = math.floor(16 * math.log(2**j) + 1)
     length = block_length_for(n, k)
@@ -98,9 +98,7 @@ def test_number_of_blocks(n, j):
     ("pair", "expected"), [([INF, 1.0], INF), ([-INF, 1.0], -INF), ([INF, -INF], -INF)]
 )
 def test_blocks_with_infinite_rewards(pair, expected):
-    """A block with an infinite reward has an infinite mean, one with both signs
-    counts as -inf.
-    """
+    """A block with an infinite reward has an infinite mean, with both signs -inf."""
     fed = Fed(ia.MedianOfMeansUCB())
     fed.state.adjust(SETTLE)
     assert [fed.add(x) for x in pair][-1] == expected

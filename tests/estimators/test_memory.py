@@ -32,8 +32,9 @@ def held(state):
 
 @HOLDERS
 def test_bytes_per_reward(policy):
-    """A live state of one arm holds at most 24 bytes per reward at 200,000 rewards,
-    and at no time before more than that and 4 KB.
+    """A live state of one arm holds at most 24 bytes per reward at 200,000 rewards.
+
+    At no time before does it hold more than that and 4 KB.
     """
     fed = Fed(policy, live=True)
     for n in range(1, REWARDS + 1):
@@ -46,9 +47,7 @@ def test_bytes_per_reward(policy):
 @HOLDERS
 @pytest.mark.parametrize("live", [True, False])
 def test_nothing_is_held_for_the_horizon(policy, live):
-    """A fresh state for a horizon of a billion rounds is as small as one for ten,
-    and holds no room for rewards.
-    """
+    """A fresh state for a billion rounds is as small as one for ten."""
     states = [State(policy, 5, horizon, live=live) for horizon in (10, 10**9)]
     assert held(states[0]) == held(states[1])
     assert all(state.view.pool.nbytes == 0 for state in states)

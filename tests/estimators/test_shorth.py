@@ -40,8 +40,9 @@ def check(alpha, values):
 @many
 @given(ALPHAS, st.lists(rewards, min_size=1, max_size=80))
 def test_any_values(alpha, values):
-    """At every look the estimate is bit for bit that of the obvious search, it stays
-    in between, and every reward is held.
+    """At every look the estimate is bit for bit that of the obvious search.
+
+    It stays in between, and every reward is held.
     """
     check(alpha, values)
 
@@ -56,9 +57,7 @@ def test_long_runs(alpha, values):
 @many
 @given(st.lists(rewards, min_size=1, max_size=60).map(sorted), ALPHAS)
 def test_the_interval_of_sorted_values(ordered, alpha):
-    """The scan finds the first of the shortest intervals, wherever the values lie in
-    the pool.
-    """
+    """The scan finds the first of the shortest intervals, anywhere in the pool."""
     with np.errstate(all="ignore"):
         actual = shorth_mean(np.array([9.0, *ordered, 9.0]), 1, len(ordered), 1.0 - alpha)
     assert obvious(ordered, alpha) == (-INF if math.isnan(actual) else actual)
@@ -66,9 +65,7 @@ def test_the_interval_of_sorted_values(ordered, alpha):
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_outliers_are_left_out(sign):
-    """A third of outliers, infinite ones among them, leaves the mean of the others
-    as it is.
-    """
+    """A third of outliers, some infinite, does not change the mean of the others."""
     clean, far = (
         [0.25, 0.5, 0.75] * (8 if SMALL else 80),
         [sign * INF, sign * 1e308, sign * 50.0] * (4 if SMALL else 40),

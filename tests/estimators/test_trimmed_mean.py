@@ -16,8 +16,9 @@ KINDS = st.sampled_from([ia.TrimmedUCB, ia.CRUCB])
 
 
 def cut_of(policy, n):
-    """How many rewards are dropped at each end: floor(alpha n); for crUCB ceil(alpha
-    n), if that leaves something.
+    """Return how many rewards are dropped at each end.
+
+    floor(alpha n); for crUCB ceil(alpha n), if that leaves something.
     """
     return (
         min(math.ceil(policy.alpha * n), (n - 1) // 2)
@@ -27,8 +28,9 @@ def cut_of(policy, n):
 
 
 def is_trimmed_mean(ordered, cut, actual):
-    """Say whether this is the trimmed mean: exactly if it is infinite, else to the
-    precision of the exact sum, see `near`.
+    """Say whether this is the trimmed mean.
+
+    It must be exact if infinite, else have the precision of the exact sum, see `near`.
     """
     kept = ordered[cut : len(ordered) - cut]
     if kept[0] == -INF:
@@ -52,9 +54,7 @@ def check(policy, values, every):
 @many
 @given(policy=KINDS, alpha=ALPHAS, values=st.lists(rewards, min_size=1, max_size=120))
 def test_trimmed_mean_of_any_values(policy, alpha, values):
-    """After every reward the estimate is the mean of what is kept, and every reward
-    is held.
-    """
+    """The estimate is always the mean of what is kept, and every reward is held."""
     check(policy(alpha=alpha), values, every=1)
 
 
@@ -68,9 +68,7 @@ def test_trimmed_mean_of_long_runs(policy, alpha, values):
 @pytest.mark.parametrize("huge", [1e15, 1e300, 1.7976931348623157e308])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_huge_values_that_pass_through_leave_nothing_behind(huge, sign):
-    """Unbounded rewards that are kept for a while and trimmed later take all of
-    their effect with them.
-    """
+    """Unbounded rewards that are trimmed later take all of their effect with them."""
     fed = Fed(ia.TrimmedUCB(alpha=0.25))
     attacked = [sign * huge] * 40 + [sign * huge / 3] * 40
     clean = [0.1 * (i % 7) for i in range(400)]
@@ -82,8 +80,9 @@ def test_huge_values_that_pass_through_leave_nothing_behind(huge, sign):
 
 
 def test_infinities_that_pass_through_leave_nothing_behind():
-    """An infinite reward that is kept makes the mean infinite, both signs make it
-    -inf, and once they are trimmed the mean is finite again.
+    """A kept infinite reward makes the mean infinite, both signs make it -inf.
+
+    Once they are trimmed the mean is finite again.
     """
     fed = Fed(ia.TrimmedUCB(alpha=0.25))
     expected = [INF, INF, INF, 2.5, 2.0, -INF, -INF, 2.5]

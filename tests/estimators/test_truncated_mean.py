@@ -14,8 +14,9 @@ ROUNDS = st.lists(st.tuples(st.integers(1, 200), st.integers(1, 10**6)), min_siz
 
 
 def truncated_mean(values, u, epsilon, t):
-    """The mean for delta = tau^-2, tau the smallest power of two from 2 on that is
-    at least t.
+    """Return the mean for delta = tau^-2.
+
+    tau is the smallest power of two that is at least t and at least 2.
     """
     level = 2 * math.log(2 ** max(1, math.ceil(math.log2(t))))
     return math.fsum(
@@ -24,8 +25,9 @@ def truncated_mean(values, u, epsilon, t):
 
 
 def check(values, u, epsilon, looks):
-    """Compare after each look (so many more rewards, so many more rounds), and
-    reward by reward for a while after it.
+    """Compare after each look, and reward by reward for a while after it.
+
+    A look is the number of further rewards and of further rounds.
     """
     fed = Fed(ia.TruncatedMeanUCB(u=u, epsilon=epsilon))
     n = t = 0
@@ -56,8 +58,9 @@ def check(values, u, epsilon, looks):
     ROUNDS,
 )
 def test_any_values(values, u, epsilon, looks):
-    """For any rewards and rounds the estimate is that of the formula, and rewards
-    are held in the order of their arrival.
+    """For any rewards and rounds the estimate is that of the formula.
+
+    Rewards are held in the order of arrival.
     """
     check(values, u, epsilon, looks)
 
@@ -65,9 +68,7 @@ def test_any_values(values, u, epsilon, looks):
 @few
 @given(long_runs, st.sampled_from([0.1, 100.0]), st.sampled_from([1.0, 0.7]), ROUNDS)
 def test_long_runs(values, u, epsilon, looks):
-    """The same holds for hundreds of rewards in hostile orders, infinite ones among
-    them.
-    """
+    """The same holds for hundreds of rewards in hostile orders, some infinite."""
     check(values, u, epsilon, looks)
 
 
@@ -80,7 +81,5 @@ def test_infinite_rewards_count_as_zero():
 
 @pytest.mark.parametrize("t", [1, 2, 3, 4, 5, 8, 9, 16, 17])
 def test_the_confidence_changes_after_each_power_of_two(t):
-    """A round that is a power of two still has the confidence of the rounds before
-    it, the next one another.
-    """
+    """A round that is a power of two has the confidence of the rounds before it."""
     check([0.1 * i for i in range(60)], 0.5, 1.0, [(40, t)])

@@ -1,10 +1,10 @@
-"""The policies and a trial of a simulation, written as plainly as their formulas read:
-slow, and easy to check by eye.
+"""The policies and a trial of a simulation, written as plainly as their formulas.
 
-Nothing here uses ironarm's estimators, rules or engine loop. Rewards are kept in one
-sorted list per arm, an arm's estimate is computed from that list when it changes, and
-every index is computed in every round. Random numbers come from the same stream in the
-same order as the real policy's, through the plain functions of `ironarm.random`.
+They are slow, and easy to check by eye. Nothing here uses ironarm's estimators, rules
+or engine loop. Each arm has one sorted list of rewards, its estimate is computed from
+that list when it changes, and every index is computed in every round. Random numbers
+come from the same stream in the same order as the real policy's, through the plain
+functions of `ironarm.random`.
 """
 
 from __future__ import annotations
@@ -16,38 +16,13 @@ import numpy as np
 from ironarm.engine.streams import streams
 from ironarm.engine.tape import Tape
 
-from .base import lower_median, upper_median
-from .epsilon_greedy import EpsilonGreedy, MedEpsilonGreedy, TrimmedEpsilonGreedy
-from .evidence import (
-    CRIMED,
-    IMED,
-    AdaptiveCountIMED,
-    CountIMED,
-    CRIMEDStar,
-    corrupted_kl_table,
-)
-from .probabilities import (
-    BARBAR,
-    EXP3,
-    EXP3PlusPlus,
-    ThompsonGaussian,
-    TsallisINF,
-)
-from .upper_confidence import (
-    CRUCB,
-    RUCB,
-    UCB,
-    CatoniUCB,
-    HuberUCB,
-    MedEUCB,
-    MedianOfMeansUCB,
-    TrimmedUCB,
-    TruncatedMeanUCB,
-    catoni_alpha,
-    catoni_root,
-)
+from . import epsilon_greedy, evidence, probabilities, upper_confidence
+from .base import Naive, lower_median, upper_median
+from .evidence import corrupted_kl_table
+from .upper_confidence import catoni_alpha, catoni_root
 
 __all__ = [
+    "TWINS",
     "catoni_alpha",
     "catoni_root",
     "corrupted_kl_table",
@@ -57,36 +32,17 @@ __all__ = [
     "upper_median",
 ]
 
+# every naive policy of these modules, by the name that it shares with ironarm's
 TWINS = {
-    twin.__name__: twin
-    for twin in (
-        *(
-            UCB,
-            RUCB,
-            TrimmedUCB,
-            CRUCB,
-            HuberUCB,
-            MedEUCB,
-            MedEpsilonGreedy,
-            EpsilonGreedy,
-            TrimmedEpsilonGreedy,
-            EXP3,
-            CatoniUCB,
-            IMED,
-            CRIMEDStar,
-            CRIMED,
-            CountIMED,
-            AdaptiveCountIMED,
-        ),
-        *(TruncatedMeanUCB, MedianOfMeansUCB, ThompsonGaussian, TsallisINF, EXP3PlusPlus, BARBAR),
-    )
+    name: twin
+    for module in (epsilon_greedy, evidence, probabilities, upper_confidence)
+    for name, twin in vars(module).items()
+    if isinstance(twin, type) and issubclass(twin, Naive)
 }
 
 
 def twin_of(policy, arms, horizon, g):
-    """The naive version of one of ironarm's policies, drawing from its own copy of
-    the stream.
-    """
+    """Return the naive version of a policy, with its own copy of the stream."""
     parameters = policy.parameters
     return TWINS[type(policy).__name__](
         arms, parameters.pop("horizon", None) or horizon, g.copy(), **parameters
@@ -94,9 +50,7 @@ def twin_of(policy, arms, horizon, g):
 
 
 def play(policy, bandit, attack, horizon, seed, trial):
-    """Play the policy's twin in one trial of a simulation; return its choices and
-    what it saw, round by round.
-    """
+    """Play the policy's twin in one trial; return its choices and what it saw."""
     noise_stream, attack_stream, policy_stream = streams(seed, trial)
     with np.errstate(over="ignore"):
         tape = Tape(horizon, attack.rho, bandit.location_scale is not None, attack.burst)

@@ -29,9 +29,7 @@ def upper_median(values):
 
 
 def mean(values):
-    """The mean of a sorted list; -inf and +inf together have none, which counts as
-    -inf.
-    """
+    """Return the mean of a sorted list; -inf and +inf together count as -inf."""
     if values[0] == -INF and values[-1] == INF:
         return -INF
     return math.fsum(values) / len(values)
@@ -43,8 +41,9 @@ def first_of_the_highest(scores):
 
 
 class Naive:
-    """What they have in common: a sorted list of rewards and an estimate for each
-    arm, -inf without rewards.
+    """A sorted list of rewards and an estimate for each arm.
+
+    The estimate is -inf without rewards.
     """
 
     def __init__(self, arms, horizon, g):
@@ -74,8 +73,9 @@ class Naive:
         )
 
     def epsilon_greedy(self, t, c, first_pulls):
-        """Each arm first_pulls times, then a uniform arm with probability min(1, c K
-        / t), else the highest estimate.
+        """Each arm first_pulls times, then a uniform arm or the highest estimate.
+
+        The uniform arm has probability min(1, c K / t).
         """
         if t <= self.arms * first_pulls:
             return (t - 1) // first_pulls

@@ -34,9 +34,10 @@ def gap(best, estimate):
 
 
 def imed(estimates, counts, evidence, tie=0.0):
-    """The arm with the smallest evidence + log n, where there is none against the
-    arm with the highest estimate; a later arm must be smaller by more than `tie`,
-    relatively.
+    """Return the arm with the smallest evidence + log n.
+
+    There is no evidence against the arm with the highest estimate. A later arm must be
+    smaller by more than `tie`, relatively.
     """
     lead = first_of_the_highest(estimates)
     indices = [
@@ -189,9 +190,10 @@ class CountIMED(Naive):
 
 
 class AdaptiveCountIMED(CountIMED):
-    """C4 with sigma and epsilon from the leader's rewards, at 32 of them and at
-    every doubling; until then the leader is pulled. An arm is judged by its own
-    share, if larger.
+    """C4 with sigma and epsilon from the leader's rewards.
+
+    They are learnt at 32 rewards and at every doubling; until then the leader is
+    pulled. An arm is judged by its own share, if larger.
     """
 
     def __init__(self, arms, horizon, g):

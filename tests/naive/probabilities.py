@@ -54,9 +54,7 @@ class EXP3(Naive):
 
 
 class ThompsonGaussian(Naive):
-    """C2's baseline with a flat prior: each arm once, then a normal number for every
-    arm in turn.
-    """
+    """C2's baseline with a flat prior: each arm once, then a normal number each."""
 
     def __init__(self, arms, horizon, g, sigma):
         super().__init__(arms, horizon, g)
@@ -79,8 +77,9 @@ class ThompsonGaussian(Naive):
 
 
 class ByChance(Naive):
-    """Policies that draw an arm from probabilities, with one uniform number, and
-    weigh a reward in [0, 1] by its probability.
+    """Policies that draw an arm from probabilities, with one uniform number.
+
+    They weigh a reward in [0, 1] by its probability.
     """
 
     def __init__(self, arms, horizon, g, reward_range):

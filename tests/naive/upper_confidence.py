@@ -27,8 +27,9 @@ def trimmed_mean(values, alpha):
 
 
 def amply_trimmed_mean(values, alpha):
-    """The mean of a sorted list without its ceil(alpha n) smallest and largest, with
-    the middle one or two left at least.
+    """Return the mean of a sorted list without its ceil(alpha n) smallest and largest.
+
+    At least the middle one or two are left.
     """
     n = len(values)
     cut = min(math.ceil(alpha * n), (n - 1) // 2)
@@ -36,8 +37,9 @@ def amply_trimmed_mean(values, alpha):
 
 
 def shorth_mean(values, alpha):
-    """The mean of the shortest interval that holds floor((1 - alpha) n) values of a
-    sorted list, at least one; the lowest one among equals.
+    """Return the mean of the shortest interval of a sorted list.
+
+    It holds floor((1 - alpha) n) values, at least one; the lowest one among equals.
     """
     m = max(1, math.floor((1 - alpha) * len(values)))
     widths = [gap(high, low) for low, high in zip(values, values[m - 1 :], strict=False)]
@@ -111,8 +113,9 @@ class TrimmedUCB(Naive):
 
 
 class CRUCB(Naive):
-    """A8; the shorth mean only when the rewards of an arm have grown by a sixteenth
-    since it was last computed.
+    """A8, with a lazy shorth mean.
+
+    It is computed when the rewards of an arm have grown by a sixteenth.
     """
 
     def __init__(self, arms, horizon, g, alpha, sigma, mean):
@@ -135,8 +138,9 @@ class CRUCB(Naive):
 
 
 def huber_root(values, beta):
-    """The smallest root m of sum psi(x - m) = 0, psi(x) = min(max(x, -beta), beta),
-    for a sorted list.
+    """Return the smallest root m of sum psi(x - m) = 0, for a sorted list.
+
+    psi(x) = min(max(x, -beta), beta).
     """
     n, half, values = len(values), len(values) // 2, np.array(values)
     if n % 2 == 0 and values[half] - values[half - 1] >= 2 * beta:
@@ -156,8 +160,10 @@ def huber_root(values, beta):
 
 
 class HuberUCB(Naive):
-    """C2; the root when the rewards of an arm have grown by a sixteenth, else a
-    Newton step from it with the rewards since. Rewards are clipped to +-1e12.
+    """C2 with a lazy root.
+
+    The root when the rewards of an arm have grown by a sixteenth, else a Newton step
+    from it with the rewards since. Rewards are clipped to +-1e12.
     """
 
     def __init__(self, arms, horizon, g, epsilon, sigma, beta, p):
@@ -245,8 +251,9 @@ class MedEUCB(Naive):
 
 
 class CatoniUCB(Naive):
-    """A7; a later arm must beat an earlier one by more than 1e-9, relative to 1 +
-    its index.
+    """A7; a later arm must beat an earlier one by more than a tie.
+
+    A tie is 1e-9, relative to 1 + the index.
     """
 
     def __init__(self, arms, horizon, g, variance):
@@ -276,15 +283,20 @@ class CatoniUCB(Naive):
 
 
 class FrozenDelta(Naive):
-    """A7 with delta = tau^-2, tau the smallest power of two that is at least t and
-    at least 2; `location` takes the rewards in the order of arrival and
-    log(1/delta).
+    """A7 with delta = tau^-2.
+
+    tau is the smallest power of two that is at least t and at least 2. `location` takes
+    the rewards in the order of arrival and log(1/delta).
     """
 
     def __init__(self, arms, horizon, g, epsilon):
         super().__init__(arms, horizon, g)
         self.epsilon, self.exponent = epsilon, epsilon / (1 + epsilon)
         self.level = 0.0
+
+    def fewest(self, level):
+        """Below how many rewards an arm is pulled at once."""
+        return 1
 
     def update(self, arm, x):
         self.rewards[arm].append(x)
@@ -297,6 +309,9 @@ class FrozenDelta(Naive):
             self.estimates = [
                 self.location(rewards, level) if rewards else -INF for rewards in self.rewards
             ]
+        for arm in range(self.arms):
+            if len(self.rewards[arm]) < self.fewest(level):
+                return arm
         return self.highest_index(t, lambda t, n: self.radius(n, level))
 
 
@@ -319,13 +334,18 @@ class TruncatedMeanUCB(FrozenDelta):
 
 
 class MedianOfMeansUCB(FrozenDelta):
-    """A7 with blocks of N rewards, N the largest power of two up to max(2, n/k); a
-    single reward is a block.
+    """A7 with blocks of N rewards, N the largest power of two up to n/k.
+
+    Every arm is pulled until it has 2k rewards. Until then N is 2, and a single reward
+    is a block.
     """
 
     def __init__(self, arms, horizon, g, v, epsilon):
         super().__init__(arms, horizon, g, epsilon)
         self.v = v
+
+    def fewest(self, level):
+        return 2 * math.floor(8 * (level + 1 / 8))
 
     def location(self, values, level):
         n, k = len(values), math.floor(8 * (level + 1 / 8))

@@ -1,6 +1,4 @@
-"""Every policy makes the choices of its naive twin, choice by choice, live and in a
-simulation.
-"""
+"""Every policy makes the choices of its naive twin, live and in a simulation."""
 
 import os
 from functools import lru_cache
@@ -14,8 +12,9 @@ from ironarm.engine.loop import RECOUNT
 from ironarm.engine.state import State
 from ironarm.engine.streams import streams
 from ironarm.notation import policy_from_text
+from ironarm.policies import POLICIES as KNOWN
 from ironarm.simulation import trial
-from tests.naive import play, twin_of
+from tests.naive import TWINS, play, twin_of
 
 SMALL = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 SEED, TRIAL = 20, 1  # the second trial, which inherits the memory of the first
@@ -101,7 +100,7 @@ HEAVY_TAILED = [
     ia.MedianOfMeansUCB(v=1e-4, epsilon=0.3),
     ia.HuberUCB(epsilon=0, sigma=0.1, beta=1.345, p=0.9),
     ia.HuberUCB(epsilon=0.02, sigma=0.3),
-    ia.HuberUCB(epsilon=0.01, beta=0.3, p=1),
+    ia.HuberUCB(epsilon=0.01, sigma=0.3, beta=0.3, p=1),
 ]
 POLICIES += HEAVY_TAILED
 SETTINGS = [
@@ -150,21 +149,19 @@ naive_play = lru_cache(maxsize=None)(
 
 
 def rounds(policy, bandit):
-    """How many rounds to play: beyond the start of every policy, in a time that a
-    test can take.
-    """
+    """Return the rounds to play: beyond the start of every policy, but not too many."""
     arms = BANDITS[bandit].arms
     if SMALL:
         return 200 + arms
     if isinstance(policy, ia.CatoniUCB):
         return 800 + 40 * arms
+    if isinstance(policy, ia.MedianOfMeansUCB) and arms <= 64:
+        return 800 + 250 * arms  # every arm is pulled about 250 times first
     return 1500 if arms > 64 else 800
 
 
 def live_choices(policy, arms, horizon, seen):
-    """Drive the policy through its compiled live calls, giving it these rewards in
-    turn.
-    """
+    """Drive the policy through its compiled live calls with these rewards in turn."""
     state = State(policy, arms, horizon)
     state.renew(streams(SEED, TRIAL)[2])
     select, observe = state.call("select"), state.call("observe")
@@ -214,19 +211,24 @@ def short_tapes(monkeypatch):
     monkeypatch.setattr(trial, "STRETCH_ROUNDS", 300)
 
 
+def test_every_policy_has_a_twin_and_is_compared_with_it():
+    """Nobody forgets a new one."""
+    assert set(KNOWN) == {type(policy).__name__ for policy in [*POLICIES, *CATONI]}
+    assert set(KNOWN) <= set(TWINS)
+
+
 @pytest.mark.parametrize(("bandit", "attack"), SETTINGS)
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.label)
 def test_live_choices(policy, bandit, attack):
-    """Given the same rewards, the compiled live calls choose what the naive policy
-    chooses, in every round.
-    """
+    """Given the same rewards, the compiled live calls choose what the twin chooses."""
     check_live(policy, bandit, attack)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), SETTINGS)
 def test_simulation(bandit, attack, short_tapes):
-    """In a simulation every policy has the regret of its naive twin on the same
-    tape, in every round, and the same final pulls.
+    """A simulated policy has the regret of its naive twin on the same tape.
+
+    That holds in every round, and for the final pulls.
     """
     check_simulation(POLICIES, bandit, attack)
 
@@ -234,33 +236,28 @@ def test_simulation(bandit, attack, short_tapes):
 @pytest.mark.parametrize(("bandit", "attack"), MANY_SETTINGS)
 @pytest.mark.parametrize("policy", MANY, ids=lambda policy: policy.label)
 def test_live_choices_with_many_arms(policy, bandit, attack):
-    """With more arms than are scanned one by one the live choices are still those of
-    a full scan.
-    """
+    """With many arms the live choices are still those of a full scan."""
     check_live(policy, bandit, attack)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), MANY_SETTINGS)
 def test_simulation_with_many_arms(bandit, attack, short_tapes):
-    """With more arms than are scanned one by one a simulation still makes the pulls
-    of a full scan.
-    """
+    """With many arms a simulation still makes the pulls of a full scan."""
     check_simulation(MANY, bandit, attack)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), CATONI_SETTINGS)
 @pytest.mark.parametrize("policy", CATONI, ids=lambda policy: policy.label)
 def test_live_choices_of_catoni(policy, bandit, attack):
-    """Choices from certified bounds are those of the exact root of every arm in
-    every round.
-    """
+    """Choices from certified bounds are those of the exact roots in every round."""
     check_live(policy, bandit, attack)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), CATONI_SETTINGS)
 def test_simulation_of_catoni(bandit, attack, short_tapes):
-    """In a simulation, where a leader stays without any root being solved, the pulls
-    are those of the exact root of every arm in every round.
+    """In a simulation the pulls are those of the exact roots in every round.
+
+    There a leader can stay without any root being solved.
     """
     check_simulation(CATONI, bandit, attack)
 
@@ -271,8 +268,9 @@ def test_simulation_of_catoni(bandit, attack, short_tapes):
     ids=lambda policy: policy.label,
 )
 def test_arms_that_are_nearly_equal(policy):
-    """Where a forced pull often changes which arm leads, ten trials have the regret
-    of the naive policy, which computes every index in every round.
+    """The regret is that of the naive policy if forced pulls often change the leader.
+
+    The naive policy computes every index in every round. Ten trials.
     """
     bandit, trials, horizon = (
         ia.GaussianBandit([0.0, 0.001, 0.002, 0.003]),
@@ -300,9 +298,10 @@ def test_arms_that_are_nearly_equal(policy):
     ("t", "beta"), [(1, 256), (2, 256), (4000, 256), (4000, 0.01), (10**12, 256)]
 )
 def test_chances_of_exp3_plus_plus(t, beta):
-    """A decision's probability is that of the naive policy, also where a gap is
-    known so well that the arm is hardly explored, which takes 1e8 rounds with the
-    paper's beta.
+    """A decision's probability is that of the naive policy.
+
+    That holds even if a gap is known so well that the arm is hardly explored, which
+    takes 1e8 rounds with the paper's beta.
     """
     policy, losses = ia.EXP3PlusPlus(beta=beta), [[0.25] * 3000, [0.75] * 2000, [0.5] * 10, []]
     twin = twin_of(policy, 4, None, np.zeros(4, np.uint64))
@@ -328,8 +327,9 @@ def test_chances_of_exp3_plus_plus(t, beta):
     "losses", [[0.0], [0, 0, 0], [3, 0.5, 7], [0, 1e3, 1e9], [50, 50.1, 49, 50, 400]], ids=str
 )
 def test_naive_tsallis_inf_has_the_weights_of_its_definition(losses):
-    """w_a = (L_a - x)^-2 t sums to 1, with the x of a root finder, from whichever
-    side Newton's method comes.
+    """w_a = (L_a - x)^-2 t sums to 1, with the x of a root finder.
+
+    Newton's method may come from either side.
     """
     for start, t in [(0, 1), (1e6, 1), (0, 1000), (40, 1000), (1e6, 1000)]:
         twin = twin_of(ia.TsallisINF(), len(losses), None, np.zeros(4, np.uint64))
@@ -346,8 +346,9 @@ def test_naive_tsallis_inf_has_the_weights_of_its_definition(losses):
 
 
 def test_naive_exp3_draws_with_its_chances():
-    """Of all uniform numbers, a share of p_a = (1 - gamma) w_a / sum(w) + gamma / K
-    makes the naive EXP3 choose arm a.
+    """The naive EXP3 chooses arm a for a share p_a of all uniform numbers.
+
+    p_a = (1 - gamma) w_a / sum(w) + gamma / K.
     """
     twin = twin_of(ia.EXP3(gamma=0.2), 4, None, np.zeros(4, np.uint64))
     for arm, x in [(2, 1.0), (2, 1.0), (0, 0.5), (3, 0.0), (2, 1.0)]:

@@ -1,6 +1,4 @@
-"""Count-IMED: its parameters, its evidence, what it costs; and the corrupted
-divergence that CRIMED reads.
-"""
+"""Count-IMED: its parameters, evidence and cost; and the corrupted divergence."""
 
 import os
 
@@ -28,16 +26,15 @@ PAPER = ia.GaussianBandit(means=range(2, 21, 2))
     ],
 )
 def test_corrupted_divergence(epsilon, expected):
-    """For gaps of 1, 2, 4 and many standard deviations, kl_eps has the published
-    digits.
-    """
+    """kl_eps has the published digits for gaps of 1, 2, 4 and many sigma."""
     assert [round(corrupted_kl(D, epsilon), 4) for D in (1.0, 2.0, 4.0, 20.0)] == expected
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3])
 def test_table_of_the_corrupted_divergence(epsilon):
-    """The table is that of an independent root finder, and gives up to 1e-4 the
-    function between its points.
+    """The table is that of an independent root finder.
+
+    Between its points it gives the function up to 1e-4.
     """
     table = np.zeros(POINTS)
     least = smallest_gap(epsilon)
@@ -61,9 +58,7 @@ def test_bad_epsilon(make, epsilon):
 
 
 def test_other_bad_parameters():
-    """So are a scale of zero, a shift that is not a yes or a no, a gap that
-    corruption can hide, and bounded memory.
-    """
+    """A zero scale, a bad shift, a hidden gap and bounded memory are refused."""
     with pytest.raises(ia.InvalidInput, match="sigma"):
         ia.IMED(sigma=0)
     with pytest.raises(ia.InvalidInput, match="shift"):
@@ -77,8 +72,9 @@ def test_other_bad_parameters():
 
 
 def test_forced_pulls_for_rho():
-    """`MedEUCB.for_rho` asks for a twentieth more than the sharp condition, and
-    refuses half of the rewards or more.
+    """`MedEUCB.for_rho` has a twentieth more than the sharp condition.
+
+    It refuses half of the rewards or more.
     """
     assert ia.MedEUCB.for_rho(0.3).b == pytest.approx(1.05 * 11.47, abs=0.01)
     assert ia.MedEUCB.for_rho(0).b == ia.MedEUCB.for_rho(1e-9).b == 0.5
@@ -98,9 +94,10 @@ def test_forced_pulls_for_rho():
     ],
 )
 def test_regret_on_the_papers_arms(told, rho, low, high):
-    """Told rho or not, the mean regret is what 2,000 trials have shown, within 4
-    standard errors of 100, and no trial is stuck (false alarm below 1e-4 each; the
-    seed is fixed).
+    """With or without rho, the mean regret is what 2,000 trials have shown.
+
+    It is within 4 standard errors of 100 trials, and no trial is stuck (false alarm
+    below 1e-4 each; the seed is fixed).
     """
     policy = ia.CountIMED.for_rho(rho) if told else ia.AdaptiveCountIMED()
     result = ia.simulate(
@@ -136,9 +133,7 @@ def test_scale_of_the_rewards_does_not_matter_to_the_policy_that_is_told_nothing
 
 @pytest.mark.filterwarnings("ignore::ironarm.RewardWarning")
 def test_equal_and_infinite_rewards_leave_the_policy_that_is_told_nothing_at_work():
-    """Rewards without any spread, one in four of them infinite, still lead to the
-    best arm.
-    """
+    """Rewards without spread, one in four infinite, still lead to the best arm."""
     agent = ia.Agent(ia.AdaptiveCountIMED(), arms=["low", "high"], seed=1)
     for t in range(400):
         arm = agent.select()

@@ -13,10 +13,10 @@ PUBLISHED = {"trimmed": 70, "shorth": 100}
 
 @cache
 def regret(mean):
-    """The mean regret of a hundred runs in the figure's setting: five arms,
-    Binomial(10, 0.9) against four times Binomial(10, 0.8), T = 1000.
+    """Return the mean regret of a hundred runs in the figure's setting.
 
-    The authors' alpha and sigma are not known to us. Sigma = 1 is near the standard
+    Five arms, Binomial(10, 0.9) against four times Binomial(10, 0.8), T = 1000. The
+    authors' alpha and sigma are not known to us. Sigma = 1 is near the standard
     deviations, 0.95 and 1.26; alpha = 0.05 is one of the figure's contamination levels.
     """
     bandit = ia.ScipyBandit([binom(10, 0.9)] + 4 * [binom(10, 0.8)])
@@ -36,10 +36,10 @@ def regret(mean):
 
 @pytest.mark.parametrize("mean", ["trimmed", "shorth"])
 def test_published_regret(mean):
-    """Without contamination the regret is the published one within a factor of two,
-    which is what a plot of ten runs with unknown constants can say.
+    """Without contamination the regret is the published one within a factor of two.
 
-    Measured 94 and 92 with standard errors of 2 and 3: for another seed to fail, the
-    mean would have to be off by fifteen standard errors.
+    A plot of ten runs with unknown constants cannot say more. Measured 94 and 92 with
+    standard errors of 2 and 3: for another seed to fail, the mean would have to be off
+    by fifteen standard errors.
     """
     assert PUBLISHED[mean] / 2 < regret(mean) < 2 * PUBLISHED[mean]

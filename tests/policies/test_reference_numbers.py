@@ -1,11 +1,10 @@
-"""Regrets of other authors' experiments, and of an independent plain implementation,
-are found again; and no policy beats the lower bound by more than it may.
+"""We reproduce regrets of other authors and of a plain implementation.
 
-A row agrees if our mean is within four combined standard errors of the reference's.
-Where the reference prints no error, both come from the standard deviation of one run,
-`sd`, as 100 to 1000 trials of ours with other seeds have shown it. A correct
-implementation fails a row about once in 15,000 seeds, and one of the 120 rows here
-about once in 125; the seeds are fixed.
+And no policy beats the lower bound by more than it may. A row agrees if our mean is
+within four combined standard errors of the reference's. If the reference prints no
+error, both come from the standard deviation of one run, `sd`, as 100 to 1000 trials of
+ours with other seeds have shown it. A correct implementation fails a row about once in
+15,000 seeds, and one of the 120 rows here about once in 125; the seeds are fixed.
 """
 
 import math
@@ -48,8 +47,9 @@ def final_regret(policies, bandit, attack, horizon, trials, seed):
 
 
 def agrees(values, low, high, sd, runs):
-    """Whether the mean is within four combined standard errors of what `runs` runs
-    of the reference gave, a number or a range; half a unit is lost in its rounding.
+    """Say whether the mean is within four combined standard errors of the reference.
+
+    `runs` runs of the reference gave a number or a range; rounding loses half a unit.
     """
     away = max(low - values.mean(), values.mean() - high, 0)
     return away <= 4 * sd * math.sqrt(1 / len(values) + 1 / runs) + 0.5
@@ -129,14 +129,14 @@ def test_the_figure_of_crimed(outliers):
 
 
 def test_the_order_of_zimmert_and_seldin():
-    """Eight Bernoulli arms, gap 1/8: Thompson < Tsallis-INF < UCB1 < EXP3++ < EXP3,
-    each by more than three standard errors of the difference, in spite of one tape for
-    all.
+    """Eight Bernoulli arms, gap 1/8: Thompson < Tsallis-INF < UCB1 < EXP3++ < EXP3.
 
-    The published figure has the order up to T = 1e7; it is there at 1e5 already. UCB1's
-    bonus is sqrt(2 log t / n), hence alpha = 4 with sigma = 1/2. Measured over 20
-    trials: 167, 528, 1004, 1254, 1902, with standard errors of 5, 23, 15, 48, 36. Were
-    two neighbours equal, this would still pass in one of 700 seeds.
+    Each differs from the next by more than three standard errors of the difference,
+    although all share one tape. The published figure has the order up to T = 1e7; it is
+    there at 1e5 already. UCB1's bonus is sqrt(2 log t / n), hence alpha = 4 with sigma
+    = 1/2. Measured over 20 trials: 167, 528, 1004, 1254, 1902, with standard errors of
+    5, 23, 15, 48, 36. Were two neighbours equal, this would still pass in one of 700
+    seeds.
     """
     policies = [
         ia.ThompsonGaussian(sigma=0.5),
@@ -184,9 +184,7 @@ def test_the_figure_of_niss_and_tewari(policy, mean, sd):
 
 @ia.hot
 def wrong_half(e, a, x, u, v):
-    """Uniform in the lower half of the range for the best arm, in the upper half for
-    the others.
-    """
+    """Uniform in the lower half of the range for the best arm, else in the upper."""
     return 5.0 * u if a == e.best else 5.0 + 5.0 * u
 
 
@@ -292,9 +290,7 @@ def test_imed_policies_on_the_papers_task(rho):
     [(0.0, 0.05, 16_650), (0.125, 0.125, 26_190), (0.3, 0.3, 109_620)],
 )
 def test_crimed_costs_its_forced_start(rho, epsilon, expected):
-    """Exactly: 185, 291 or 1218 pulls of each arm, and none to any wrong arm
-    afterwards.
-    """
+    """Exactly 185, 291 or 1218 pulls of each arm, and no wrong arm afterwards."""
     regret, _ = final_regret(
         [ia.CRIMED(epsilon=epsilon)], PAPER, ia.OppositeUniform(rho=rho), 100_000, trials=2, seed=45
     )
@@ -351,8 +347,7 @@ def test_other_attacks_on_the_papers_arms(attack, rho):
 
 
 def test_count_imed_under_infinite_rewards():
-    """At rho = 0.3 rare long runs decide a mean, so this takes more trials than the
-    other rows.
+    """At rho = 0.3 rare long runs decide a mean, so this takes more trials.
 
     The largest of 100 runs of the reference were 9900 and 15,546, which alone make an
     sd of 890 and 1440. 1500 trials of ours had an sd of about 1580 and 300.
@@ -496,9 +491,9 @@ def adaptive(rho):
     ],
 )
 def test_the_lower_bound_is_not_beaten_by_more_than_its_slack(made, attack, rho):
-    """After a million rounds the regret is at least the attack's own lower bound, log T
-    sum(gap / I), less what an IMED policy saves at a finite horizon.
+    """After a million rounds the regret is at least the attack's own lower bound.
 
+    The bound is log T sum(gap / I), less what an IMED policy saves at a finite horizon.
     I is `observed_kl`: what a reward of the arm tells at most, under this attack,
     against its being the best. An IMED policy pulls an arm again while its evidence +
     log n is below the log of the leader's count, which is at most log T. The evidence

@@ -21,7 +21,7 @@ from ..errors import (
 )
 from ..estimators import BoundedMedian
 from ..policies import Policy
-from ..policies.base import require_policy
+from ..policy import require_policy
 from ..validation import (
     choice,
     did_you_mean,

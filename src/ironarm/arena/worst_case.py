@@ -24,7 +24,7 @@ from ..attacks import Attack
 from ..bandits import Bandit
 from ..errors import InvalidInput
 from ..policies import Policy
-from ..policies.base import require_policy
+from ..policy import require_policy
 from ..simulation.cells import Cell, CellStore, compile_cells
 from ..simulation.progress import Part, Progress
 from ..simulation.result import Result

@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ACE(Attack):
-    """Liu and Shroff's attack: makes a chosen arm look better than all others, without
-    knowing the means or the policy.
+    """Liu and Shroff's attack: makes one arm look better than all others.
 
-    From a reward of any arm a but the target it subtracts
+    It knows neither the means nor the policy. From a reward of any arm a but the target
+    it subtracts
 
-        max(0, m_a - m_target + beta(N_a) + beta(N_target)) / rho,   beta(n) = sqrt(2 sigma^2/n log(pi^2 K n^2/(3 delta))),
+        max(0, m_a - m_target + beta(N_a) + beta(N_target)) / rho,
+        beta(n) = sqrt(2 sigma^2/n log(pi^2 K n^2/(3 delta))),
 
-    where m are means of the clean rewards which the attacker has held in its hands, N_a
-    of them. In the original it may change every reward (rho = 1). Here it acts when the
-    coin falls, hence the factor 1/rho: an arm's mean is lowered as much as there. It
-    learns from attacked rounds only; until it has held a reward of the target, that
-    arm's true mean stands for one.
+    where m are the means of the clean rewards that the attacker has seen, N_a of them.
+    In the original it may change every reward (rho = 1). Here it acts when the coin
+    comes up, hence the factor 1/rho: an arm's mean is lowered as much as there. It
+    learns from attacked rounds only; until it has seen a reward of the target, it uses
+    that arm's true mean.
 
-    It defeats policies on means, with the smallest effort that does. The shift is
-    bounded, and most rewards are not shifted at all: medians and trimmed means lose
-    little.
+    It defeats policies on means with the smallest effort. The shift is bounded, and
+    most rewards are not shifted at all, so medians and trimmed means lose little.
 
     Parameters
     ----------
@@ -81,9 +81,7 @@ class ACE(Attack):
         return {"share": self.rho, "delta": self.delta, "sigma": self.sigma}
 
     def start(self, bandit: Bandit) -> np.ndarray:
-        """The target; then for each arm the sum of the clean rewards held, and their
-        number.
-        """
+        """Return the target, then the sum and the number of rewards of each arm."""
         return np.array([target_arm(self.target, bandit), *[0.0] * (2 * bandit.arms)])
 
     @staticmethod

@@ -1,6 +1,4 @@
-"""What attacks share that want the policy to pull one arm, the target, which is not
-the best.
-"""
+"""For attacks that want the policy to pull one arm, the target, not the best."""
 
 from __future__ import annotations
 
@@ -54,7 +52,8 @@ def target_arm(target: str | int, bandit: Bandit) -> int:
 
 @hot
 def width(n, arms, sigma, delta):
-    """Return beta(n) = sqrt(2 sigma^2/n log(pi^2 K n^2/(3 delta))): all arms' means
-    lie within it at all times with probability 1 - delta.
+    """Return beta(n) = sqrt(2 sigma^2/n log(pi^2 K n^2/(3 delta))).
+
+    All arms' means lie within it at all times with probability 1 - delta.
     """
     return sigma * math.sqrt(2.0 / n * math.log(math.pi * math.pi * arms * n * n / (3.0 * delta)))

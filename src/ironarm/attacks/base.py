@@ -1,9 +1,9 @@
-"""What every attack promises.
+"""The contract of an attack.
 
-An attack is an immutable description, a frozen dataclass with a probability `rho`. In
-each round its own coin decides, independently of everything else, whether it may act;
-then it may replace the reward by anything, infinities included, knowing everything so
-far. It acts on what the policy sees; the regret stays the truth's.
+An attack is an immutable description: a frozen dataclass with a probability `rho`. In
+each round its own coin decides, independently of everything else, whether it may act.
+Then it may replace the reward by anything, infinities included, and knows everything so
+far. It changes what the policy sees; the regret is computed from the true means.
 
 * `corrupt(e, a, x, u, v)` returns what the policy sees of arm `a` instead of the clean
   reward `x`. `u` and `v` are two uniform numbers in (0, 1) from the attack's own
@@ -12,19 +12,23 @@ far. It acts on what the policy sees; the regret stays the truth's.
   drawn from, or one of the bandit's further laws. Optional: its own.
 * `memory` is how many numbers `e.memory` holds between rounds, zero at the start of
   each trial. Optional: none.
-* `start(bandit)` may return what `e.memory` holds at the start of each trial, tables
-  that depend on the bandit included. Optional: zeros.
+* `start(bandit)` may return what `e.memory` holds at the start of each trial, including
+  tables that depend on the bandit. Optional: zeros.
 * `burst` is the mean length of the coin's runs of attacked rounds. Optional: 0, for a
   coin that is independent from round to round.
 * `within_model` says whether the coin is independent, as the paper's model and every
-  guarantee ask. True but for attacks with bursts.
+  guarantee need. True except for attacks with bursts.
 
-What `e` holds: every number that `constants` returns (`e.scale`), and
+`e` holds every number that `constants` returns (`e.scale`), and
 
-    e.t            the round, from 1          e.pulls[a]     pulls of arm a, this one included
-    e.arms         the number of arms         e.estimate[a]  what the policy currently believes of arm a (EXP3: its log-weight)
-    e.means[a]     the true means             e.memory       the attack's own memory
-    e.best         the best arm               e.runner_up    the best of the others
+    e.t            the round, from 1
+    e.arms         the number of arms
+    e.means[a]     the true means
+    e.best         the best arm
+    e.runner_up    the best of the others
+    e.pulls[a]     pulls of arm a, including this one
+    e.estimate[a]  what the policy currently believes of arm a (EXP3: its log-weight)
+    e.memory       the attack's own memory
 """
 
 from __future__ import annotations
@@ -42,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Attack:
-    """The base of all attacks; see the module's docstring for the contract."""
+    """The base of all attacks; the module's docstring has the contract."""
 
     rho: float
     memory: ClassVar[int] = 0
@@ -53,13 +57,14 @@ class Attack:
         object.__setattr__(self, "rho", number("rho", self.rho, at_least=0, below=1))
 
     def constants(self) -> dict[str, float]:
-        """Return the numbers that `corrupt` reads as `e.name`."""
+        """Return the numbers that `corrupt` reads as `e.name`.
+
+        By default these are all parameters but rho.
+        """
         return {name: float(value) for name, value in self.parameters.items() if name != "rho"}
 
     def shows(self, bandit: Bandit) -> np.ndarray:
-        """Return, for each arm, the number of the law that an attacked reward is
-        drawn from.
-        """
+        """Return, for each arm, the number of the law of an attacked reward."""
         return np.arange(bandit.arms)
 
     def start(self, bandit: Bandit) -> np.ndarray:

@@ -1,6 +1,4 @@
-"""Attacks that come in bursts: outside the model, to see what then becomes of the
-promises.
-"""
+"""Attacks that come in bursts: outside the model, to see what that changes."""
 
 from __future__ import annotations
 
@@ -17,18 +15,17 @@ from .base import Attack
 class Bursts(Attack):
     """**Outside the model**: the paper's shifts, but attacked rounds come in runs.
 
-    The long-run share is rho, and the coin is not independent from round to round.
+    The long-run share is rho, but the coin is not independent from round to round. It
+    is a chain of two states. An attacked round is followed by another with probability
+    1 - 1/length, so runs have `length` rounds on average. Between them lie length (1 -
+    rho)/rho clean rounds on average. With an independent coin, runs have 1/(1 - rho)
+    rounds.
 
-    The coin is a chain of two states. An attacked round is followed by another with
-    probability 1 - 1/length, so runs have `length` rounds on average; between them lie
-    length (1 - rho)/rho clean rounds on average. For a coin that is independent, runs
-    have 1/(1 - rho) rounds.
-
-    Every theorem, and every policy that counts on a share of at most rho in a sample of
-    moderate size, asks for an independent coin: `within_model` is False. Use this to
-    learn how much depends on that, for instance where outages last. It breaks policies
-    which pull an arm many times in a row and then decide, since a burst can fill most
-    of such a sample.
+    Every theorem, and every policy that relies on a share of at most rho in a sample of
+    moderate size, needs an independent coin: `within_model` is False. Use this attack
+    to learn how much depends on that, for instance where outages last. It breaks
+    policies that pull an arm many times in a row and then decide, since a burst can
+    fill most of such a sample.
 
     Parameters
     ----------

@@ -12,14 +12,13 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class Cauchy(Attack):
-    """Outliers without a mean: an attacked reward is a Cauchy number around -down on
-    the best arm, around +up on any other.
+    """Outliers without a mean: Cauchy numbers.
 
-    Most of these outliers are moderate, so cutting off what is extreme does not find
-    them; a few are so large that they drag a mean anywhere. Medians are hurt as by any
-    attack that puts its outliers on the wrong side. The defaults are those of the
-    CRIMED paper's Figure 2, third scenario: arms N(0.8, 0.25), N(0.9, 0.25), N(1, 0.25)
-    at rho = 0.01.
+    They lie around -down on the best arm and around +up on any other. Most of these
+    outliers are moderate, so cutting off extremes does not find them. A few are so
+    large that they move a mean anywhere. Medians suffer as from any attack that puts
+    its outliers on the wrong side. The defaults are those of the CRIMED paper's Figure
+    2, third scenario: arms N(0.8, 0.25), N(0.9, 0.25), N(1, 0.25) at rho = 0.01.
 
     Parameters
     ----------

@@ -13,13 +13,13 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class CustomAttack(Attack):
-    """An attack from one function `corrupt(e, a, x, u, v)` that returns what the policy
-    sees; see `ironarm.attacks.base` for what `e` holds.
+    """An attack from one function, `corrupt(e, a, x, u, v)`.
 
-    Marked with `@ia.hot` it is compiled and as fast as the built-in attacks. Any other
-    callable works too, at a few microseconds for each attacked round; it is called in
-    the order of the rounds, from several threads when `simulate` has several workers,
-    so it should not keep state of its own: use `e.memory`.
+    It returns what the policy sees. `help(ironarm.attacks.base)` says what `e` holds.
+    Marked with `@ia.hot` the function is compiled and as fast as the built-in attacks.
+    Any other callable works too, at a few microseconds for each attacked round. It is
+    called in the order of the rounds, and from several threads when `simulate` has
+    several workers, so it must not keep state of its own: use `e.memory`.
 
     Parameters
     ----------

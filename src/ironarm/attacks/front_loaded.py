@@ -11,13 +11,14 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class FrontLoaded(Attack):
-    """The paper's shifts, but only while an arm has fewer than `pulls` pulls: what
-    breaks policies that trust their first impression.
+    """The paper's shifts, but only while an arm has at most `pulls` pulls.
+
+    It breaks policies that trust their first impression.
 
     Parameters
     ----------
     rho : probability of an attack in a round, 0 <= rho < 1.
-    pulls : an arm is attacked in its first so many pulls.
+    pulls : how many of the first pulls of each arm can be attacked.
     scale : the largest shift, in units of reward, > 0.
 
     Examples

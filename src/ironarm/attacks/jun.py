@@ -1,6 +1,4 @@
-"""The attacks of Jun, Li, Ma and Zhu (2018) on epsilon-greedy and UCB, behind a
-coin.
-"""
+"""The attacks of Jun, Li, Ma and Zhu (2018) on epsilon-greedy and UCB."""
 
 from __future__ import annotations
 
@@ -20,21 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Jun(Attack):
-    """Jun et al.'s attacks: each reward that may be changed is lowered just enough that
-    the policy's mean of the arm falls below that of the target, by a margin.
+    """Jun et al.'s attacks: lower an arm's mean until it is below the target's.
 
     With m_a what the policy believes of arm a, from n_a - 1 rewards before this one,
     the reward x of an arm a that is not the target becomes the smaller of x and
 
-        n_a level - (n_a - 1) m_a,   level = m_target - 2 beta(n_target) - margin,   beta(n) = sqrt(2 sigma^2/n log(pi^2 K n^2/(3 delta))),
+        n_a level - (n_a - 1) m_a,   level = m_target - 2 beta(n_target) - margin,
+        beta(n) = sqrt(2 sigma^2/n log(pi^2 K n^2/(3 delta))),
 
     so that the mean is at most `level` afterwards. With margin 0 it is their attack on
     epsilon-greedy, with a margin Delta_0 > 0 the one on UCB. Here it acts when the coin
-    falls: the mean climbs between attacks, and the next one takes it down again.
+    comes up: the mean rises between attacks, and the next one lowers it again.
 
     The means are `e.estimate`, the policy's own. For policies on means that is the mean
     of what was seen, as in the original. For others it is their median or trimmed mean,
-    and the attack is a heuristic: one reward does not take them to the level. Against
+    and the attack is a heuristic: one reward does not move them to the level. Against
     EXP3, whose estimates are log-weights, it makes no sense.
 
     Parameters
@@ -88,7 +86,7 @@ class Jun(Attack):
         return {"margin": self.margin, "delta": self.delta, "sigma": self.sigma}
 
     def start(self, bandit: Bandit) -> np.ndarray:
-        """The target."""
+        """Return the target."""
         return np.array([target_arm(self.target, bandit)])
 
     @staticmethod

@@ -1,6 +1,4 @@
-"""Huber's least favourable pairs: the attack that leaves as little to learn as an
-attack can.
-"""
+"""Huber's least favourable pairs: the attack that leaves the least to learn."""
 
 from __future__ import annotations
 
@@ -29,29 +27,28 @@ LEVELS = np.concatenate(
 
 @dataclass(frozen=True)
 class LeastFavourable(Attack):
-    """The attack of the lower bound: what is seen of an arm and what is seen of the
-    best arm are brought as close to each other as a share rho of corruption can.
+    """The attack of the lower bound: makes arms look as alike as it can.
 
     For the laws p of an arm and p* of the best arm, Huber's pair is
 
-        q = (1 - rho) max(p, p*/k),   q* = (1 - rho) max(p*, p/k),   with the k >= 1 that makes them densities,
+        q = (1 - rho) max(p, p*/k),   q* = (1 - rho) max(p*, p/k),
 
-    the likelihood ratio of p and p* clipped to [1/k, k]. Each is (1 - rho) times the
-    clean law plus rho times some law H, and an attacked reward is drawn from H. Then a
-    reward of the arm tells KL(q || q*) against its being the best, which is
-    kl_rho(gap/sigma) for normal arms: no policy that does well under every attack can
-    pull the arm fewer than log T / kl_rho times. Arms too close for the pair to exist,
-    for normal arms below the gap sigma Dmin(rho), are made to look exactly the same:
-    both show max(p, p*), scaled.
+    with the k >= 1 that makes them densities: the likelihood ratio of p and p* clipped
+    to [1/k, k]. Each is (1 - rho) times the clean law plus rho times some law H, and an
+    attacked reward is drawn from H. Then a reward of the arm tells KL(q || q*) against
+    its being the best, which is kl_rho(gap/sigma) for normal arms. No policy that does
+    well under every attack can pull the arm fewer than log T / kl_rho times. Arms too
+    close for the pair to exist, for normal arms below the gap sigma Dmin(rho), look
+    exactly the same: both show max(p, p*), scaled.
 
     Every other arm shows its half of the pair with the best arm; the best arm shows its
     half of the pair with the runner-up.
 
-    It hurts policies that need few pulls: they need more. A policy which pulls every
-    arm often anyway will hardly notice, and means suffer more from outliers. The arms
-    must have densities: a GaussianBandit, of any sigmas above 0, or a ScipyBandit of
-    continuous laws. H is tabulated: what is seen has a distribution function within
-    rho/5000 of q's.
+    It hurts policies that need few pulls: they need more. A policy that pulls every arm
+    often anyway hardly notices, and means suffer more from outliers. The arms must have
+    densities: a GaussianBandit, of any sigmas above 0, or a ScipyBandit of continuous
+    laws. H is tabulated: what is seen has a distribution function within rho/5000 of
+    q's.
 
     Parameters
     ----------
@@ -88,9 +85,7 @@ class LeastFavourable(Attack):
         return np.concatenate([self._table(bandit, arm) for arm in range(bandit.arms)])
 
     def _table(self, bandit: Bandit, arm: int) -> np.ndarray:
-        """Return the quantiles of what an attacked reward of the arm shows, at the
-        levels 0, 1/POINTS, ..., 1.
-        """
+        """Return the quantiles of an attacked reward at 0, 1/POINTS, ..., 1."""
         rival = bandit.runner_up if arm == bandit.best else bandit.best
         edges = np.unique(
             np.concatenate([_quantiles(bandit, each, LEVELS) for each in (arm, rival)])
@@ -115,8 +110,7 @@ class LeastFavourable(Attack):
 def least_favourable_pair(
     p0: np.ndarray, p1: np.ndarray, rho: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return Huber's pair (q0, q1) of two laws, all of them as the probabilities of the
-    same cells.
+    """Return Huber's pair (q0, q1) of two laws, as probabilities of the same cells.
 
     >>> q0, q1 = least_favourable_pair(
     ...     np.array([0.9, 0.1]), np.array([0.1, 0.9]), 0.25
@@ -154,9 +148,7 @@ def _clip(p: np.ndarray, other: np.ndarray, rho: float) -> float:
 
 
 def _masses(cdf: np.ndarray) -> np.ndarray:
-    """Return the cells' probabilities; what lies beyond the outermost edges does not
-    count.
-    """
+    """Return the cells' probabilities, without what lies beyond the outermost edges."""
     masses = np.diff(cdf)
     return np.asarray(masses / masses.sum())
 
@@ -168,7 +160,7 @@ def _quantiles(bandit: Bandit, arm: int, levels: np.ndarray) -> np.ndarray:
 
 
 def _cdf(bandit: Bandit, arm: int) -> Callable[[np.ndarray], Any]:
-    """Return an arm's distribution function, or say why its law will not do."""
+    """Return an arm's distribution function; refuse a law without a density."""
     from scipy.special import ndtr
 
     if bandit.location_scale is not None and bandit.location_scale[1][arm] > 0:

@@ -11,11 +11,11 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class MedianChaser(Attack):
-    """Adaptive and inconspicuous: an attacked reward of the best arm is put just under
-    the runner-up's current estimate, which is its lower median for the median policies.
+    """Adaptive and inconspicuous: shows the best arm just under the runner-up.
 
-    Before the runner-up has an estimate, its true mean is used. Other arms are left
-    alone.
+    An attacked reward of the best arm is put just under the runner-up's current
+    estimate, which is its lower median for the median policies. Before the runner-up
+    has an estimate, its true mean is used. Other arms are left alone.
 
     Parameters
     ----------

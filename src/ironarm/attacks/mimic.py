@@ -1,6 +1,4 @@
-"""Rewards that look right: the best arm shows the runner-up's law, the others the
-best one's.
-"""
+"""Rewards without outliers: the best arm and the others swap their laws."""
 
 from __future__ import annotations
 
@@ -18,8 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mimic(Attack):
-    """No outliers at all: an attacked reward of the best arm is drawn from the
-    runner-up's law, one of any other arm from the best arm's.
+    """No outliers at all: arms swap their laws.
+
+    An attacked reward of the best arm is drawn from the runner-up's law, one of any
+    other arm from the best arm's.
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""The paper's attack: a large uniform number, minus on the best arm, plus on the
-others.
-"""
+"""The paper's attack: a large uniform number, minus on the best arm, plus on others."""
 
 from __future__ import annotations
 
@@ -13,8 +11,10 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class OppositeUniform(Attack):
-    """The paper's attack: a number uniform on (0, scale) is subtracted from the reward
-    of the best arm, and added to that of any other.
+    """The paper's attack: a large shift, down on the best arm and up on the others.
+
+    A number uniform on (0, scale) is subtracted from the reward of the best arm, and
+    added to that of any other.
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""A family of attacks in a few parameters: what to do to which arm, how far, and
-when.
-"""
+"""A family of attacks: what to do to which arm, how far, and when."""
 
 from __future__ import annotations
 
@@ -23,21 +21,20 @@ LEAVE, UP, DOWN, MIMIC, PLACE, CHASE = range(6)
 
 @dataclass(frozen=True)
 class Shaped(Attack):
-    """A family of attacks, made to be searched: `ironarm worst-case` looks for the
-    member that hurts a policy most.
+    """A family of attacks to search in, as `ironarm worst-case` does for a policy.
 
-    An attacked reward of an arm is, by what is chosen for the arm (the best, the
-    runner-up, the worst if it is another one, all others):
+    What happens to an attacked reward is chosen for each arm: the best, the runner-up,
+    the worst if it is another one, all others.
 
         "leave"   left alone
         "up"      raised by size (1 - spread w), w uniform on (0, 1)
         "down"    lowered by as much
-        "mimic"   moved to the rival's mean: where arms differ in their means only, it then has the rival's law
-        "place"   replaced by the rival's mean plus the shift; for the best arm, minus the shift
+        "mimic"   moved to the rival's mean: its law, if arms differ in means only
+        "place"   the rival's mean plus the shift; for the best arm, minus the shift
         "chase"   the same with the policy's estimate of the rival in place of its mean
 
-    The best arm's rival is the runner-up, that of any other arm is the best. It acts
-    only if all conditions hold, and shows the clean reward otherwise. Members are
+    The best arm's rival is the runner-up, that of any other arm is the best. The attack
+    acts only if all conditions hold, and shows the clean reward otherwise. Members are
     OppositeUniform, FrontLoaded, MedianChaser and, for arms that differ in their means
     only, Mimic.
 
@@ -47,9 +44,9 @@ class Shaped(Attack):
     best, runner_up, worst, others : what to do to these arms.
     size : the largest shift, in units of reward, > 0; 1e300 is as good as infinite.
     spread : 0: every shift is `size`; 1: shifts are uniform on (0, size).
-    first : only during an arm's first so many pulls; 0: without limit.
+    first : only during this many first pulls of an arm; 0: without limit.
     after : only after this round.
-    leader : only while the arm of which the policy thinks most is the best arm
+    leader : only while the arm that the policy believes in most is the best arm
         ("right") or is not ("wrong"); "any": always.
 
     Examples
@@ -114,7 +111,7 @@ class Shaped(Attack):
         }
 
     def start(self, bandit: Bandit) -> np.ndarray:
-        """The worst arm."""
+        """Return the worst arm."""
         return np.array([np.argmin(bandit.means)])
 
     @staticmethod
@@ -152,8 +149,9 @@ class Shaped(Attack):
 
 @hot
 def leader_fits(estimate, pulls, best, wanted):
-    """Say whether the policy's leader, the arm with the highest estimate, is as
-    wanted: 0 any, 1 the best arm, 2 another one.
+    """Say whether the policy's leader, the arm with the highest estimate, is as wanted.
+
+    Wanted is 0 for any, 1 for the best arm, 2 for another one.
     """
     if wanted == 0.0:
         return True

@@ -1,7 +1,7 @@
 """Reward laws.
 
-A new bandit is one file, its test, and one line here; one in `BANDITS` lets study files
-name it.
+A new bandit is one file, its import here and its name in `__all__`. A line in `BANDITS`
+lets study files name it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from .law_notation import law_from_text
 from .replay import ReplayBandit
 from .scipy_laws import ScipyBandit
 
+__all__ = ["BernoulliBandit", "GaussianBandit", "ReplayBandit", "ScipyBandit"]
 BANDITS: dict[str, type[Bandit]] = {
     "GaussianBandit": GaussianBandit,
     "BernoulliBandit": BernoulliBandit,
@@ -31,8 +32,9 @@ NEEDED = {
 
 
 def make(data: Mapping[str, Any]) -> Bandit:
-    """Return the bandit that a table describes: its name and its parameters; numbers
-    may be a range as text, laws are text.
+    """Return the bandit that a table describes: its name and its parameters.
+
+    Numbers may be a range as text; laws are text.
 
     >>> make({"name": "GaussianBandit", "means": "2:6:2", "sigma": 1})
     GaussianBandit(means=[2.0, 4.0, 6.0], sigma=1)
@@ -61,20 +63,7 @@ def _value(key: str, value: Any) -> Any:
 
 
 def _radio() -> dict[str, type[Bandit]]:
-    """Return RadioBandit by its name, loaded only when a name is not that of a
-    bandit here.
-    """
+    """Return RadioBandit by its name; loaded only if no other bandit has the name."""
     from ..radio.bandit import RadioBandit
 
     return {"RadioBandit": RadioBandit}
-
-
-__all__ = [
-    "BANDITS",
-    "Bandit",
-    "BernoulliBandit",
-    "GaussianBandit",
-    "ReplayBandit",
-    "ScipyBandit",
-    "make",
-]

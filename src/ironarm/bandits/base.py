@@ -1,18 +1,18 @@
-"""What every bandit promises.
+"""The contract of a bandit.
 
-A bandit is a set of arms with clean reward laws; it knows nothing of attacks or
+A bandit is a set of arms with clean reward laws. It knows nothing of attacks or
 policies.
 
 * `means` are the true means, from which the regret is computed.
-* `rewards(arm, noise)` turns noise into rewards of that arm: for uniform numbers in (0,
-  1), through the law's inverse distribution function.
+* `rewards(arm, noise)` turns noise, uniform numbers in (0, 1), into rewards of that arm
+  through the law's inverse distribution function.
 * `law_count` is how many laws rewards can be drawn from: one for each arm, and after
-  them laws that only an attack can show, such as those of jammed channels; `rewards`
-  takes their numbers too. Optional: none but the arms'.
-* `stretch` is how many rounds' rewards are computed together at most, where each costs
-  much and many would be in vain. Optional: as many as fit.
+  them laws that only an attack can show, such as those of jammed channels. `rewards`
+  takes their numbers too. Optional: only the arms'.
+* `stretch` is for how many rounds rewards are computed together at most; set it if each
+  reward is expensive. Optional: as many as fit.
 * `location_scale` is `(locations, scales)` if an arm's reward is location + scale * z
-  with standard normal z; then `rewards` gets z, and the simulator needs no call.
+  with standard normal z. Then `rewards` gets z, and the simulator needs no call.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..errors import InvalidInput
 
 
 class Bandit:
-    """The base of all bandits; see the module's docstring for the contract."""
+    """The base of all bandits; the module's docstring has the contract."""
 
     means: np.ndarray
 
@@ -37,16 +37,12 @@ class Bandit:
 
     @property
     def law_count(self) -> int:
-        """How many laws rewards can be drawn from: the arms', and those that only an
-        attack can show.
-        """
+        """The number of laws: the arms', and those that only an attack can show."""
         return self.arms
 
     @property
     def stretch(self) -> int | None:
-        """How many rounds' rewards are computed together at most; None for as many
-        as fit.
-        """
+        """For how many rounds rewards are computed together; None: as many as fit."""
         return None
 
     @property
@@ -74,8 +70,9 @@ class Bandit:
         return None
 
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile what `rewards` needs, before threads ask for it; `say` is told
-        what takes its time.
+        """Compile what `rewards` needs, before threads call it.
+
+        `say` is called with a message if that takes time.
         """
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
@@ -88,7 +85,7 @@ class Bandit:
 
 
 def finite_means(values: object) -> np.ndarray:
-    """Return means as a float array of at least one arm, or say why not."""
+    """Return means as a float array of at least one arm; refuse anything else."""
     try:
         means = np.array([float(x) for x in values])  # type: ignore[attr-defined]
     except (TypeError, ValueError):

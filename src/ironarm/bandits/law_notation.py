@@ -66,7 +66,7 @@ def _number(node: ast.expr) -> float:
 
 
 def _family(name: str) -> Any:
-    """Return a family of laws; nothing else of scipy.stats can be named."""
+    """Return a family of laws; nothing else in scipy.stats can be named."""
     from scipy import stats
 
     families = {

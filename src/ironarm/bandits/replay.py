@@ -15,11 +15,10 @@ from .base import Bandit, finite_means
 
 
 class ReplayBandit(Bandit):
-    """Arms that pay what they have paid before: each reward is drawn at random, with
-    replacement, from the arm's logged rewards.
+    """Arms that pay what they have paid before.
 
-    The means are those of the log, so the regret is that of a world which is exactly
-    like the log.
+    Each reward is drawn at random, with replacement, from the arm's logged rewards. The
+    means are those of the log, so the regret is that of a world exactly like the log.
 
     Parameters
     ----------

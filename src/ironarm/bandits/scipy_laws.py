@@ -65,7 +65,8 @@ def _describe(law: Any) -> str:
 
 
 def _exactly(x: float) -> str:
-    """Return a number as short as it can be without becoming another one, since what
-    is kept of a simulation is found again by this text.
+    """Return a number as the shortest text that keeps its value.
+
+    Stored simulations are found again by this text.
     """
     return f"{x:g}" if float(f"{x:g}") == x else repr(float(x))

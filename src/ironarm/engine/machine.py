@@ -21,7 +21,7 @@ from ..errors import PolicyFault
 from ..estimators import Estimator
 from ..estimators.structures.pool import move_slots
 from ..marks import hot, mark_of
-from ..policies.base import Policy
+from ..policy import Policy
 from . import loop
 from .record import Field, Layout, Record, declared
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import PolicyFault
 from ..estimators import Estimator
-from ..policies.base import Policy
+from ..policy import Policy
 from .loop import JOINED, OWE, RECOUNT
 from .machine import machine_for
 from .record import Field, Record

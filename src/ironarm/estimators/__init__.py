@@ -1,14 +1,13 @@
 """Running location estimates of one arm's rewards."""
 
-from .base import Estimator
+from .base import Estimator, HoldsRewards
 from .bounded_median import BoundedMedian
 from .catoni import Catoni
 from .huber import Huber
 from .mean import Mean
-from .median import LowerMedian, UpperMedian
+from .median import LowerMedian, OrderedMedian, UpperMedian
 from .median_of_means import MedianOfMeans
 from .shorth import Shorth
-from .structures.ordered import OrderedMedian
 from .trimmed_mean import AmplyTrimmedMean, TrimmedMean
 from .truncated_mean import TruncatedMean
 
@@ -17,6 +16,7 @@ __all__ = [
     "BoundedMedian",
     "Catoni",
     "Estimator",
+    "HoldsRewards",
     "Huber",
     "LowerMedian",
     "Mean",

@@ -1,5 +1,4 @@
-"""Catoni's M-estimator, kept as a certified local model so that one more reward costs
-O(1).
+"""Catoni's M-estimator, kept as a certified local model: one more reward costs O(1).
 
 The estimate for scale `alpha` is the root m of sum psi(alpha (X_i - m)) = 0 with psi(x)
 = sign(x) log(1 + |x| + x^2/2). It has no streaming form, because alpha changes in every
@@ -15,9 +14,9 @@ with D(y) = 1 + |y| + y^2/2, because 2 D is the squared distance of |y| to the p
 +- i. That distance, sqrt(2 D), changes at most as fast as y does, and |d_i| <= e (1 +
 |y_i|) <= e sqrt(2 D(y_i)) with e = |h| + |b| / (1 + min |y_i|). Hence for e < 1 the
 error of the cubic is at most sum d_i^4 / D(y_i)^2 / (8 (1 - e)^4): a quartic in (h, b)
-with five more coefficients. It holds for any rewards, and reaches far where all of them
-are far from the anchor, as under an attack. When the bound is too large for the
-question asked, the model is anchored anew, in O(n).
+with five more coefficients. It holds for any rewards, and reaches far if all of them
+are far from the anchor, as under an attack. If the bound is too large for the question,
+the model is anchored anew, in O(n).
 
 Rewards are clipped to +-1e12 first: the root with infinite arguments is undefined.
 """
@@ -25,14 +24,9 @@ Rewards are clipped to +-1e12 first: the root with infinite arguments is undefin
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
 
 from ..marks import cold, hot
-from .base import Estimator
-from .structures import pool
-from .structures.pool import widen
+from .base import HoldsRewards
 
 LARGEST = 1e12
 COEFFICIENTS = 16  # ten of the cubic, five of its error, and the smallest |y|
@@ -56,9 +50,7 @@ def psi_slope(x):
 
 @hot
 def add_terms(model, at, y):
-    """Add one reward's terms, y = alpha0 (X - theta), to the coefficients at
-    model[at:].
-    """
+    """Add the terms of one reward, y = alpha0 (X - theta), to model[at:]."""
     size = abs(y)
     d = 1.0 + size + 0.5 * size * size
     value = math.log(d)
@@ -118,16 +110,18 @@ def model_slope(c, at, h, b):
 
 @hot
 def distance(c, at, h, b):
-    """Return e, how far (h, b) is from the anchor: |d_i| <= e (1 + |y_i|) for every
-    reward.
+    """Return e, how far (h, b) is from the anchor.
+
+    |d_i| <= e (1 + |y_i|) for every reward.
     """
     return abs(h) + abs(b) / (1.0 + c[at + 15])
 
 
 @hot
 def model_error(c, at, h, b):
-    """Return a bound on the cubic's error at (h, b); infinite where the certificate
-    does not reach.
+    """Return a bound on the cubic's error at (h, b).
+
+    It is infinite where the certificate does not reach.
     """
     e = distance(c, at, h, b)
     if e >= 0.5:
@@ -155,8 +149,9 @@ def anchor(values, start, n, model, at, theta, alpha):
 
 @cold
 def exact_root(values, start, n, alpha, guess):
-    """Solve sum psi(alpha (X - m)) = 0 by Newton's method inside a bracket, in O(n)
-    per step.
+    """Solve sum psi(alpha (X - m)) = 0 by Newton's method inside a bracket.
+
+    Each step costs O(n).
     """
     low = values[start]
     high = values[start]
@@ -179,7 +174,7 @@ def exact_root(values, start, n, alpha, guess):
         step = total / (alpha * slope)
         new = m + step
         if not low <= new <= high or abs(total) > 0.5 * last:
-            new = 0.5 * (low + high)  # Newton alone can run in a circle
+            new = 0.5 * (low + high)  # Newton alone can cycle
         last = abs(total)
         if abs(new - m) <= 1e-15 * (1.0 + abs(m)):
             return new
@@ -187,24 +182,23 @@ def exact_root(values, start, n, alpha, guess):
     return m
 
 
-class Catoni(Estimator):
+class Catoni(HoldsRewards):
     """Catoni's estimator.
 
-    `add` is O(1) and returns the model's first-order root for the anchor's scale;
-    `CatoniUCB` asks for as much accuracy as its choice needs.
+    `add` is O(1) and returns the model's first-order root for the anchor's scale.
+    `CatoniUCB` solves for as much accuracy as its choice needs.
 
-    About 11 bytes per reward and 0.2 KB per arm. Anchoring anew costs O(n) and is
-    needed when n has grown by a constant factor, so the amortised cost is O(1) for a
-    question of fixed accuracy.
+    About 11 bytes per reward and 0.2 KB per arm. A new anchor costs O(n) and is needed
+    when n has grown by a constant factor, so the amortised cost is O(1) for a fixed
+    accuracy.
     """
 
     fields = {
-        **pool.fields(1),
+        **HoldsRewards.fields,
         "model": f"float[arms*{COEFFICIENTS}]",
         "anchor_at": "float[arms]",
         "anchor_scale": "float[arms]",
     }
-    holds_rewards = True
 
     @staticmethod
     @hot
@@ -220,22 +214,3 @@ class Catoni(Estimator):
             s.model[at + 15] = math.inf
         add_terms(s.model, at, s.anchor_scale[a] * (x - s.anchor_at[a]))
         return s.anchor_at[a] + s.model[at] / (s.anchor_scale[a] * s.model[at + 1])
-
-    @staticmethod
-    @hot
-    def room(s, a):
-        return s.slot_size[a] < s.slot_room[a] or widen(
-            s.pool,
-            s.pool_used,
-            s.pool_wanted,
-            s.slot_start,
-            s.slot_room,
-            s.slot_size,
-            a,
-            s.slot_size[a] + 8,
-            s.live,
-        )
-
-    @staticmethod
-    def samples(s: Any, a: int) -> np.ndarray:
-        return pool.values(s.pool, s.slot_start, s.slot_size, a)

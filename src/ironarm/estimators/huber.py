@@ -1,19 +1,19 @@
-"""Huber's M-estimator: the root m of sum psi(X_i - m) = 0 with psi(x) = x between -beta
-and beta, and -beta or beta beyond.
+"""Huber's M-estimator: the root m of sum psi(X_i - m) = 0.
 
-It has no streaming form, because every reward moves m, and then any other reward can
-enter or leave the part of psi that is not flat. The root is solved for at the looks of
-`sorted_looks.py`. In between the estimate is one Newton step from the last root m0, at
-which psi sums to zero over the older rewards:
+psi(x) is x between -beta and beta, and -beta or beta beyond. The estimator has no
+streaming form: every reward moves m, and then any other reward can enter or leave the
+sloped part of psi. The root is solved for at the looks of `sorted_looks.py`. In between
+the estimate is one Newton step from the last root m0, at which psi sums to zero over
+the older rewards:
 
-    m0 + sum over newer rewards of psi(X_i - m0) / #{all rewards with |X_i - m0| <=
-    beta},
+    m0 + sum over newer rewards of psi(X_i - m0)
+         / #{all rewards with |X_i - m0| <= beta},
 
 or m0 if no reward is so near. Newer rewards are at most a sixteenth, so that is close
 to the root, and each costs O(1).
 
-The root is unique but for one case: n even, and a gap of more than 2 beta in the middle
-of the rewards. Then every point that is beta away from both sides is a root, and the
+The root is unique except if n is even and the middle of the rewards has a gap of more
+than 2 beta. Then every point that is beta away from both sides is a root, and the
 smallest is taken. Rewards are clipped to +-1e12, so that the root is finite.
 """
 
@@ -41,9 +41,7 @@ def count_below(values, start, n, y):
 
 @cold
 def count_up_to(values, start, n, y):
-    """Return how many of the n sorted values at values[start:] are not greater than
-    y.
-    """
+    """Return how many of the n sorted values at values[start:] are at most y."""
     low = 0
     high = n
     while low < high:

@@ -7,26 +7,19 @@ from typing import Any
 import numpy as np
 
 from ..marks import hot
-from .base import Estimator
-from .structures.rank import (
-    W,
-    fields,
-    held,
-    make_room,
-    put,
-)
+from .base import HoldsRewards
+from .structures.rank import fields, held, put
+from .structures.window import W, heaps_have_room
 
 
-class LowerMedian(Estimator):
-    """The lower median of all rewards: the order statistic of rank ceil(n/2), the
-    paper's inf{x : F(x) >= 1/2}. Exact for every order of values, +-inf included.
+class LowerMedian(HoldsRewards):
+    """The lower median: the order statistic of rank ceil(n/2), inf{x : F(x) >= 1/2}.
 
-    O(1) per update on average for independent rewards, O(log n) amortised for any;
-    about 11 bytes per reward.
+    It is exact for every order of values, +-inf included. O(1) per update on average
+    for independent rewards, O(log n) amortised for any; about 11 bytes per reward.
     """
 
     fields = fields()
-    holds_rewards = True
 
     @staticmethod
     @hot
@@ -37,20 +30,7 @@ class LowerMedian(Estimator):
     @staticmethod
     @hot
     def room(s, a):
-        if s.spare[a] > 0:
-            s.spare[a] -= 1
-            return True
-        return s.rewards[a] < W or make_room(
-            s.pool,
-            s.pool_used,
-            s.pool_wanted,
-            s.spare,
-            s.slot_start,
-            s.slot_room,
-            s.slot_size,
-            a,
-            s.live,
-        )
+        return heaps_have_room(s, a, 2, W)
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:
@@ -68,3 +48,10 @@ class UpperMedian(LowerMedian):
     def add(s, a, x):
         n = s.rewards[a]
         return put(s.pool, s.window, s.inside, s.slot_start, s.slot_size, a, x, n >> 1, n)
+
+
+class OrderedMedian(LowerMedian):
+    """The lower median for policies that also read all rewards in order.
+
+    See `ironarm.estimators.structures.ordered`. Its memory cannot be bounded.
+    """

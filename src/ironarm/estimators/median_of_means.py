@@ -1,12 +1,11 @@
-"""The median of means: rewards in blocks of consecutive ones, the mean of each block,
-the lower median of these means.
+"""The median of means: rewards in blocks, and the lower median of the blocks' means.
 
-The length of a block is a power of two, so that it changes only when the number of
-rewards has doubled (or the wanted number of blocks has). Then all blocks are formed
-anew from the rewards, in O(n); otherwise a reward joins the last block, and a block
-that becomes full is inserted among the sorted means. Each block is added up in the
-order of arrival, whenever it is formed, so the estimate depends on nothing but the
-rewards and the wanted number of blocks.
+A block holds consecutive rewards. Its length is a power of two, so it changes only when
+the number of rewards, or the wanted number of blocks, has doubled. Then all blocks are
+formed anew from the rewards, in O(n). Otherwise a reward joins the last block, and the
+mean of a full block is inserted among the sorted means. Each block is summed in the
+order of arrival whenever it is formed, so the estimate depends only on the rewards and
+the wanted number of blocks.
 
 Arm a has the pool's slots 2a, its rewards in the order of arrival, and 2a + 1, the
 sorted means of its full blocks.
@@ -20,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from ..marks import cold, hot
-from .base import Estimator
+from .base import HoldsRewards
 from .structures import pool
-from .structures.pool import widen
+from .structures.pool import slot_has_room
+from .structures.window import insert_sorted
 
 MOST_BLOCKS = 1400  # for confidences of down to 2^-124, which is round 2^62
 
@@ -34,20 +34,11 @@ def block_mean(total, length):
     return mean if mean == mean else -math.inf
 
 
-@hot
-def insert_mean(pool, base, size, mean):
-    """Insert a mean among the `size` sorted ones at pool[base:]."""
-    i = base + size
-    while i > base and pool[i - 1] > mean:
-        pool[i] = pool[i - 1]
-        i -= 1
-    pool[i] = mean
-
-
 @cold
 def block_length_for(n, blocks):
-    """Return the largest power of two up to max(2, n / blocks), or 1 for a single
-    reward.
+    """Return the largest power of two up to max(2, n / blocks).
+
+    It is 1 for a single reward.
     """
     if n < 2:
         return 1
@@ -58,45 +49,44 @@ def block_length_for(n, blocks):
 
 
 @cold
-def form_blocks(pool, slot_start, slot_size, block_length, block_sum, a, blocks):
-    """Form all blocks of arm a anew, at least `blocks` of them if there are twice as
-    many rewards.
+def form_blocks(s, a, blocks):
+    """Form all blocks of arm a anew.
+
+    There are at least `blocks` of them if there are twice as many rewards.
     """
-    start = slot_start[2 * a]
-    base = slot_start[2 * a + 1]
-    n = slot_size[2 * a]
+    start = s.slot_start[2 * a]
+    base = s.slot_start[2 * a + 1]
+    n = s.slot_size[2 * a]
     length = block_length_for(n, blocks)
     full = n // length
     total = 0.0
     for b in range(full):
         total = 0.0
         for i in range(start + b * length, start + (b + 1) * length):
-            total += pool[i]
-        insert_mean(pool, base, b, block_mean(total, length))
+            total += s.pool[i]
+        insert_sorted(s.pool, base, b, block_mean(total, length))
     total = 0.0
     for i in range(start + full * length, start + n):
-        total += pool[i]
-    slot_size[2 * a + 1] = full
-    block_length[a] = length
-    block_sum[a] = total
+        total += s.pool[i]
+    s.slot_size[2 * a + 1] = full
+    s.block_length[a] = length
+    s.block_sum[a] = total
 
 
-class MedianOfMeans(Estimator):
-    """The lower median of the means of consecutive blocks of N rewards, N the largest
-    power of two up to max(2, n/k), where `s.blocks` is k. A part of a block counts for
-    nothing.
+class MedianOfMeans(HoldsRewards):
+    """The lower median of the means of blocks of N rewards; `s.blocks` is k.
 
+    N is the largest power of two up to max(2, n/k). An incomplete block does not count.
     So there are at least min(k, floor(n/2)) blocks and fewer than 2k + 1. O(1) per
     reward on average, and O(k) per block to insert its mean; about 11 bytes per reward
-    and 16 KB per arm at most for the means. As long as k is not known, it is 0, rewards
-    are only stored, and the policy calls `form_blocks` when it is.
+    and at most 16 KB per arm for the means. While k is 0, not known yet, rewards are
+    only stored; the policy calls `form_blocks` later.
 
     A block with an infinite reward has an infinite mean; with both signs it counts as
     -inf.
     """
 
     fields = {**pool.fields(2), "block_length": "int[arms]", "block_sum": "float[arms]"}
-    holds_rewards = True
 
     @staticmethod
     @hot
@@ -108,11 +98,11 @@ class MedianOfMeans(Estimator):
         if k == 0:
             return s.estimate[a]
         if n <= 2 or n >= 2 * s.block_length[a] * k:
-            form_blocks(s.pool, s.slot_start, s.slot_size, s.block_length, s.block_sum, a, k)
+            form_blocks(s, a, k)
         else:
             s.block_sum[a] += x
             if n % s.block_length[a] == 0:
-                insert_mean(
+                insert_sorted(
                     s.pool,
                     s.slot_start[2 * a + 1],
                     s.slot_size[2 * a + 1],
@@ -125,40 +115,12 @@ class MedianOfMeans(Estimator):
     @staticmethod
     @hot
     def room(s, a):
-        rewards = 2 * a
-        means = rewards + 1
-        n = s.slot_size[rewards]
-        # room for as many blocks as may ever be formed from these rewards, because
-        # blocks are also formed anew where nothing can be refused
+        n = s.slot_size[2 * a]
+        # room for all blocks that these rewards can ever form: where blocks are formed
+        # anew, nothing can ask for more
         wanted = min(n // 2 + 2, MOST_BLOCKS)
-        return (
-            n < s.slot_room[rewards]
-            or widen(
-                s.pool,
-                s.pool_used,
-                s.pool_wanted,
-                s.slot_start,
-                s.slot_room,
-                s.slot_size,
-                rewards,
-                n + 8,
-                s.live,
-            )
-        ) and (
-            wanted <= s.slot_room[means]
-            or widen(
-                s.pool,
-                s.pool_used,
-                s.pool_wanted,
-                s.slot_start,
-                s.slot_room,
-                s.slot_size,
-                means,
-                wanted,
-                s.live,
-            )
-        )
+        return slot_has_room(s, 2 * a, n, n + 8) and slot_has_room(s, 2 * a + 1, wanted - 1, wanted)
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:
-        return pool.values(s.pool, s.slot_start, s.slot_size, 2 * a)
+        return pool.values(s, 2 * a)

@@ -1,9 +1,8 @@
-"""The shorth mean: the mean of the shortest interval that holds a given share of the
-rewards.
+"""The shorth mean: the mean of the shortest interval with a given share of the rewards.
 
 One more reward can move the shortest interval anywhere, so there is no cheap exact
-update. The interval is looked for at the looks of `sorted_looks.py`, and in between the
-estimate stays: it is always the exact shorth mean of the first rewards, at least 16/17
+update. The interval is found at the looks of `sorted_looks.py`, and in between the
+estimate stays. It is always the exact shorth mean of the first rewards, at least 16/17
 of all.
 """
 
@@ -17,8 +16,10 @@ from .structures.sorted_looks import SortedLooks, look_due
 
 @cold
 def shorth_mean(values, start, n, share):
-    """Return the mean of the first shortest run of max(1, floor(share n)) among the
-    n sorted values at values[start:]; NaN if it holds both infinities.
+    """Return the mean of the first shortest run of the n sorted values.
+
+    They are at values[start:]. A run has max(1, floor(share n)) values. NaN if it holds
+    both infinities.
     """
     m = max(1, int(share * n))
     best = start
@@ -37,12 +38,13 @@ def shorth_mean(values, start, n, share):
 
 
 class Shorth(SortedLooks):
-    """The mean of the shortest interval holding floor((1 - alpha) n) rewards, the
-    lowest one among equals; n is the number of rewards at the last look.
+    """The mean of the shortest interval with floor((1 - alpha) n) rewards.
 
-    Infinite rewards are as far away as can be. If every interval with enough rewards is
-    infinitely long, the lowest is taken, and its mean is infinite; that of both
-    infinities counts as -inf. O(log n) amortised per reward, about 12 bytes per reward.
+    Among equal intervals the lowest counts. n is the number of rewards at the last
+    look. Infinite rewards are infinitely far away. If every interval with enough
+    rewards is infinitely long, the lowest is taken, and its mean is infinite; that of
+    both infinities counts as -inf. O(log n) amortised per reward, about 12 bytes per
+    reward.
     """
 
     @staticmethod

@@ -1,6 +1,4 @@
-"""The exact alpha-trimmed mean: floor(alpha n) smallest and largest rewards dropped,
-the rest averaged.
-"""
+"""The exact alpha-trimmed mean, without the smallest and largest rewards."""
 
 from __future__ import annotations
 
@@ -10,79 +8,41 @@ from typing import Any
 import numpy as np
 
 from ..marks import hot
-from .base import Estimator
+from .base import HoldsRewards
 from .structures import exact_sum, two_cuts
 from .structures.exact_sum import exact_add, exact_mean
-from .structures.two_cuts import (
-    W,
-    held,
-    make_room,
-    put,
-)
+from .structures.two_cuts import held, put
+from .structures.window import W, heaps_have_room
 
 
 @hot
-def keep(sums, counts, used, infinite, a, x, sign):
-    """Take x into the kept part (sign = 1) or out of it (sign = -1); infinities are
-    counted, so that they can leave again.
+def keep(s, a, x, sign):
+    """Take x into the kept part (sign = 1) or out of it (sign = -1).
+
+    Infinities are counted, so that they can leave again.
     """
     if math.isinf(x):
-        infinite[2 * a + (x > 0)] += sign
+        s.infinite[2 * a + (x > 0)] += sign
     else:
-        exact_add(sums, counts, used, a, x, sign)
-
-
-@hot
-def advance(
-    pool,
-    window,
-    inside,
-    slot_start,
-    slot_size,
-    slot_sifted,
-    sums,
-    counts,
-    used,
-    infinite,
-    cut,
-    a,
-    x,
-    n,
-    wanted,
-):
-    """Add x to the values and to the kept part, then drop what the larger cut drops."""
-    k = cut[a]
-    low, high = put(pool, window, inside, slot_start, slot_size, slot_sifted, a, x, k, n)
-    keep(sums, counts, used, infinite, a, min(max(x, low), high), 1)
-    if wanted > k:
-        keep(sums, counts, used, infinite, a, low, -1)
-        keep(sums, counts, used, infinite, a, high, -1)
-        cut[a] = wanted
+        exact_add(s.bin_sums, s.bin_counts, s.bin_range, a, x, sign)
 
 
 @hot
 def trimmed_with(s, a, x, wanted):
-    """Add x to the rewards of arm a and return their mean without the `wanted`
-    smallest and largest, at most one more at each end than before.
+    """Add x to the rewards of arm a; return their mean without `wanted` at each end.
+
+    `wanted` is at most one more than before.
     """
     n = s.rewards[a]
-    advance(
-        s.pool,
-        s.window,
-        s.inside,
-        s.slot_start,
-        s.slot_size,
-        s.slot_sifted,
-        s.bin_sums,
-        s.bin_counts,
-        s.bin_range,
-        s.infinite,
-        s.cut,
-        a,
-        x,
-        n,
-        wanted,
+    k = s.cut[a]
+    low, high = put(
+        s.pool, s.window, s.inside, s.slot_start, s.slot_size, s.slot_sifted, a, x, k, n
     )
+    keep(s, a, min(max(x, low), high), 1)
+    if wanted > k:  # the larger cut drops two values
+        keep(s, a, low, -1)
+        keep(s, a, high, -1)
+        s.cut[a] = wanted
     if s.infinite[2 * a] > 0:
         return math.nan if s.infinite[2 * a + 1] > 0 else -math.inf
     if s.infinite[2 * a + 1] > 0:
@@ -90,15 +50,15 @@ def trimmed_with(s, a, x, wanted):
     return exact_mean(s.bin_sums, s.bin_range, a, n - 2 * wanted)
 
 
-class TrimmedMean(Estimator):
-    """The mean of the rewards without the floor(alpha n) smallest and the floor(alpha
-    n) largest; `s.alpha` is in [0, 1/2), so something is always left.
+class TrimmedMean(HoldsRewards):
+    """The mean of the rewards without the floor(alpha n) smallest and largest.
 
-    With e the sorted rewards and k the old count to drop, a new reward x adds clamp(x,
-    e[k], e[n-1-k]) to the kept sum; when k grows, the two values at the cuts leave it.
-    `two_cuts` finds the values at the cuts and an exact sum holds the kept part, so
-    that an unbounded reward which passes through leaves no rounding behind. O(log n)
-    amortised per update, about 11 bytes per reward.
+    `s.alpha` is in [0, 1/2), so something is always left. With e the sorted rewards and
+    k the old count to drop, a new reward x adds clamp(x, e[k], e[n-1-k]) to the kept
+    sum. When k grows, the two values at the cuts leave it. `two_cuts` finds the values
+    at the cuts. An exact sum holds the kept part, so an unbounded reward that passes
+    through leaves no rounding error. O(log n) amortised per update, about 11 bytes per
+    reward.
     """
 
     fields = {
@@ -107,7 +67,6 @@ class TrimmedMean(Estimator):
         "cut": "int[arms]",
         "infinite": "int[arms*2]",
     }
-    holds_rewards = True
 
     @staticmethod
     @hot
@@ -117,20 +76,7 @@ class TrimmedMean(Estimator):
     @staticmethod
     @hot
     def room(s, a):
-        if s.spare[a] > 0:
-            s.spare[a] -= 1
-            return True
-        return s.rewards[a] < W or make_room(
-            s.pool,
-            s.pool_used,
-            s.pool_wanted,
-            s.spare,
-            s.slot_start,
-            s.slot_room,
-            s.slot_size,
-            a,
-            s.live,
-        )
+        return heaps_have_room(s, a, 3, 2 * W)
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:
@@ -138,8 +84,9 @@ class TrimmedMean(Estimator):
 
 
 class AmplyTrimmedMean(TrimmedMean):
-    """The same with ceil(alpha n) dropped at each end, but always so few that the
-    middle one or two rewards are left.
+    """The mean without the ceil(alpha n) smallest and largest rewards.
+
+    The middle one or two rewards are always kept.
     """
 
     @staticmethod

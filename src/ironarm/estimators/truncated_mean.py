@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
 
 from ..marks import cold, hot
-from .base import Estimator
-from .structures import pool
-from .structures.pool import widen
+from .base import HoldsRewards
 
 
 @hot
@@ -29,19 +24,20 @@ def truncated_sum(values, start, n, scale, order):
     return total
 
 
-class TruncatedMean(Estimator):
-    """The mean of X_i 1{|X_i| <= (u i / log(1/delta))^(1/(1 + e))}, divided by all n
-    rewards. O(1) per reward while delta stays; O(n) when it changes, about 11 bytes per
+class TruncatedMean(HoldsRewards):
+    """The mean in which a reward counts as zero if it is too large for its number.
+
+    That is the sum of X_i 1{|X_i| <= (u i / log(1/delta))^(1/(1 + e))} divided by all
+    n. O(1) per reward while delta stays, O(n) when it changes; about 11 bytes per
     reward.
 
-    `s.truncation` is u / log(1/delta), or 0 as long as delta is not known: then rewards
-    are only stored, and the policy calls `truncated_sum` when it is. Sums are always
-    taken in the order of arrival, so it does not matter when that is. Infinite rewards
-    are truncated like any other that is too large.
+    `s.truncation` is u / log(1/delta), or 0 while delta is not known. Then rewards are
+    only stored, and the policy calls `truncated_sum` later. Sums are always taken in
+    the order of arrival, so the result does not depend on when that is. Infinite
+    rewards are truncated like any other that is too large.
     """
 
-    fields = {**pool.fields(1), "kept_sum": "float[arms]"}
-    holds_rewards = True
+    fields = {**HoldsRewards.fields, "kept_sum": "float[arms]"}
 
     @staticmethod
     @hot
@@ -51,22 +47,3 @@ class TruncatedMean(Estimator):
         s.slot_size[a] = n + 1
         s.kept_sum[a] += truncated(x, n + 1, s.truncation[0], s.order)
         return s.kept_sum[a] / (n + 1)
-
-    @staticmethod
-    @hot
-    def room(s, a):
-        return s.slot_size[a] < s.slot_room[a] or widen(
-            s.pool,
-            s.pool_used,
-            s.pool_wanted,
-            s.slot_start,
-            s.slot_room,
-            s.slot_size,
-            a,
-            s.slot_size[a] + 8,
-            s.live,
-        )
-
-    @staticmethod
-    def samples(s: Any, a: int) -> np.ndarray:
-        return pool.values(s.pool, s.slot_start, s.slot_size, a)

@@ -1,6 +1,7 @@
 """All policies, one algorithm per file.
 
-A new policy is one file, its test, and one line in `POLICIES`.
+A new policy is one file, its import here and its name in `__all__`. The public surface,
+the command line and saved files then know it.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..by_name import make_by_name
+from ..policy import Policy
 from .adaptive_count_imed import AdaptiveCountIMED
 from .barbar import BARBAR
-from .base import Policy
 from .catoni_ucb import CatoniUCB
 from .count_imed import CountIMED
 from .crimed import CRIMED, CRIMEDStar
@@ -31,38 +32,38 @@ from .truncated_mean_ucb import TruncatedMeanUCB
 from .tsallis_inf import TsallisINF
 from .ucb import UCB
 
-POLICIES: dict[str, type[Policy]] = {
-    policy.__name__: policy
-    for policy in (
-        MedEUCB,
-        MedEpsilonGreedy,
-        UCB,
-        EpsilonGreedy,
-        RUCB,
-        EXP3,
-        CatoniUCB,
-        TrimmedUCB,
-        TrimmedEpsilonGreedy,
-        CRUCB,
-        HuberUCB,
-        MedianOfMeansUCB,
-        TruncatedMeanUCB,
-        IMED,
-        CRIMED,
-        CRIMEDStar,
-        CountIMED,
-        AdaptiveCountIMED,
-        ThompsonGaussian,
-        TsallisINF,
-        EXP3PlusPlus,
-        BARBAR,
-    )
-}
+__all__ = [  # noqa: RUF022 - the order in messages and tables
+    "MedEUCB",
+    "MedEpsilonGreedy",
+    "UCB",
+    "EpsilonGreedy",
+    "RUCB",
+    "EXP3",
+    "CatoniUCB",
+    "TrimmedUCB",
+    "TrimmedEpsilonGreedy",
+    "CRUCB",
+    "HuberUCB",
+    "MedianOfMeansUCB",
+    "TruncatedMeanUCB",
+    "IMED",
+    "CRIMED",
+    "CRIMEDStar",
+    "CountIMED",
+    "AdaptiveCountIMED",
+    "ThompsonGaussian",
+    "TsallisINF",
+    "EXP3PlusPlus",
+    "BARBAR",
+]
+POLICIES: dict[str, type[Policy]] = {name: globals()[name] for name in __all__}
 
 
 def make(name: str, parameters: dict[str, Any]) -> Policy:
-    """Return the policy of that name with these parameters, or say what may have been
-    meant; `Name.for_rho` is the policy that suits a rho, where there is one.
+    """Return the policy of that name with these parameters.
+
+    `Name.for_rho` is the policy that suits a rho. An unknown name or parameter is
+    refused, with the closest known one.
 
     >>> make("CountIMED.for_rho", {"rho": 0.125})
     CountIMED(epsilon=0.175, sigma=1.0, shift=True)
@@ -84,6 +85,3 @@ def from_dict(data: dict[str, Any]) -> Policy:
         for name, value in data["parameters"].items()
     }
     return make(data["policy"], parameters)
-
-
-__all__ = ["POLICIES", "Policy", "from_dict", "make", *POLICIES]

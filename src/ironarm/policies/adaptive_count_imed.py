@@ -1,37 +1,26 @@
-"""Count-IMED that is told neither the share of corrupt rewards nor the scale of the
-clean ones: it learns both from the rewards.
-"""
+"""Count-IMED that learns the share of corrupt rewards and the scale of clean ones."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from ..estimators import Estimator
-from ..estimators.structures.ordered import (
-    OrderedMedian,
-    nth_reward,
-    rewards_below,
-    sort_rewards,
-)
+from ..estimators.structures.ordered import nth_reward, rewards_below, sort_rewards
 from ..marks import cold, hot
 from ..rules.corrupted_kl import cdf
 from ..rules.count_evidence import (
-    FIELDS,
     LARGEST,
     MOVED,
-    arm_with_least_evidence,
-    count_changed,
-    reward_came,
+    CountPolicy,
+    least_evidence,
     upper_bound,
 )
 from ..rules.highest_index import first_unrewarded
 from ..rules.lazy_imed import highest_estimate
-from .base import Policy
 
-FIRST_LOOK = 32  # rewards of the leader at the first look; then at every doubling
+FIRST_LOOK = 32  # rewards of the leader at the first look; the next is at twice as many
 MOST = 0.4  # the largest epsilon, and the first
-MARGIN = 0.05  # of epsilon over the certified share of far rewards
+MARGIN = 0.05  # epsilon minus the bound on the share of far rewards
 FAR = 4.0  # standard deviations
 LEAST = 1e-12  # the smallest sigma, relative to the size of the rewards
 SMALLEST = 1e-200
@@ -41,112 +30,84 @@ UPPER_EIGHTH = 1.1503493803760079  # Phi^-1(7/8)
 
 
 @cold
-def spread_of(pool, window, inside, slot_start, slot_size, a, n, learnt):
-    """Write the standard deviation of the clean ones among the n rewards of arm a,
-    which are in order, to learnt[0], and return how many are far away from the
-    others.
+def spread_of(s, a, n):
+    """Write the spread of the clean rewards of arm a to learnt[0].
+
+    Return how many of its n rewards, which are in order, are far from most others.
     """
     half = n // 2 + 1
     narrowest = math.inf
     start = 0
     for i in range(n - half + 1):
-        width = nth_reward(
-            pool, window, inside, slot_start, slot_size, a, i + half - 1
-        ) - nth_reward(pool, window, inside, slot_start, slot_size, a, i)
+        width = nth_reward(s, a, i + half - 1) - nth_reward(s, a, i)
         if width < narrowest:
             narrowest = width
             start = i
-    middle = 0.5 * nth_reward(
-        pool, window, inside, slot_start, slot_size, a, start
-    ) + 0.5 * nth_reward(pool, window, inside, slot_start, slot_size, a, start + half - 1)
+    middle = 0.5 * nth_reward(s, a, start) + 0.5 * nth_reward(s, a, start + half - 1)
     if not narrowest <= LARGEST or abs(middle) > LARGEST:
-        return n  # half of the rewards are infinite, or as good as
-    least = max(LEAST * abs(middle), SMALLEST)  # of equal rewards, whose spread is 0
+        return n  # half of the rewards are infinite, or nearly so
+    least = max(LEAST * abs(middle), SMALLEST)  # the spread of equal rewards would be 0
     reach = FAR * max(narrowest / (2.0 * UPPER_QUARTILE), least)
-    first = rewards_below(
-        pool, window, inside, slot_start, slot_size, a, n, max(middle - reach, -LARGEST)
-    )
-    near = rewards_below(pool, window, inside, slot_start, slot_size, a, n, middle + reach) - first
+    first = rewards_below(s, a, n, max(middle - reach, -LARGEST))
+    near = rewards_below(s, a, n, middle + reach) - first
     eighth = near // 8
-    high = nth_reward(pool, window, inside, slot_start, slot_size, a, first + near - 1 - eighth)
-    low = nth_reward(pool, window, inside, slot_start, slot_size, a, first + eighth)
-    learnt[0] = min(
+    high = nth_reward(s, a, first + near - 1 - eighth)
+    low = nth_reward(s, a, first + eighth)
+    s.learnt[0] = min(
         max((high - low) / (2.0 * UPPER_EIGHTH) * (1.0 + 1.0 / math.sqrt(near)), least), GREATEST
     )
     return n - near
 
 
 @cold
-def look(pool, window, inside, slot_start, slot_size, in_order, stage, learnt, next_look, a, n):
-    """Learn sigma and the leader's epsilon from the n rewards of the leader a; all
-    evidence is to be computed anew.
+def look(s, a):
+    """Learn sigma and the leader's epsilon from the rewards of the leader a.
+
+    All evidence must then be computed anew.
     """
-    next_look[0] = 2 * n
-    if in_order[a] == 0:
-        sort_rewards(pool, slot_start, slot_size, a)
-        in_order[a] = 1
-    far = spread_of(pool, window, inside, slot_start, slot_size, a, n, learnt)
-    learnt[1] = min(MOST, upper_bound(far, n, math.log(n)) + MARGIN)
+    n = s.rewards[a]
+    s.next_look[0] = 2 * n
+    if s.in_order[a] == 0:
+        sort_rewards(s, a)
+        s.in_order[a] = 1
+    far = spread_of(s, a, n)
+    s.learnt[1] = min(MOST, upper_bound(far, n, math.log(n)) + MARGIN)
     # beta by bisection: Phi(beta) = 1 / (2 (1 - epsilon))
     low = 0.0
     high = 2.0
     for _ in range(50):
         beta = 0.5 * (low + high)
-        if cdf(beta) < 0.5 / (1.0 - learnt[1]):
+        if cdf(beta) < 0.5 / (1.0 - s.learnt[1]):
             low = beta
         else:
             high = beta
-    learnt[2] = learnt[0] * high
-    for k in range(len(stage)):
-        stage[k] = 0
+    s.learnt[2] = s.learnt[0] * high
+    for k in range(s.arms):
+        s.stage[k] = 0
 
 
 @dataclass(frozen=True)
-class AdaptiveCountIMED(Policy):
-    """Count-IMED that is told nothing: neither the share of corrupt rewards nor the
-    scale of the clean ones.
+class AdaptiveCountIMED(CountPolicy):
+    """Count-IMED without parameters: it learns epsilon and sigma from the rewards.
 
-    It is `CountIMED`, and learns sigma from the rewards of the leader, the arm with the
-    highest lower median, and epsilon from the leader's and from each arm's own. The
-    leader's cost nothing while it is the best arm, and there are soon many of them.
-    Every arm is pulled once, then the leader of the moment until it has 32 rewards. At
-    that count, and whenever a leader has twice as many as at the last look, with n its
-    rewards in order:
+    It is `CountIMED`, and looks at the rewards of the leader, the arm with the highest
+    lower median, when it has 32 rewards and whenever a leader has twice as many as at
+    the last look. The shortest half of the rewards shows which of them are far from the
+    others. sigma comes from the spread of the near ones. The leader's epsilon is an
+    upper bound on the share of the far ones plus 0.05, at most 0.4. Each other arm is
+    judged by the leader's epsilon, or by a bound on the corrupt share of its own
+    rewards if that is larger. So an arm with few rewards is judged as if four in ten
+    were corrupt.
 
-    1. The shortest interval with n // 2 + 1 rewards, of width v around the middle c.
-       Corruption below one half cannot move it far. v / (2 Phi^-1(3/4)) would be sigma
-       without it, and is too large with it.
-    2. Rewards within 4 v / (2 Phi^-1(3/4)) of c are near, the others far. With m near
-       ones, sigma is their spread between the eighths, (Q(7/8) - Q(1/8)) / (2
-       Phi^-1(7/8)), times 1 + 1/sqrt(m), because too small a sigma is worse than too
-       large a one.
-    3. The leader's epsilon = min(0.4, u + 0.05), with u the upper confidence bound of
-       the far share: n kl(far/n, u) = log n.
+    docs/adaptive.md has the formulas, the measurements, and what else was tried.
 
-    Then the rule of `CountIMED` with this sigma; a look makes all evidence be computed
-    anew. beta comes from the leader's epsilon. The evidence against another arm is
-    computed with the leader's epsilon or, if that is larger, with the arm's own: the
-    upper bound u_a on the share of its n_a rewards outside the window of half-width 3
-    sigma that holds most of them, n_a kl(far_a/n_a, u_a) = 1, but at most 0.4. So an
-    arm with few rewards is judged as if four in ten were corrupt, whatever the leader
-    looks like, and more sharply as its own rewards are seen to lie together.
-
-    **What it rests on, and where that fails.** No policy can learn a bound on rho from
-    the rewards alone (Agrawal et al. 2024). This one assumes that corrupt rewards do
-    not all look like clean ones of their own arm: a best arm whose first five or six
-    rewards are all attacked, and alike, looks clean and bad, and stays away for 100,000
-    rounds. At rho = 0.3 that has a chance of 1 or 2 in 1,000 if a wrong arm leads
-    meanwhile. Corrupt rewards close to the clean ones are not far and make sigma larger
-    instead, which errs on the safe side. Nothing is proved. If rho is known, tell
-    `CountIMED`.
+    **Where it fails.** No policy can learn a bound on rho from the rewards alone
+    (Agrawal et al. 2024). This one assumes that corrupt rewards do not all look like
+    clean ones of their own arm. Nothing is proved. If rho is known, use `CountIMED`.
 
     **Not for 0/1 rewards** or heavy ties, arms of different skew or scale (one sigma
-    serves all), gaps below sigma Dmin(epsilon), or rho near 0.4 and above.
-
-    A look sorts the leader's rewards: O(n log n) at every doubling, O(log n) for each
-    reward in the long run. A round costs four to six times one of `MedEUCB`.
-
-    docs/adaptive.md has the measurements, and what else was tried.
+    serves all), gaps below sigma Dmin(epsilon), or rho near 0.4 and above. A round
+    costs four to six times one of `MedEUCB`.
 
     Examples
     --------
@@ -173,11 +134,7 @@ class AdaptiveCountIMED(Policy):
     Statistica Neerlandica 42, 1988.
     """
 
-    fields = {**FIELDS, "learnt": "float[3]", "next_look": "int[1]"}
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return OrderedMedian
+    fields = {**CountPolicy.fields, "learnt": "float[3]", "next_look": "int[1]"}
 
     @staticmethod
     @hot
@@ -197,29 +154,7 @@ class AdaptiveCountIMED(Policy):
             return first_unrewarded(s.n, s.rewards, s.fresh)
         lead = highest_estimate(s.estimate)
         if s.rewards[lead] >= max(s.next_look[0], FIRST_LOOK):
-            look(
-                s.pool,
-                s.window,
-                s.inside,
-                s.slot_start,
-                s.slot_size,
-                s.in_order,
-                s.stage,
-                s.learnt,
-                s.next_look,
-                lead,
-                s.rewards[lead],
-            )
+            look(s, lead)
         if s.learnt[0] == 0.0:
             return lead
-        return arm_with_least_evidence(s, s.learnt[2], s.learnt[0], s.learnt[1], MOST)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        reward_came(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        count_changed(s, a)
+        return least_evidence(s, s.learnt[2], s.learnt[0], s.learnt[1], MOST)

@@ -1,74 +1,65 @@
-"""BARBAR: epochs in which an arm is tried with a probability that only past epochs
-decide, so that an attacker with a budget gains little by timing.
-"""
+"""BARBAR: epochs whose pulls only the epochs before decide."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from ..errors import InvalidInput
 from ..marks import cold, hot
 from ..random import uniform
-from ..rules.reward_range import (
-    checked_range,
-    mirrored_range,
-    range_constants,
-    share_of_range,
-)
-from ..validation import number, whole
-from .base import Policy
+from ..rules.reward_range import RangedPolicy, share_of_range
+from ..validation import number, optional, whole
 
 
 @cold
-def end_epoch(gap, gathered, length, epoch):
-    """Estimate the gaps anew from what the epoch has gathered, and go to the next
-    one.
-    """
+def end_epoch(s):
+    """Estimate the gaps anew from what the epoch has gathered, and go to the next."""
     best = -math.inf
-    for a in range(len(gap)):
-        best = max(best, gathered[a] / length[0] - gap[a] / 16.0)
-    for a in range(len(gap)):
-        gap[a] = max(2.0 ** -epoch[0], best - gathered[a] / length[0])
-    epoch[0] += 1
+    for a in range(s.arms):
+        best = max(best, s.gathered[a] / s.length[0] - s.gap[a] / 16.0)
+    for a in range(s.arms):
+        s.gap[a] = max(2.0 ** -s.epoch[0], best - s.gathered[a] / s.length[0])
+    s.epoch[0] += 1
 
 
 @cold
-def begin_epoch(gap, planned, gathered, length, epoch, until, planned_for, t, factor):
-    """Plan an epoch that begins at round t; an arm without a gap is new and gets the
-    largest.
+def begin_epoch(s, t):
+    """Plan an epoch that begins at round t.
+
+    An arm without a gap is new and gets the largest gap.
     """
-    epoch[0] = max(epoch[0], 1)
-    length[0] = 0.0
-    for a in range(len(gap)):
-        if gap[a] == 0.0:
-            gap[a] = 1.0
-        planned[a] = factor / (gap[a] * gap[a])
-        length[0] += planned[a]
-        gathered[a] = 0.0
-    until[0] = t - 1 + math.ceil(length[0])
-    planned_for[0] = len(gap)
+    s.epoch[0] = max(s.epoch[0], 1)
+    s.length[0] = 0.0
+    for a in range(s.arms):
+        if s.gap[a] == 0.0:
+            s.gap[a] = 1.0
+        s.planned[a] = s.factor / (s.gap[a] * s.gap[a])
+        s.length[0] += s.planned[a]
+        s.gathered[a] = 0.0
+    s.until[0] = t - 1 + math.ceil(s.length[0])
+    s.planned_for[0] = s.arms
 
 
 @dataclass(frozen=True)
-class BARBAR(Policy):
-    """BARBAR: made for an attacker who may change rewards by C in sum; the regret grows
-    by O(K C) only, and C need not be known.
+class BARBAR(RangedPolicy):
+    """BARBAR, for an attacker who may change rewards by C in sum.
 
-    Gaps Delta_a are believed to be 1 at first. Epoch m = 1, 2, ... takes N = sum(n)
-    rounds, n_a = lambda / Delta_a^2, and pulls arm a in each of them with probability
-    n_a / N. It ends with r_a = (sum of its rewards) / n_a and
+    C need not be known. The attack adds only O(K C) to the regret. Gaps Delta_a are
+    taken to be 1 at first. Epoch m = 1, 2, ... takes N = sum(n) rounds, n_a = lambda /
+    Delta_a^2, and pulls arm a in each of them with probability n_a / N. It ends with
+    r_a = (sum of its rewards) / n_a and
 
-        Delta_a = max(2^-m, r* - r_a),   r* = max(r_a - Delta_a / 16),   lambda = 1024 ln(8 K log2(T) / delta).
+        Delta_a = max(2^-m, r* - r_a),   r* = max(r_a - Delta_a / 16),
+        lambda = 1024 ln(8 K log2(T) / delta).
 
-    Rewards are mapped to [0, 1] by `reward_range` and clipped. As no arm is ever
-    dropped and the probabilities are fixed for an epoch, the attacker can spoil an
-    estimate only at a cost in proportion to what it will harm.
+    Rewards are mapped to [0, 1] by `reward_range` and clipped. No arm is ever dropped,
+    and the probabilities are fixed for an epoch. So the attacker can spoil an estimate
+    only at a cost in proportion to the harm.
 
-    **Useless at T = 100,000.** The first epoch, of uniform exploration, is about lambda
-    K rounds, and lambda is more than 10,000: with ten arms it does not end. `scale` can
-    shorten it, at the price of the guarantee. **Nor for a share rho of corrupt
-    rewards**: there C grows with T, and so does the regret.
+    **Useless at T = 100,000.** The first epoch, of uniform exploration, has about
+    lambda K rounds, and lambda is more than 10,000: with ten arms it does not end.
+    `scale` can shorten it, but then the guarantee is lost. **Nor for a share rho of
+    corrupt rewards**: C then grows with T, and so does the regret.
 
     Parameters
     ----------
@@ -105,9 +96,8 @@ class BARBAR(Policy):
     reward_range: tuple[float, float] = (0.0, 1.0)
     scale: float = 1024.0
 
-    # `gathered` sums y N / n_a = y / chance, so r_a is gathered / N. The epoch is
-    # planned for so many arms: another number asks for a new plan
-    weighs_by_chance = True
+    # `gathered` sums y N / n_a = y / chance, so r_a is gathered / N. `planned_for` is
+    # the number of arms of the epoch's plan; another number needs a new plan
     fields = {
         "gap": "float[arms]",
         "planned": "float[arms]",
@@ -119,44 +109,25 @@ class BARBAR(Policy):
     }
 
     def __post_init__(self) -> None:
-        if self.horizon is not None:
-            self._set(horizon=whole("horizon", self.horizon, at_least=1))
+        super().__post_init__()
         self._set(
+            horizon=optional(whole, "horizon", self.horizon, at_least=1),
             delta=number("delta", self.delta, above=0, below=1),
-            reward_range=checked_range(self.reward_range),
             scale=number("scale", self.scale, above=0),
         )
 
-    @property
-    def estimator(self) -> None:
-        return None
-
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        rounds = self.horizon or horizon
-        if rounds is None:
-            raise InvalidInput(
-                "BARBAR must know how long it will run: give BARBAR(horizon=...), the number of "
-                "decisions."
-            )
-        factor = self.scale * math.log(8 * arms * math.log2(max(rounds, 2)) / self.delta)
-        return {
-            "factor": factor,
-            "high": self.reward_range[1],
-            **range_constants(self.reward_range),
-        }
-
-    def mirrored(self) -> BARBAR:
-        return replace(self, reward_range=mirrored_range(self.reward_range))
+        rounds = max(self._rounds(horizon), 2)
+        factor = self.scale * math.log(8 * arms * math.log2(rounds) / self.delta)
+        return {**super().constants(arms, horizon), "factor": factor}
 
     @staticmethod
     @hot
     def choose(s, t, g):
         if t > s.until[0] or s.planned_for[0] != s.arms:
             if s.planned_for[0] == s.arms:
-                end_epoch(s.gap, s.gathered, s.length, s.epoch)
-            begin_epoch(
-                s.gap, s.planned, s.gathered, s.length, s.epoch, s.until, s.planned_for, t, s.factor
-            )
+                end_epoch(s)
+            begin_epoch(s, t)
         target = uniform(g) * s.length[0]
         arm = 0
         reached = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..estimators import Catoni, Estimator
+from ..estimators import Catoni
 from ..estimators.catoni import (
     COEFFICIENTS,
     ROUNDING,
@@ -17,16 +17,16 @@ from ..estimators.catoni import (
     model_value,
 )
 from ..marks import cold, hot
+from ..policy import Policy
 from ..rules.forced_pulls import too_few
 from ..validation import number
-from .base import Policy
 
-# indices this close, relative to 1 + their size, are equal and the lowest arm wins: far
-# above rounding, far below anything that matters
+# indices this close, relative to 1 + their size, are equal, and the lowest arm wins:
+# far above rounding, far below anything that matters
 TIE = 1e-9
-REACH = 0.3  # how far from its anchor a model is asked
-# how well estimates are solved for, relative to 1 + their size: coarsely, finely, and
-# as finely as ties demand
+REACH = 0.3  # how far from its anchor a model is used
+# the accuracy of estimates, relative to 1 + their size: coarse, fine, and as fine as
+# ties need
 FIRST = 1e-5
 SECOND = 1e-8
 LAST = 1e-11
@@ -34,8 +34,9 @@ LAST = 1e-11
 
 @hot
 def catoni_scale(n, t, variance):
-    """Return alpha for n rewards at round t: sqrt(2 L / (n (v + 2 v L / (n - 2 L))))
-    with L = 2 log t.
+    """Return alpha for n rewards at round t.
+
+    It is sqrt(2 L / (n (v + 2 v L / (n - 2 L)))) with L = 2 log t.
     """
     level = 2.0 * math.log(t)
     return math.sqrt(2.0 * level * (n - 2.0 * level) / variance) / n
@@ -48,84 +49,86 @@ def catoni_bonus(n, t, variance):
 
 
 @hot
-def surely_above(model, anchor_at, anchor_scale, n, a, alpha, theta):
-    """Say whether the estimate of arm a is certainly above theta; False may also
-    mean that the model cannot tell.
+def surely_above(s, a, alpha, theta):
+    """Say whether the estimate of arm a is certainly above theta.
+
+    False may also mean that the model cannot tell.
     """
     at = a * COEFFICIENTS
-    h = alpha / anchor_scale[a] - 1.0
+    h = alpha / s.anchor_scale[a] - 1.0
     # the sum falls as theta grows: if it is positive at a higher point within reach, it
     # is at theta too
-    b = max(alpha * (theta - anchor_at[a]), -0.1 * (1.0 + model[at + 15]))
-    return model_value(model, at, h, b) > model_error(model, at, h, b) + ROUNDING * n
+    b = max(alpha * (theta - s.anchor_at[a]), -0.1 * (1.0 + s.model[at + 15]))
+    return model_value(s.model, at, h, b) > model_error(s.model, at, h, b) + ROUNDING * s.rewards[a]
 
 
 @cold
-def certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha, width):
-    """Return the estimate of arm a for scale alpha, certainly within `width` as far
-    as rounding allows; the model is anchored anew if it cannot promise that.
+def certified_root(s, a, alpha, width):
+    """Return the estimate of arm a for scale alpha, certainly within `width`.
+
+    Rounding may add to that. The model is anchored anew if it cannot promise that.
     """
+    n = s.rewards[a]
     at = a * COEFFICIENTS
-    guess = anchor_at[a]
+    guess = s.anchor_at[a]
     for attempt in range(3):
-        h = alpha / anchor_scale[a] - 1.0
+        h = alpha / s.anchor_scale[a] - 1.0
         b = 0.0
         within = abs(h) < REACH
         if within:
             for _ in range(20):
-                step = model_value(model, at, h, b) / model_slope(model, at, h, b)
+                step = model_value(s.model, at, h, b) / model_slope(s.model, at, h, b)
                 b -= step
-                within = distance(model, at, h, b) < REACH
+                within = distance(s.model, at, h, b) < REACH
                 if not within or abs(step) < 1e-16 + 1e-3 * alpha * width:
                     break
         if within:
-            guess = anchor_at[a] + b / alpha
+            guess = s.anchor_at[a] + b / alpha
             eta = alpha * width
-            error = max(model_error(model, at, h, b - eta), model_error(model, at, h, b + eta))
-            # a model whose error is already below that of adding the terms up gets no
-            # better by anchoring anew
+            error = max(model_error(s.model, at, h, b - eta), model_error(s.model, at, h, b + eta))
+            # once the model's error is below the rounding of the sum, a new anchor does
+            # not help
             if error <= ROUNDING * n or (
-                model_value(model, at, h, b - eta) > error
-                and -model_value(model, at, h, b + eta) > error
+                model_value(s.model, at, h, b - eta) > error
+                and -model_value(s.model, at, h, b + eta) > error
             ):
                 return guess
         else:
-            guess = exact_root(pool, slot_start[a], n, alpha, guess)
+            guess = exact_root(s.pool, s.slot_start[a], n, alpha, guess)
         if attempt < 2:
-            anchor_at[a] = guess
-            anchor_scale[a] = alpha
-            anchor(pool, slot_start[a], n, model, at, guess, alpha)
-    return exact_root(pool, slot_start[a], n, alpha, guess)
+            s.anchor_at[a] = guess
+            s.anchor_scale[a] = alpha
+            anchor(s.pool, s.slot_start[a], n, s.model, at, guess, alpha)
+    return exact_root(s.pool, s.slot_start[a], n, alpha, guess)
 
 
 @cold
-def upper_until_later(pool, slot_start, n, model, anchor_at, anchor_scale, a, t, until, variance):
-    """Return a number that the estimate of arm a cannot exceed in rounds t..until
-    unless it gets a reward.
-    """
-    alpha = catoni_scale(n, t, variance)
-    later = catoni_scale(n, until, variance)
+def upper_until_later(s, a, t, until):
+    """Return a bound on the estimate of arm a in rounds t..until without a reward."""
+    n = s.rewards[a]
+    alpha = catoni_scale(n, t, s.variance)
+    later = catoni_scale(n, until, s.variance)
     # for fixed m the sum's second derivative in log alpha is at most 4 n, so between
     # the two scales it exceeds the larger of its ends by at most this
     drift = math.log(later / alpha)
     slack = 0.5 * n * drift * drift + ROUNDING * n
-    m = certified_root(pool, slot_start, n, model, anchor_at, anchor_scale, a, alpha, 1e-2 / alpha)
+    m = certified_root(s, a, alpha, 1e-2 / alpha)
     at = a * COEFFICIENTS
-    h = alpha / anchor_scale[a] - 1.0
-    h_later = later / anchor_scale[a] - 1.0
-    slope = -model_slope(model, at, h, alpha * (m - anchor_at[a]))
+    h = alpha / s.anchor_scale[a] - 1.0
+    h_later = later / s.anchor_scale[a] - 1.0
+    slope = -model_slope(s.model, at, h, alpha * (m - s.anchor_at[a]))
     step = (
         1.5
-        * (max(0.0, model_value(model, at, h_later, later * (m - anchor_at[a]))) + slack)
+        * (max(0.0, model_value(s.model, at, h_later, later * (m - s.anchor_at[a]))) + slack)
         / slope
         + 1e-3
     ) / alpha
     for _ in range(6):
-        b = alpha * (m + step - anchor_at[a])
-        b_later = later * (m + step - anchor_at[a])
+        b = alpha * (m + step - s.anchor_at[a])
+        b_later = later * (m + step - s.anchor_at[a])
         highest = max(
-            model_value(model, at, h, b) + model_error(model, at, h, b),
-            model_value(model, at, h_later, b_later) + model_error(model, at, h_later, b_later),
+            model_value(s.model, at, h, b) + model_error(s.model, at, h, b),
+            model_value(s.model, at, h_later, b_later) + model_error(s.model, at, h_later, b_later),
         )
         if highest < -slack:
             return m + step
@@ -133,80 +136,49 @@ def upper_until_later(pool, slot_start, n, model, anchor_at, anchor_scale, a, t,
     return math.inf
 
 
+@hot
+def certified_estimate(s, a, t, width):
+    """Return the estimate of arm a for the scale of round t, within `width`."""
+    return certified_root(s, a, catoni_scale(s.rewards[a], t, s.variance), width)
+
+
 @cold
-def contest(
-    estimate,
-    n,
-    rewards,
-    pool,
-    slot_start,
-    model,
-    anchor_at,
-    anchor_scale,
-    upper,
-    upper_until,
-    middle,
-    leader,
-    threat,
-    threat_until,
-    t,
-    variance,
-):
-    """Return the arm with the highest index at round t, solving for as few arms and
-    as few digits as the answer needs.
+def contest(s, t):
+    """Return the arm with the highest index at round t.
+
+    It solves for as few arms, and to as few digits, as the answer needs.
     """
-    arms = len(n)
     until = t + t // 32
-    for a in range(arms):
-        if upper_until[a] < t:
-            upper[a] = upper_until_later(
-                pool, slot_start, rewards[a], model, anchor_at, anchor_scale, a, t, until, variance
-            )
-            upper_until[a] = until
-        middle[a] = upper[a]
-    best = leader[0]
-    size = 1.0 + abs(anchor_at[best])
+    for a in range(s.arms):
+        if s.upper_until[a] < t:
+            s.upper[a] = upper_until_later(s, a, t, until)
+            s.upper_until[a] = until
+        s.middle[a] = s.upper[a]
+    best = s.leader[0]
+    size = 1.0 + abs(s.anchor_at[best])
     width = FIRST * size
-    middle[best] = certified_root(
-        pool,
-        slot_start,
-        rewards[best],
-        model,
-        anchor_at,
-        anchor_scale,
-        best,
-        catoni_scale(rewards[best], t, variance),
-        width,
-    )
-    estimate[best] = middle[best]
+    s.middle[best] = certified_estimate(s, best, t, width)
+    s.estimate[best] = s.middle[best]
     # the highest index is certainly no lower
-    floor = middle[best] - width + catoni_bonus(n[best], t, variance)
+    floor = s.middle[best] - width + catoni_bonus(s.n[best], t, s.variance)
     size = 1.0 + abs(floor)
-    known = 0.0  # how well the middles are known; before the first level they are upper bounds
+    known = 0.0  # how well the middles are known; at first they are upper bounds
     for level in range(3):
         best_so_far = -math.inf
         contenders = 0
         width = size * (FIRST if level == 0 else (SECOND if level == 1 else LAST))
-        for a in range(arms):
-            bonus = catoni_bonus(n[a], t, variance)
-            if (level == 0 and a == leader[0]) or middle[a] + known + bonus < floor - TIE * size:
+        for a in range(s.arms):
+            bonus = catoni_bonus(s.n[a], t, s.variance)
+            if (level == 0 and a == s.leader[0]) or (
+                s.middle[a] + known + bonus < floor - TIE * size
+            ):
                 continue
-            middle[a] = certified_root(
-                pool,
-                slot_start,
-                rewards[a],
-                model,
-                anchor_at,
-                anchor_scale,
-                a,
-                catoni_scale(rewards[a], t, variance),
-                width,
-            )
-            estimate[a] = middle[a]
-            floor = max(floor, middle[a] - width + bonus)
+            s.middle[a] = certified_estimate(s, a, t, width)
+            s.estimate[a] = s.middle[a]
+            floor = max(floor, s.middle[a] - width + bonus)
         known = width
-        for a in range(arms):
-            index = middle[a] + catoni_bonus(n[a], t, variance)
+        for a in range(s.arms):
+            index = s.middle[a] + catoni_bonus(s.n[a], t, s.variance)
             if index + known >= floor - TIE * size:
                 contenders += 1
             if index > best_so_far + (
@@ -216,24 +188,22 @@ def contest(
                 best = a
         if contenders == 1:
             break
-    leader[0] = best
-    highest_other = -math.inf
+    s.leader[0] = best
     valid = until
-    for a in range(arms):
+    for a in range(s.arms):
         if a != best:
-            valid = min(valid, upper_until[a])
-    for a in range(arms):
+            valid = min(valid, s.upper_until[a])
+    s.threat[0] = -math.inf
+    for a in range(s.arms):
         if a != best:
-            highest_other = max(highest_other, upper[a] + catoni_bonus(n[a], valid, variance))
-    threat[0] = highest_other
-    threat_until[0] = valid
+            s.threat[0] = max(s.threat[0], s.upper[a] + catoni_bonus(s.n[a], valid, s.variance))
+    s.threat_until[0] = valid
     return best
 
 
 @dataclass(frozen=True)
 class CatoniUCB(Policy):
-    """Robust UCB with Catoni's M-estimator: made for heavy-tailed rewards with a known
-    bound on the variance.
+    """Robust UCB with Catoni's M-estimator, for heavy tails and a bounded variance.
 
     With L = 2 log t, the estimate m_a of arm a is the root of sum psi(alpha (X_i - m))
     = 0, psi(x) = sign(x) log(1 + |x| + x^2/2), alpha = sqrt(2L / (n (v + 2vL/(n -
@@ -242,17 +212,17 @@ class CatoniUCB(Policy):
 
         m_a + sqrt(8 v log t / n_a).
 
-    A huge reward weighs only as its logarithm; that is enough for heavy tails, whose
-    huge values are rare, **and not for an attacker** who sends a constant share of
+    A huge reward weighs only as its logarithm. That is enough for heavy tails, whose
+    huge values are rare, **but not against an attacker** who sends a constant share of
     them: under the paper's attack this policy fails in every trial. Its forced
     exploration is twice that of `MedEUCB`.
 
     The estimate changes in every round for every arm. Choices are made from certified
-    bounds (see `ironarm.estimators.catoni`), so a round costs a microsecond or so, and
-    they are the choices of the exact solution; indices within 1e-9 of each other,
-    relative to 1 + their size, count as equal. With a `variance` far below the true one
-    (by a factor of a million, say) the bounds fail, and each round costs time in
-    proportion to the rewards held.
+    bounds (see `ironarm.estimators.catoni`), so a round costs about a microsecond. They
+    are the choices of the exact solution; indices within 1e-9 of each other, relative
+    to 1 + their size, count as equal. With a `variance` far below the true one (by a
+    factor of a million, say) the bounds fail, and each round costs time in proportion
+    to the rewards held.
 
     Parameters
     ----------
@@ -283,6 +253,7 @@ class CatoniUCB(Policy):
 
     variance: float = 1.0
 
+    estimator = Catoni
     fields = {
         "upper": "cache float[arms]",
         "upper_until": "cache int[arms]",
@@ -297,21 +268,13 @@ class CatoniUCB(Policy):
         self._set(variance=number("variance", self.variance, above=0))
 
     @property
-    def estimator(self) -> type[Estimator]:
-        return Catoni
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"variance": self.variance}
-
-    @property
     def expected_spread(self) -> float:
         return self.variance**0.5
 
     @staticmethod
     @hot
     def choose(s, t, g):
-        # an agent that was fed before its first decision has estimates at t = 1, where
-        # log t is 0
+        # log t is 0 at t = 1, where an agent can have estimates from a warm start
         t = max(t, 2)
         if t > s.enough_until[0]:
             forced = too_few(s.n, s.rewards, s.enough_until, t, 8.0)
@@ -319,40 +282,14 @@ class CatoniUCB(Policy):
                 return forced
         leader = s.leader[0]
         if t <= s.threat_until[0]:
-            rewards = s.rewards[leader]
             theta = (
                 s.threat[0]
                 + TIE * (1.0 + abs(s.threat[0]))
                 - catoni_bonus(s.n[leader], t, s.variance)
             )
-            if surely_above(
-                s.model,
-                s.anchor_at,
-                s.anchor_scale,
-                rewards,
-                leader,
-                catoni_scale(rewards, t, s.variance),
-                theta,
-            ):
+            if surely_above(s, leader, catoni_scale(s.rewards[leader], t, s.variance), theta):
                 return leader
-        return contest(
-            s.estimate,
-            s.n,
-            s.rewards,
-            s.pool,
-            s.slot_start,
-            s.model,
-            s.anchor_at,
-            s.anchor_scale,
-            s.upper,
-            s.upper_until,
-            s.middle,
-            s.leader,
-            s.threat,
-            s.threat_until,
-            t,
-            s.variance,
-        )
+        return contest(s, t)
 
     @staticmethod
     @hot
@@ -377,15 +314,5 @@ class CatoniUCB(Policy):
                     s.pool, s.slot_start[a], n, 1.0 / math.sqrt(s.variance), s.anchor_at[a]
                 )
             elif n > 0:
-                alpha = catoni_scale(n, max(t, 2), s.variance)
-                s.estimate[a] = certified_root(
-                    s.pool,
-                    s.slot_start,
-                    n,
-                    s.model,
-                    s.anchor_at,
-                    s.anchor_scale,
-                    a,
-                    alpha,
-                    LAST * (1.0 + abs(s.anchor_at[a])),
-                )
+                width = LAST * (1.0 + abs(s.anchor_at[a]))
+                s.estimate[a] = certified_estimate(s, a, max(t, 2), width)

@@ -1,6 +1,4 @@
-"""Count-IMED: pull the arm with the least evidence against it, where evidence is
-counted, so that the size of a corrupt reward does not matter.
-"""
+"""Count-IMED: IMED with evidence that counts rewards and ignores their size."""
 
 from __future__ import annotations
 
@@ -8,82 +6,35 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from ..errors import InvalidInput
-from ..estimators import Estimator
-from ..estimators.structures.ordered import OrderedMedian
 from ..marks import hot
 from ..rules.corrupted_kl import smallest_gap
-from ..rules.count_evidence import (
-    FIELDS,
-    MOVED,
-    arm_with_least_evidence,
-    count_changed,
-    reward_came,
-)
+from ..rules.count_evidence import MOVED, CountPolicy, least_evidence
 from ..validation import number
-from .base import Policy
 
-MARGIN = 0.05  # of epsilon over rho
+MARGIN = 0.05  # epsilon minus rho, in `for_rho`
 
 
 @dataclass(frozen=True)
-class CountIMED(Policy):
-    """Count-IMED, this project's own: survives rewards that an attacker replaces by
-    anything, and stays close to the regret that such attacks make unavoidable.
+class CountIMED(CountPolicy):
+    """Count-IMED: IMED with evidence that an attacker cannot forge.
 
-    **The idea.** The coin that lets the attacker in is tossed anew in each round and
-    knows nothing of the clean reward. So, whatever the attacker does, if the mean of an
-    arm is at least x then each of its rewards has, given all that came before,
+    This is the project's own policy. It survives rewards that an attacker replaces by
+    anything, and its regret stays close to what such attacks make unavoidable.
 
-        P(reward >= x - d)       >=  q_d = (1 - eps) Phi(d / sigma)           for every d, and
-        P(|reward - mean| <= d)  >=  w_d = (1 - eps) (2 Phi(d / sigma) - 1),
+    Every arm is pulled once. Then the leader is the arm with the highest lower median,
+    and x = Med_leader + beta, beta = sigma Phi^-1(1 / (2 (1 - epsilon))), allows for
+    what corruption can take from a median. The leader's index is log n. Any other arm
+    has E_a(x) + log n_a, where E_a(x) is the evidence against "the mean of arm a is at
+    least x": that too few of its rewards lie above thresholds below x, or together in
+    one window. An attacker can add such rewards but cannot take clean ones away. The
+    smallest index is pulled.
 
-    with eps any bound on the share of corrupt rewards. The attacker can only add
-    rewards above a threshold or inside a window, not take clean ones away; he cannot
-    forge the evidence that too few are there. With n rewards and kl+(p, q) the binary
-    relative entropy if p < q, else 0,
+    docs/count-imed.md has the formulas, what is proved, and the costs.
 
-        E_a(x) = max of  n kl+(share of rewards >= x - d, q_d)                          d = 0.5, 1, 1.5, 2, 2.5, 3 sigma
-                         n kl+(largest share within d of any centre m >= x, w_d)        d = 2, 3 sigma
-
-    is the logarithm of the odds against "the mean of arm a is at least x". Thresholds
-    find an arm whose rewards lie too low; windows find one whose high rewards are
-    scattered, as corrupt ones are, and not gathered around any possible mean. An
-    infinite reward counts in n, can lie above a threshold, and lies in no window.
-
-    **The rule.** Every arm is pulled once. Then the leader is the arm with the highest
-    lower median, and
-
-        x = Med_leader + beta,  beta = sigma Phi^-1(1 / (2 (1 - eps))),
-
-    where beta is the most that corruption can pull down a median. The leader's index is
-    log n, that of any other arm E_a(x) + log n_a, and the smallest index is pulled: an
-    arm is tried again when the logarithm of the leader's count has outgrown the
-    evidence against it. Evidence is computed for an arm with a new reward, and for any
-    other when x has moved by more than 0.01 sigma since it was last computed for that
-    arm; this is part of the definition.
-
-    **When it works.** If every gap exceeds sigma Dmin(eps), Dmin = 2 Phi^-1(1 / (2 (1 -
-    eps))), for the epsilon *given*: 0.56 sigma for 0.18, 1.13 for 0.3, 1.93 for 0.4
-    (`smallest_gap`). Below it, evidence against the second best arm stays 0 and both
-    are pulled equally for ever. And epsilon must exceed rho by a margin: with epsilon =
-    rho long stalls occur, rarely. `CountIMED.for_rho` chooses it.
-
-    **What is proved.** For one arm and a fixed number of rewards: the evidence against
-    the truth exceeds z with probability at most 8 e^-z, for any adaptive attack with
-    rho <= epsilon (Chernoff's bound for each of the eight tests), and with epsilon >
-    rho the bound shrinks exponentially in n too. Not proved: a bound on the regret. The
-    usual summation over the leader's counts suggests O(log T); it has not been written
-    out, and the constants were chosen after trials on the paper's settings.
-
-    **Not for gaps below sigma Dmin, nor for 0/1 rewards**, heavy ties or skewed
-    rewards; nor if the attacker's coin can depend on the reward. Where gaps are about
-    half a sigma `MedEUCB` with omega = 2 does as well.
-
-    A round in which the leader stays costs about as much as one of `MedEUCB`. Evidence
-    costs O(log n) to O(n) for an arm with n rewards, and O(n log n) the first time for
-    one that has led; it is not computed while the arm has more pulls than the leader,
-    so a leader deposed after long costs nothing until its successor has caught up. Arms
-    that nobody can tell apart (gaps below sigma Dmin) cost O(n) in each round.
+    **Not for gaps below sigma Dmin(epsilon)** (`smallest_gap`): both arms are then
+    pulled equally for ever. **Not for 0/1 rewards**, heavy ties or skewed rewards, nor
+    if the attacker's coin can depend on the reward. epsilon must exceed rho by a
+    margin; `CountIMED.for_rho` chooses it.
 
     Parameters
     ----------
@@ -124,8 +75,6 @@ class CountIMED(Policy):
     sigma: float = 1.0
     shift: bool = True
 
-    fields = FIELDS
-
     def __post_init__(self) -> None:
         self._set(
             epsilon=number("epsilon", self.epsilon, at_least=0, below=0.5),
@@ -136,8 +85,10 @@ class CountIMED(Policy):
 
     @classmethod
     def for_rho(cls, rho: float, gap: float | None = None, sigma: float = 1.0) -> CountIMED:
-        """Return the policy for a share rho of corrupt rewards: epsilon = rho + 0.05,
-        or halfway to what the smallest gap allows if that is less.
+        """Return the policy for a share rho of corrupt rewards.
+
+        epsilon is rho + 0.05, or halfway to what the smallest gap allows if that is
+        less.
 
         Parameters
         ----------
@@ -167,14 +118,8 @@ class CountIMED(Policy):
 
     @property
     def smallest_gap(self) -> float:
-        """The gap, in units of reward, that all gaps must exceed: sigma
-        Dmin(epsilon).
-        """
+        """sigma Dmin(epsilon), which all gaps must exceed, in units of reward."""
         return self.sigma * smallest_gap(self.epsilon)
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return OrderedMedian
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         return {
@@ -183,10 +128,6 @@ class CountIMED(Policy):
             "beta": self.smallest_gap / 2 if self.shift else 0.0,
             "step": MOVED * self.sigma,
         }
-
-    @property
-    def expected_spread(self) -> float:
-        return self.sigma
 
     @staticmethod
     @hot
@@ -200,14 +141,4 @@ class CountIMED(Policy):
             and s.highest_at[0] - x <= s.step
         ):
             return lead
-        return arm_with_least_evidence(s, s.beta, s.sigma, s.epsilon, s.epsilon)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        reward_came(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        count_changed(s, a)
+        return least_evidence(s, s.beta, s.sigma, s.epsilon, s.epsilon)

@@ -6,77 +6,67 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from ..errors import InvalidInput
-from ..estimators import Estimator, LowerMedian
+from ..estimators import LowerMedian
 from ..marks import cold, hot
 from ..rules import corrupted_kl
-from ..rules import lazy_imed as leader
 from ..rules.corrupted_kl import smallest_gap, tabulated_kl
 from ..rules.highest_index import first_unrewarded
 from ..rules.lazy_imed import (
+    ImedPolicy,
+    found_leader,
     highest_estimate,
-    others_moved,
-    rewards_until,
     still_leads,
 )
-from ..validation import number, whole
-from .base import Policy
+from ..validation import number, optional, whole
 from .imed import gap
 
-# indices this close, relative to 1 + their size, are equal and the lowest arm wins:
-# beyond some gap kl_eps is constant but for rounding
+# indices this close, relative to 1 + their size, are equal, and the lowest arm wins:
+# beyond some gap kl_eps is constant up to rounding
 TIE = 1e-9
-# standard deviations that the leader's median may fall before all indices are computed
-# again
+# how far the leader's median may fall, in standard deviations, before all indices are
+# computed again
 REACH = 0.02
 
 
 @cold
-def smallest_index(
-    estimate, n, divergences, leader, until, rival, floor, sigma, epsilon, least, first_pulls
-):
-    """Return an arm that lacks first pulls, or the one with the smallest index; and
-    write down how long the leader will certainly be it.
+def smallest_index(s):
+    """Return an arm that lacks first pulls, or else the arm with the smallest index.
+
+    Also write down how long the leader is certain to keep the smallest index.
     """
-    for a in range(len(n)):
-        if n[a] < first_pulls:
+    for a in range(s.arms):
+        if s.n[a] < s.first_pulls:
             return a
-    lead = highest_estimate(estimate)
-    top = estimate[lead]
-    low = top - REACH * sigma
+    lead = highest_estimate(s.estimate)
+    top = s.estimate[lead]
+    low = top - REACH * s.sigma
     best = 0
     smallest = math.inf
     others = math.inf
     second = -math.inf
-    for a in range(len(estimate)):
-        divergence = (
-            0.0
-            if a == lead
-            else tabulated_kl(divergences, gap(top, estimate[a], sigma), epsilon, least)
-        )
-        index = n[a] * divergence + math.log(n[a])
+    for a in range(s.arms):
+        index = math.log(s.n[a])
+        if a != lead:
+            index = evidence(s, a, top)
+            others = min(others, evidence(s, a, low))
+            second = max(second, s.estimate[a])
         if a == 0 or index < smallest - TIE * (1.0 + smallest):
             smallest = index
             best = a
-        if a == lead:
-            continue
-        others = min(
-            others,
-            n[a] * tabulated_kl(divergences, gap(low, estimate[a], sigma), epsilon, least)
-            + math.log(n[a]),
-        )
-        second = max(second, estimate[a])
-    leader[0] = lead
-    rival[0] = second
-    floor[0] = low
-    until[0] = rewards_until(others)
+    found_leader(s, lead, others, second, low)
     return best
 
 
+@cold
+def evidence(s, a, top):
+    """Return the index of arm a if the leader's median is `top`."""
+    divergence = tabulated_kl(s.divergences, gap(top, s.estimate[a], s.sigma), s.epsilon, s.least)
+    return s.n[a] * divergence + math.log(s.n[a])
+
+
 @dataclass(frozen=True)
-class CRIMEDStar(Policy):
-    """CRIMED*: IMED with medians in place of means, and the divergence that is left
-    when a share epsilon of the rewards is corrupt.
+class CRIMEDStar(ImedPolicy):
+    """CRIMED*: IMED with medians, and the divergence that corruption leaves.
 
     Every arm is pulled once. Then, with Med* the highest lower median so far, round t
     pulls the arm with the smallest
@@ -84,16 +74,17 @@ class CRIMEDStar(Policy):
         n_a kl_eps((Med* - Med_a) / sigma + Dmin) + log n_a.
 
     kl_eps(D) (`ironarm.rules.corrupted_kl`) is the divergence of Huber's least
-    favourable pair, the smallest that corruption can make it; Dmin, twice the largest
-    bias of a median, makes up for the bias of both. The attacker gains nothing from the
-    size of a reward. Two equal infinite medians have the difference 0. kl_eps is read
-    from a table with a point every 0.01 standard deviations, up to 16 beyond Dmin where
-    it is constant to 13 digits. Indices within 1e-9 of each other, relative to 1 +
-    their size, count as equal, and the lowest arm wins.
+    favourable pair, the smallest that a share epsilon of corruption can make it. Dmin,
+    twice the largest bias of a median, makes up for the bias of both. The attacker
+    gains nothing from the size of a reward. Two equal infinite medians have the
+    difference 0. kl_eps is read from a table with a point every 0.01 standard
+    deviations, up to 16 beyond Dmin, where it is constant to 13 digits. Indices within
+    1e-9 of each other, relative to 1 + their size, count as equal, and the lowest arm
+    wins.
 
-    **Not where a trial must not fail.** The index trusts a median that rests on one or
-    two rewards: under the paper's attack 8 of 800 trials at rho = 0.125 and 22 of 800
-    at 0.3 stay on a wrong arm, because a median errs at the rate kl(1/2, eps), which is
+    **Not where a trial must not fail.** The index trusts a median of one or two
+    rewards: under the paper's attack 8 of 800 trials at rho = 0.125 and 22 of 800 at
+    0.3 stay on a wrong arm, because a median errs at the rate kl(1/2, eps), which is
     smaller than kl_eps(infinity). `CRIMED` begins with more pulls; `CountIMED` does not
     use medians as evidence.
 
@@ -128,17 +119,14 @@ class CRIMEDStar(Policy):
     epsilon: float
     sigma: float = 1.0
 
-    fields = {**leader.FIELDS, **corrupted_kl.FIELDS}
+    estimator = LowerMedian
+    fields = {**ImedPolicy.fields, **corrupted_kl.FIELDS}
 
     def __post_init__(self) -> None:
         self._set(
             epsilon=number("epsilon", self.epsilon, above=0, below=0.5),
             sigma=number("sigma", self.sigma, above=0),
         )
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return LowerMedian
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         return {
@@ -148,10 +136,6 @@ class CRIMEDStar(Policy):
             "first_pulls": 1.0,
         }
 
-    @property
-    def expected_spread(self) -> float:
-        return self.sigma
-
     @staticmethod
     @hot
     def choose(s, t, g):
@@ -159,29 +143,7 @@ class CRIMEDStar(Policy):
             return s.leader[0]
         if s.unrewarded[0] > 0:
             return first_unrewarded(s.n, s.rewards, s.fresh)
-        return smallest_index(
-            s.estimate,
-            s.n,
-            s.divergences,
-            s.leader,
-            s.until,
-            s.rival,
-            s.floor,
-            s.sigma,
-            s.epsilon,
-            s.least,
-            s.first_pulls,
-        )
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        others_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        others_moved(s, a)
+        return smallest_index(s)
 
     @staticmethod
     @hot
@@ -191,19 +153,20 @@ class CRIMEDStar(Policy):
 
 @dataclass(frozen=True)
 class CRIMED(CRIMEDStar):
-    """CRIMED: `CRIMEDStar` after a start of Nmin pulls of each arm, for a known horizon
-    T.
+    """CRIMED: `CRIMEDStar` after Nmin pulls of each arm, for a known horizon T.
 
         Nmin = ceil(2 log T log(1 + log(1 + log T))^2 s^2 / log(1 + (log T)^0.99))
-        s    = (sqrt((eps/2) / log(1/(1 - 2 eps))) + sqrt((1 - 2 eps) / (4 log((1 - eps)/eps)))) / ((1 - eps) phi(Dmin/2 + 1))
+        s    = (sqrt((eps/2) / log(1/(1 - 2 eps)))
+                + sqrt((1 - 2 eps) / (4 log((1 - eps)/eps))))
+               / ((1 - eps) phi(Dmin/2 + 1))
 
     That is 291 pulls of each arm for T = 100,000 and epsilon = 0.125, and 1,218 for
-    0.3. After the start the rule is that of `CRIMEDStar`. Each arm is first pulled
-    once; then an arm with fewer than Nmin pulls comes first, lowest number first.
+    0.3. Each arm is first pulled once; then an arm with fewer than Nmin pulls comes
+    first, lowest number first. After the start the rule is that of `CRIMEDStar`.
 
     **Not for short horizons**: under the paper's attack the start alone costs six times
     the regret of `MedEUCB` at rho = 0.125, and twenty times at 0.3. Its regret bound is
-    published for this start; the proof of one lemma needs a longer one, so take the
+    published for this start, but the proof of one lemma needs a longer one, so take the
     bound as unproven.
 
     Parameters
@@ -229,11 +192,10 @@ class CRIMED(CRIMEDStar):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.horizon is not None:
-            self._set(horizon=whole("horizon", self.horizon, at_least=2))
+        self._set(horizon=optional(whole, "horizon", self.horizon, at_least=2))
 
     def first_pulls(self, horizon: int) -> int:
-        """Return Nmin for so many rounds."""
+        """Return Nmin for a horizon."""
         eps, log_t = self.epsilon, math.log(max(horizon, 2))
         scale = math.sqrt(eps / 2 / math.log(1 / (1 - 2 * eps))) + math.sqrt(
             (1 - 2 * eps) / (4 * math.log((1 - eps) / eps))
@@ -248,10 +210,5 @@ class CRIMED(CRIMEDStar):
         )
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        rounds = self.horizon or horizon
-        if rounds is None:
-            raise InvalidInput(
-                "CRIMED must know how long it will run: give CRIMED(horizon=...), the number of "
-                "decisions, or use CRIMEDStar."
-            )
-        return {**super().constants(arms, horizon), "first_pulls": float(self.first_pulls(rounds))}
+        pulls = self.first_pulls(self._rounds(horizon, ", or use CRIMEDStar"))
+        return {**super().constants(arms, horizon), "first_pulls": float(pulls)}

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..estimators import AmplyTrimmedMean, Estimator, Shorth
-from ..marks import hot
-from ..rules.highest_index import FIELDS, highest_index, index_moved
+from ..rules.index_policy import IndexPolicy
 from ..validation import choice, number
-from .base import Policy
 
 
 @dataclass(frozen=True)
-class CRUCB(Policy):
-    """crUCB: UCB around a robust mean, for an adversary who corrupts at most a share
-    alpha of each arm's rewards at any time.
+class CRUCB(IndexPolicy):
+    """crUCB: UCB around a robust mean, for a bounded share of corrupt rewards.
 
-    Every arm is pulled once; then round t pulls the arm with the largest
+    At most a share alpha of an arm's rewards is corrupt at any time. Every arm is
+    pulled once. Then round t pulls the arm with the largest
 
         robust_mean_a + sigma / (1 - 2 alpha) sqrt(4 log t / n_a).
 
@@ -26,19 +24,17 @@ class CRUCB(Policy):
       the middle one or two rewards are always kept;
     * "shorth": the mean of the shortest interval that holds floor((1 - alpha) n)
       rewards, the lowest one among equals (sUCB). It is computed when the number of the
-      arm's rewards has grown by a sixteenth since the last time (up to sixteen: at
-      every reward) and stays in between.
+      arm's rewards has grown by a sixteenth (up to sixteen: at every reward).
 
-    Infinite rewards are the farthest outliers; one that is kept nevertheless makes the
-    mean infinite, both signs make it -inf.
+    Infinite rewards are the farthest outliers. One that is kept makes the mean
+    infinite; both signs make it -inf.
 
     **Not for an attack by chance** with rho near alpha: the adversary here may choose
     which rewards to corrupt, but never more than alpha n of the first n of an arm, for
-    any n. A coin with rho = alpha breaks that about half of the time, and most often at
-    the start, when it does most harm: there is no forced exploration, so an arm whose
-    first rewards are attacked is given up, as with `RUCB`. The theorem also wants alpha
-    <= gap / (4 (gap + 4 sigma sqrt(6 log T))), which is small: 0.014 for a gap of 2
-    sigma and T = 100,000.
+    any n. A coin with rho = alpha breaks that about half of the time, most often at the
+    start. There is no forced exploration, so an arm whose first rewards are attacked is
+    given up, as with `RUCB`. The theorem also needs alpha <= gap / (4 (gap + 4 sigma
+    sqrt(6 log T))): 0.014 for a gap of 2 sigma and T = 100,000.
 
     Parameters
     ----------
@@ -73,8 +69,6 @@ class CRUCB(Policy):
     sigma: float = 1.0
     mean: str = "trimmed"
 
-    fields = FIELDS
-
     def __post_init__(self) -> None:
         self._set(
             alpha=number("alpha", self.alpha, at_least=0, below=0.5),
@@ -83,27 +77,9 @@ class CRUCB(Policy):
         )
 
     @property
-    def estimator(self) -> type[Estimator]:
+    def estimator(self) -> type[Estimator]:  # type: ignore[override]
         return AmplyTrimmedMean if self.mean == "trimmed" else Shorth
 
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"alpha": self.alpha, "coefficient": 4 * (self.sigma / (1 - 2 * self.alpha)) ** 2}
-
     @property
-    def expected_spread(self) -> float:
-        return self.sigma
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return highest_index(s, t, s.coefficient)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        index_moved(s, a)
+    def coefficient(self) -> float:
+        return 4 * (self.sigma / (1 - 2 * self.alpha)) ** 2

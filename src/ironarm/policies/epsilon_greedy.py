@@ -1,27 +1,21 @@
-"""epsilon_n-greedy: the best mean so far, and a uniformly random arm with a
-probability that decays as 1/t.
-"""
+"""epsilon_n-greedy: the best mean, and uniform exploration that decays as 1/t."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..marks import hot
-from ..rules.decaying_greedy import greedy_after_start
-from ..rules.highest_index import FIELDS, index_moved
-from ..validation import number
-from .base import Policy
+from ..rules.decaying_greedy import DecayingGreedy
 
 
 @dataclass(frozen=True)
-class EpsilonGreedy(Policy):
-    """epsilon_n-greedy of Auer, Cesa-Bianchi and Fischer: explore with probability
-    min(1, c K / t), else pull the arm with the largest mean.
+class EpsilonGreedy(DecayingGreedy):
+    """epsilon_n-greedy: the best mean, and uniform exploration that decays as 1/t.
 
-    The original writes c K / (d^2 t) with a lower bound d on the gaps; here `c` stands
-    for c / d^2, as in the paper's med-epsilon-greedy. There is no start: the first c K
-    rounds explore anyway. An arm never pulled counts as -inf (a live agent tries it
-    first instead).
+    Round t pulls a uniformly random arm with probability min(1, c K / t), else the arm
+    with the largest mean. Auer, Cesa-Bianchi and Fischer write c K / (d^2 t) with a
+    lower bound d on the gaps; here `c` stands for c / d^2, as in the paper's
+    med-epsilon-greedy. There is no start: the first c K rounds explore anyway. An arm
+    never pulled counts as -inf (a live agent tries it first instead).
 
     **Not for corrupted rewards.** One unbounded reward moves a mean anywhere; use
     `MedEpsilonGreedy`.
@@ -53,20 +47,6 @@ class EpsilonGreedy(Policy):
 
     c: float = 10.0
 
-    fields = FIELDS
-
-    def __post_init__(self) -> None:
-        self._set(c=number("c", self.c, above=0))
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"c": self.c, "first_pulls": 0.0}
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return greedy_after_start(s, t, g)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
+    @property
+    def first_pulls(self) -> int:
+        return 0

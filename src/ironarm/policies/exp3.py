@@ -3,71 +3,64 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from ..errors import InvalidInput
 from ..marks import cold, hot
 from ..random import uniform
-from ..rules.reward_range import (
-    checked_range,
-    mirrored_range,
-    range_constants,
-    share_of_range,
-)
-from ..validation import number, whole
-from .base import Policy
+from ..rules.reward_range import RangedPolicy, newcomer_estimate, share_of_range
+from ..validation import number, optional, whole
 
 REBASE_AT = 500.0
-REBASE_EVERY = 65_536  # rounds, so that the rounding errors of the updates stay below 1e-11
+REBASE_EVERY = 65_536  # rounds; keeps the rounding errors of the updates below 1e-11
 LARGE_STEP = 0.125
 
 
 @cold
-def rebase(estimate, weight, reached, base, total):
+def rebase(s):
     """Recompute all weights relative to the largest log-weight, and their sums."""
-    base[0] = estimate[0]
-    for a in range(1, len(estimate)):
-        base[0] = max(base[0], estimate[a])
-    for a in range(len(estimate)):
-        weight[a] = math.exp(estimate[a] - base[0])
-    add_up(weight, reached, total, 0.0)
+    s.base[0] = s.estimate[0]
+    for a in range(1, s.arms):
+        s.base[0] = max(s.base[0], s.estimate[a])
+    for a in range(s.arms):
+        s.weight[a] = math.exp(s.estimate[a] - s.base[0])
+    add_up(s, 0.0)
 
 
 @cold
-def add_up(weight, reached, total, target):
-    """Compute the sums of the weights before each arm and of all; return the arm at
-    which their running sum passes the target.
+def add_up(s, target):
+    """Compute the sums of the weights before each arm and of all.
+
+    Return the arm at which their running sum passes the target.
     """
     arm = -1
     sum_before = 0.0
-    for a in range(len(weight)):
-        reached[a] = sum_before
+    for a in range(s.arms):
+        s.reached[a] = sum_before
         arm += sum_before <= target
-        sum_before += weight[a]
-    reached[0] = -math.inf  # what lies before the first arm and behind the last does not move
-    reached[len(weight)] = math.inf
-    total[0] = sum_before
-    total[1] = sum_before
+        sum_before += s.weight[a]
+    s.reached[0] = -math.inf  # nothing lies before the first arm or behind the last
+    s.reached[s.arms] = math.inf
+    s.total[0] = sum_before
+    s.total[1] = sum_before
     return arm
 
 
 @hot
 def arm_at(s, share):
-    """Return the arm at which the running sum of the weights passes this share of their
-    sum.
+    """Return the arm at which the running sum of the weights passes this share.
 
-    The sums in `reached` are those of some rounds ago. Weights only grow, so each sum
-    has grown since by something between 0 and what the sum of all has. Where that
-    leaves a doubt about the arm, about once in ten rounds, the sums are computed anew.
-    So the arm is nearly always known before the last round's weight is, and the
-    processor, which guesses the outcome of the comparison below, does not wait for it.
+    The sums in `reached` are some rounds old. Weights only grow, so each sum has grown
+    since by at most what the total has. If that leaves a doubt about the arm, about
+    once in ten rounds, the sums are computed anew. So the arm is nearly always known
+    before the last round's weight is, and the processor, which predicts the comparison
+    below, does not wait for it.
     """
     arm = 0
-    for a in range(1, s.arms):  # counting, not searching: there is no branch to guess wrong
+    for a in range(1, s.arms):  # counts instead of searching: no branch to mispredict
         arm += s.reached[a] <= share * s.total[1]
     target = share * s.total[0]
     if s.reached[arm + 1] <= target or s.reached[arm] + (s.total[0] - s.total[1]) > target:
-        return add_up(s.weight, s.reached, s.total, target)
+        return add_up(s, target)
     return arm
 
 
@@ -78,19 +71,21 @@ def chance_of(s, a):
 
 
 @cold
-def exact_growth(estimate, weight, reached, base, total, a):
-    """Return what is to be added to the weight of arm a after its log-weight has
-    changed; from nearly nothing a weight cannot grow by multiplication.
+def exact_growth(s, a):
+    """Return what to add to the weight of arm a after its log-weight has changed.
+
+    It is exact where multiplication is not: a weight of nearly 0 cannot grow by it.
     """
-    if estimate[a] - base[0] > REBASE_AT:
-        rebase(estimate, weight, reached, base, total)
-    return math.exp(estimate[a] - base[0]) - weight[a]
+    if s.estimate[a] - s.base[0] > REBASE_AT:
+        rebase(s)
+    return math.exp(s.estimate[a] - s.base[0]) - s.weight[a]
 
 
 @hot
 def growth(weight, z):
-    """Return weight * (exp(z) - 1) for 0 <= z <= 1/8: ten terms of the series, so
-    that 1e-16 of it is left out, in an order that takes few steps one after another.
+    """Return weight * (exp(z) - 1) for 0 <= z <= 1/8, to a relative error of 1e-16.
+
+    Ten terms of the series, in an order with few steps that must wait for another.
     """
     z2 = z * z
     z4 = z2 * z2
@@ -101,9 +96,8 @@ def growth(weight, z):
 
 
 @dataclass(frozen=True)
-class EXP3(Policy):
-    """EXP3: weights that grow exponentially with importance-weighted rewards; made for
-    rewards chosen by an adversary, but inside a known range.
+class EXP3(RangedPolicy):
+    """EXP3: exponential weights, for adversarial rewards in a known range.
 
     Round t pulls arm a with probability p_a = (1 - gamma) w_a / sum(w) + gamma / K,
     then multiplies w_a by exp(gamma y / (p_a K)), where y is the reward mapped to [0,
@@ -143,7 +137,6 @@ class EXP3(Policy):
 
     # s.estimate holds the log-weights; `weight` their exponentials relative to `base`;
     # `total` their sum now and when `reached` was computed; 0: not computed yet
-    weighs_by_chance = True
     fields = {
         "weight": "cache float[arms]",
         "reached": "cache float[arms*2]",
@@ -152,42 +145,30 @@ class EXP3(Policy):
     }
 
     def __post_init__(self) -> None:
-        if self.horizon is not None:
-            self._set(horizon=whole("horizon", self.horizon, at_least=1))
-        if self.gamma is not None:
-            self._set(gamma=number("gamma", self.gamma, above=0, at_most=1))
-        self._set(reward_range=checked_range(self.reward_range))
-
-    @property
-    def estimator(self) -> None:
-        return None
+        super().__post_init__()
+        self._set(
+            horizon=optional(whole, "horizon", self.horizon, at_least=1),
+            gamma=optional(number, "gamma", self.gamma, above=0, at_most=1),
+        )
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         gamma = self.gamma
         if gamma is None:
-            rounds = self.horizon or horizon
-            if rounds is None:
-                raise InvalidInput(
-                    "EXP3 must know how long it will run: give EXP3(horizon=...), the number of "
-                    "decisions, or EXP3(gamma=...)."
-                )
+            rounds = self._rounds(horizon, ", or EXP3(gamma=...)")
             gamma = min(1.0, math.sqrt(arms * math.log(arms) / ((math.e - 1) * rounds)))
         return {
             "gamma": gamma,
             "floor": gamma / arms,
             "odds": (1 - gamma) * arms / gamma if gamma > 0 else math.inf,
             "stretch": 1 / (1 - gamma) if gamma < 1 else 0.0,
-            **range_constants(self.reward_range),
+            **super().constants(arms, horizon),
         }
-
-    def mirrored(self) -> EXP3:
-        return replace(self, reward_range=mirrored_range(self.reward_range))
 
     @staticmethod
     @hot
     def choose(s, t, g):
         if s.total[0] == 0.0 or t % REBASE_EVERY == 0:
-            rebase(s.estimate, s.weight, s.reached, s.base, s.total)
+            rebase(s)
         u = uniform(g)
         if u < s.gamma:
             arm = min(int(u / s.gamma * s.arms), s.arms - 1)
@@ -201,19 +182,19 @@ class EXP3(Policy):
     @hot
     def update(s, a, x):
         y = share_of_range(s, x)
-        # a simulation's reward follows its decision at once, so the chance is still
-        # that of the weights
+        # in a simulation the reward follows at once, so the chance is still that of the
+        # weights
         if s.live == 0 or s.chance[0] == chance_of(s, a):
             # the same number as below, with one division instead of two to wait for
             step = y * s.total[0] / (s.total[0] + s.odds * s.weight[a])
         else:
             if s.total[0] == 0.0:
-                rebase(s.estimate, s.weight, s.reached, s.base, s.total)
+                rebase(s)
             step = s.floor * y / s.chance[0]
         s.estimate[a] += step
         exponent = s.estimate[a] - s.base[0]
         if step > LARGE_STEP or abs(exponent) > REBASE_AT:
-            more = exact_growth(s.estimate, s.weight, s.reached, s.base, s.total, a)
+            more = exact_growth(s, a)
         else:
             more = growth(s.weight[a], step)
         s.weight[a] += more
@@ -222,15 +203,5 @@ class EXP3(Policy):
     @staticmethod
     @hot
     def welcome(s, a):
-        # a newcomer enters with the mean weight, hence with about 1/K of the choices
-        others = s.arms - 1
-        top = -math.inf
-        for i in range(s.arms):
-            if i != a:
-                top = max(top, s.estimate[i])
-        total = 0.0
-        for i in range(s.arms):
-            if i != a:
-                total += math.exp(s.estimate[i] - top)
-        s.estimate[a] = top + math.log(total / others)
+        s.estimate[a] = newcomer_estimate(s.estimate, a, 1.0)
         s.total[0] = 0.0

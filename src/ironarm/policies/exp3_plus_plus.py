@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..marks import hot
 from ..random import uniform
-from ..rules.reward_range import (
-    checked_range,
-    mirrored_range,
-    range_constants,
-    share_of_range,
-)
+from ..rules.reward_range import RangedPolicy, newcomer_estimate, share_of_range
 from ..validation import number
-from .base import Policy
 
 CONFIDENCE = 3.0  # alpha of the paper
 
 
 @hot
 def scale_of_round(arms, t):
-    """Return sqrt(ln K / (t K)), of which both the learning rate and the exploration
-    are multiples.
+    """Return sqrt(ln K / (t K)).
+
+    The learning rate and the exploration are multiples of it.
     """
     return math.sqrt(math.log(arms) / (t * arms))
 
 
 @hot
 def weigh(s, t):
-    """Compute the weights and the arms' shares of exploration at round t; return the
-    sums of both.
-    """
+    """Compute the weights and the exploration at round t; return the sums of both."""
     scale = scale_of_round(s.arms, t)
     eta = s.rate * scale
     log_t = math.log(t)
@@ -55,8 +48,9 @@ def weigh(s, t):
 
 @hot
 def mean_moved(s, a):
-    """Take note that arm a may have another mean loss and number of rewards; an arm
-    without rewards has an infinite radius.
+    """Take note that the mean loss or the number of rewards of arm a may have changed.
+
+    An arm without rewards has an infinite radius.
     """
     n = s.rewards[a]
     s.mean_loss[a] = s.loss[a] / n if n > 0 else 0.0
@@ -64,22 +58,22 @@ def mean_moved(s, a):
 
 
 @dataclass(frozen=True)
-class EXP3PlusPlus(Policy):
-    """EXP3++: exponential weights as EXP3's, with exploration that each arm is spared
-    once its mean loss is clearly worse. It needs no horizon.
+class EXP3PlusPlus(RangedPolicy):
+    """EXP3++: EXP3 that explores an arm less once its mean loss is clearly worse.
 
-    A reward is mapped to y in [0, 1] by `reward_range` and clipped; its loss is 1 - y.
-    L_a is the sum of the losses of arm a, each divided by the probability of its
-    decision, and l_a their plain mean over the N_a rewards. With c_t = sqrt(ln K / (t
-    K)) and eta_t = rate c_t, round t pulls arm a with probability
+    It needs no horizon. A reward is mapped to y in [0, 1] by `reward_range` and
+    clipped; its loss is 1 - y. L_a is the sum of the losses of arm a, each divided by
+    the probability of its decision, and l_a their plain mean over the N_a rewards. With
+    c_t = sqrt(ln K / (t K)) and eta_t = rate c_t, round t pulls arm a with probability
 
-        p_a = (1 - sum(eps)) exp(-eta_t L_a) / sum(exp(-eta_t L)) + eps_a,   eps_a = min(1/(2K), c_t / 2, beta ln t / (t D_a^2)),
+        p_a   = (1 - sum(eps)) exp(-eta_t L_a) / sum(exp(-eta_t L)) + eps_a,
+        eps_a = min(1/(2K), c_t / 2, beta ln t / (t D_a^2)),
 
     where D_a = max(0, l_a - r_a - min(l + r)), r_a = sqrt(3 ln(t K^(1/3)) / (2 N_a)),
-    is an estimate of the gap from below; while it is 0, the last term does not count.
-    The regret is O(sqrt(T K ln K)) whatever the rewards, and O(log^2 T) for random
-    ones. With beta = 256, for which that is proved, the last term is the smallest only
-    from about 1e8 rounds on.
+    estimates the gap from below; while it is 0, the last term does not count. The
+    regret is O(sqrt(T K ln K)) for any rewards, and O(log^2 T) for random ones. With
+    beta = 256, for which that is proved, the last term is the smallest only from about
+    1e8 rounds on.
 
     **Not for unbounded attacks**, for the reason given at `TsallisINF`, which has the
     better guarantees.
@@ -121,8 +115,7 @@ class EXP3PlusPlus(Policy):
     rate: float = 0.5
 
     # s.estimate holds -L; `loss` the sum of the plain losses; `weight` and `explore`
-    # are this round's; `last_round` serves newcomers only
-    weighs_by_chance = True
+    # are those of this round; only `welcome` reads `last_round`
     fields = {
         "loss": "float[arms]",
         "mean_loss": "cache float[arms]",
@@ -133,26 +126,19 @@ class EXP3PlusPlus(Policy):
     }
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._set(
-            reward_range=checked_range(self.reward_range),
             beta=number("beta", self.beta, above=0),
             rate=number("rate", self.rate, above=0),
         )
 
-    @property
-    def estimator(self) -> None:
-        return None
-
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"beta": self.beta, "rate": self.rate, **range_constants(self.reward_range)}
-
-    def mirrored(self) -> EXP3PlusPlus:
-        return replace(self, reward_range=mirrored_range(self.reward_range))
+        return {"beta": self.beta, "rate": self.rate, **super().constants(arms, horizon)}
 
     @staticmethod
     @hot
     def choose(s, t, g):
-        if s.spread[0] == 0.0:  # the first round: nothing has set them so far
+        if s.spread[0] == 0.0:  # the first round: not set yet
             for a in range(s.arms):
                 mean_moved(s, a)
         total, explored = weigh(s, t)
@@ -183,15 +169,5 @@ class EXP3PlusPlus(Policy):
     @staticmethod
     @hot
     def welcome(s, a):
-        # a newcomer enters with the mean weight of the others, hence with about 1/K of
-        # the choices
         eta = s.rate * scale_of_round(s.arms, max(s.last_round[0], 1))
-        top = -math.inf
-        for i in range(s.arms):
-            if i != a:
-                top = max(top, s.estimate[i])
-        total = 0.0
-        for i in range(s.arms):
-            if i != a:
-                total += math.exp(eta * (s.estimate[i] - top))
-        s.estimate[a] = top + math.log(total / (s.arms - 1)) / eta
+        s.estimate[a] = newcomer_estimate(s.estimate, a, eta)

@@ -1,6 +1,4 @@
-"""IMED for normal rewards with a known variance: pull the arm with the least
-evidence against it.
-"""
+"""IMED for normal rewards of known variance: pull the least evidence against an arm."""
 
 from __future__ import annotations
 
@@ -10,17 +8,15 @@ from dataclasses import dataclass
 from ..marks import cold, hot
 from ..rules.highest_index import first_unrewarded
 from ..rules.lazy_imed import (
-    FIELDS,
+    ImedPolicy,
+    found_leader,
     highest_estimate,
-    others_moved,
-    rewards_until,
     still_leads,
 )
 from ..validation import number
-from .base import Policy
 
-# standard deviations that the leader's mean may fall before all indices are computed
-# again
+# how far the leader's mean may fall, in standard deviations, before all indices are
+# computed again
 REACH = 0.02
 
 
@@ -31,50 +27,47 @@ def gap(best, estimate, sigma):
 
 
 @cold
-def smallest_index(estimate, n, leader, until, rival, floor, sigma):
-    """Return the arm with the smallest index, and write down how long the leader
-    will certainly be it.
+def smallest_index(s):
+    """Return the arm with the smallest index.
+
+    Also write down how long the leader is certain to keep it.
     """
-    lead = highest_estimate(estimate)
-    top = estimate[lead]
-    low = top - REACH * sigma
+    lead = highest_estimate(s.estimate)
+    top = s.estimate[lead]
+    low = top - REACH * s.sigma
     best = lead
-    smallest = math.log(n[lead])
+    smallest = math.log(s.n[lead])
     others = math.inf
     second = -math.inf
-    for a in range(len(estimate)):
+    for a in range(s.arms):
         if a == lead:
             continue
-        z = gap(top, estimate[a], sigma)
-        index = n[a] * (z * z / 2.0) + math.log(n[a])
+        z = gap(top, s.estimate[a], s.sigma)
+        index = s.n[a] * (z * z / 2.0) + math.log(s.n[a])
         if index < smallest or (index == smallest and a < best):
             smallest = index
             best = a
-        z = max(0.0, gap(low, estimate[a], sigma))
-        others = min(others, n[a] * (z * z / 2.0) + math.log(n[a]))
-        second = max(second, estimate[a])
-    leader[0] = lead
-    rival[0] = second
-    floor[0] = low
-    until[0] = rewards_until(others)
+        z = max(0.0, gap(low, s.estimate[a], s.sigma))
+        others = min(others, s.n[a] * (z * z / 2.0) + math.log(s.n[a]))
+        second = max(second, s.estimate[a])
+    found_leader(s, lead, others, second, low)
     return best
 
 
 @dataclass(frozen=True)
-class IMED(Policy):
-    """IMED (indexed minimum empirical divergence) for normal rewards of known variance:
-    asymptotically optimal when nobody corrupts the feedback.
+class IMED(ImedPolicy):
+    """IMED (indexed minimum empirical divergence) for normal rewards of known variance.
 
-    Every arm is pulled once. Then, with mu* the highest mean so far, round t pulls the
-    arm with the smallest
+    It is asymptotically optimal when nobody corrupts the feedback. Every arm is pulled
+    once. Then, with mu* the highest mean so far, round t pulls the arm with the
+    smallest
 
         n_a (mu* - mean_a)^2 / (2 sigma^2) + log n_a.
 
-    The first term is the log-likelihood ratio against "arm a is as good as the best",
-    the second is what a hypothesis must pay for having been tried often. The best arm's
-    own index is log n, so another arm gets its next pull when the log of the leader's
-    count has outgrown the evidence: about 2 sigma^2 log T / gap^2 pulls in all, the
-    least possible.
+    The first term is the log-likelihood ratio against "arm a is as good as the best";
+    the second grows with the number of tries. The best arm's own index is log n, so
+    another arm gets its next pull when the log of the leader's count exceeds the
+    evidence: about 2 sigma^2 log T / gap^2 pulls in all, the least possible.
 
     **Not for corrupted rewards**: it compares means, and one unbounded reward moves a
     mean anywhere. `CountIMED` is the same idea with evidence that an attacker cannot
@@ -102,17 +95,8 @@ class IMED(Policy):
 
     sigma: float = 1.0
 
-    fields = FIELDS
-
     def __post_init__(self) -> None:
         self._set(sigma=number("sigma", self.sigma, above=0))
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"sigma": self.sigma}
-
-    @property
-    def expected_spread(self) -> float:
-        return self.sigma
 
     @staticmethod
     @hot
@@ -121,14 +105,4 @@ class IMED(Policy):
             return s.leader[0]
         if s.unrewarded[0] > 0:
             return first_unrewarded(s.n, s.rewards, s.fresh)
-        return smallest_index(s.estimate, s.n, s.leader, s.until, s.rival, s.floor, s.sigma)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        others_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        others_moved(s, a)
+        return smallest_index(s)

@@ -1,6 +1,4 @@
-"""med-E-UCB: the median, an upper confidence bonus, and a little forced exploration
-in blocks.
-"""
+"""med-E-UCB: the median, an upper confidence bonus, and forced exploration."""
 
 from __future__ import annotations
 
@@ -8,28 +6,31 @@ import math
 from dataclasses import dataclass
 
 from ..errors import InvalidInput
-from ..estimators import Estimator, LowerMedian
+from ..estimators import LowerMedian
 from ..marks import cold, hot
-from ..rules.highest_index import FIELDS, highest_index, index_moved
-from ..validation import number, whole
-from .base import Policy
+from ..rules.highest_index import highest_index
+from ..rules.index_policy import IndexPolicy
+from ..validation import number, optional, whole
 
-MARGIN = 1.05  # of `for_rho` over the sharp condition
+MARGIN = 1.05  # b of `for_rho` over the sharp condition
 ENOUGH = 0.5  # the least b of `for_rho`
 
 
 @hot
 def forced_total(b, block, k):
-    """Return how many forced pulls each arm has had after block k (from 0): ceil(b
-    log((k+1) G)).
+    """Return how many forced pulls each arm has had after block k (from 0).
+
+    It is ceil(b log((k+1) G)).
     """
     return math.ceil(b * math.log((k + 1) * block))
 
 
 @cold
 def plan_block(plan, arms, b, block, t):
-    """Write the schedule around round t: the window's start, pulls of each arm in
-    it, its last round, and the round at which to plan again.
+    """Write the schedule around round t to `plan`.
+
+    It holds the window's first round, the pulls of each arm in it, its last round, and
+    the round at which to plan again.
     """
     first = forced_total(b, block, 0)
     if t <= arms * first:
@@ -69,30 +70,29 @@ def smallest_block(arms: int, b: float, at_least: int) -> int:
 
 
 @dataclass(frozen=True)
-class MedEUCB(Policy):
-    """med-E-UCB, the paper's first policy: survives rewards that an attacker replaces
-    by anything, with probability rho in each round.
+class MedEUCB(IndexPolicy):
+    """med-E-UCB, the paper's first policy, survives any corrupt rewards.
 
+    An attacker may replace the reward by anything, with probability rho in each round.
     Time is cut into blocks of `block` rounds (the paper's G). A start of ceil(b log G)
     pulls of each arm, and at the head of block k
 
         ceil(b log((k+1) G)) - ceil(b log(k G))
 
-    more of each, make sure that every arm has at least b log t rewards at every other
-    round t. Those rounds pull the arm with the largest
+    more of each, give every arm at least b log t rewards at every other round t. Those
+    rounds pull the arm with the largest
 
         median_a + sqrt(omega log t / n_a)
 
     with the lower median (Algorithm 1). A median is wrong only if about half of its
-    rewards are; b log t rewards make that rare enough, for b of at least 1/kl(1/2, rho)
-    when the outliers are far away: 2.4 for rho = 0.125, 11.5 for rho = 0.3
+    rewards are. b log t rewards make that rare enough for b of at least 1/kl(1/2, rho)
+    if the outliers are far away: 2.4 for rho = 0.125, 11.5 for rho = 0.3
     (`MedEUCB.for_rho`). The default b = 4 is the paper's; at rho = 0.3 a few trials in
     a thousand stay stuck with it.
 
-    **Not for 0/1 rewards** or rewards with heavy ties: all medians are then equal.
-    **Not for skewed rewards** whose best mean is not the best median. And without any
-    corruption the forced exploration is a waste: on the paper's arms `UCB` has a
-    thirtieth of the regret.
+    **Not for 0/1 rewards** or heavy ties: all medians are then equal. **Not for skewed
+    rewards** whose best mean is not the best median. Without corruption the forced
+    exploration is a waste: on the paper's arms `UCB` has a thirtieth of the regret.
 
     Parameters
     ----------
@@ -129,25 +129,27 @@ class MedEUCB(Policy):
     omega: float = 4.0
     block: int | None = None
 
-    fields = {**FIELDS, "plan": "cache int[4]"}
+    estimator = LowerMedian
+    fields = {**IndexPolicy.fields, "plan": "cache int[4]"}
 
     def __post_init__(self) -> None:
-        self._set(b=number("b", self.b, above=0), omega=number("omega", self.omega, above=0))
-        if self.block is not None:
-            self._set(block=whole("block", self.block, at_least=2))
+        self._set(
+            b=number("b", self.b, above=0),
+            omega=number("omega", self.omega, above=0),
+            block=optional(whole, "block", self.block, at_least=2),
+        )
 
     @classmethod
     def for_rho(cls, rho: float, omega: float = 4.0, block: int | None = None) -> MedEUCB:
-        """Return the policy with the forced pulls that a share rho of corrupt rewards
-        asks for: b = 1.05 / kl(1/2, rho), but at least 0.5.
+        """Return the policy with the forced pulls that a corrupt share rho needs.
 
-        The median of n rewards is wrong with a probability of about exp(-n kl(1/2,
-        rho)), where kl(1/2, rho) = log(1 / (4 rho (1 - rho))) / 2, if the corrupt ones
-        are far away. With n = b log t that sums to a bounded number of wrong rounds for
-        b > 1/kl(1/2, rho), and to a power of T for a smaller b: the condition is sharp,
-        and a twentieth is added to it. Near rho = 0 the condition asks for nothing; b =
-        0.5, four pulls of each arm at the start, leaves the rest to the exploration
-        bonus.
+        It has b = 1.05 / kl(1/2, rho), but at least 0.5. The median of n rewards is
+        wrong with a probability of about exp(-n kl(1/2, rho)), where kl(1/2, rho) =
+        log(1 / (4 rho (1 - rho))) / 2, if the corrupt ones are far away. With n = b log
+        t that sums to a bounded number of wrong rounds for b > 1/kl(1/2, rho), and to a
+        power of T for a smaller b. So the condition is sharp, and b is a twentieth
+        above it. Near rho = 0 the condition needs nothing; b = 0.5, four pulls of each
+        arm at the start, leaves the rest to the exploration bonus.
 
         Parameters
         ----------
@@ -162,14 +164,8 @@ class MedEUCB(Policy):
         rate = math.log(1 / (4 * rho * (1 - rho))) / 2 if rho > 0 else math.inf
         return cls(b=max(ENOUGH, MARGIN / rate), omega=omega, block=block)
 
-    @property
-    def estimator(self) -> type[Estimator]:
-        return LowerMedian
-
     def block_for(self, arms: int) -> int:
-        """Return the block length for so many arms, or say why the given one is too
-        small.
-        """
+        """Return the block length for these arms; refuse one that is too small."""
         if self.block is None:
             return smallest_block(arms, self.b, 1000)
         needed = arms * math.ceil(self.b * math.log(self.block))
@@ -182,11 +178,7 @@ class MedEUCB(Policy):
         return self.block
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"b": self.b, "omega": self.omega, "block": float(self.block_for(arms))}
-
-    @property
-    def expected_spread(self) -> float:
-        return self.omega**0.5 / 2
+        return {"b": self.b, "coefficient": self.omega, "block": float(self.block_for(arms))}
 
     @staticmethod
     @hot
@@ -194,17 +186,7 @@ class MedEUCB(Policy):
         arm = forced_arm(s, t)
         if arm >= 0:
             return arm
-        return highest_index(s, t, s.omega)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        index_moved(s, a)
+        return highest_index(s, t, s.coefficient)
 
     @staticmethod
     @hot

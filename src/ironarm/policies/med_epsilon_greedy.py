@@ -1,32 +1,25 @@
-"""med-epsilon-greedy: the best median so far, and a uniformly random arm with a
-probability that decays as 1/t.
-"""
+"""med-epsilon-greedy: the best median, and uniform exploration that decays as 1/t."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from ..estimators import Estimator, LowerMedian
-from ..marks import hot
-from ..rules.decaying_greedy import greedy_after_start
-from ..rules.highest_index import FIELDS, index_moved
-from ..validation import number
-from .base import Policy
+from ..estimators import LowerMedian
+from ..rules.decaying_greedy import DecayingGreedy
 
 
 @dataclass(frozen=True)
-class MedEpsilonGreedy(Policy):
-    """med-epsilon-greedy, the paper's second policy: survives rewards that an attacker
-    replaces by anything, with probability rho in each round.
+class MedEpsilonGreedy(DecayingGreedy):
+    """med-epsilon-greedy, the paper's second policy, survives any corrupt rewards.
 
+    An attacker may replace the reward by anything, with probability rho in each round.
     Each arm is pulled ceil(c) times; then, at round t, a uniformly random arm with
-    probability c K / t, else the arm with the largest lower median (Algorithm 2).
-    Far-away outliers ask for c above 1/(sqrt(1-rho) - sqrt(rho))^2: 2.95 for rho =
-    0.125, 12 for rho = 0.3. The default 10 is the paper's.
+    probability c K / t, else the arm with the largest lower median (Algorithm 2). Far
+    outliers need c above 1/(sqrt(1-rho) - sqrt(rho))^2: 2.95 for rho = 0.125, 12 for
+    rho = 0.3. The default 10 is the paper's.
 
-    Compared with `MedEUCB` it needs no scale of the rewards, and with the default it
-    explores about 1.7 times as much.
+    Unlike `MedEUCB` it needs no scale of the rewards. With the default it explores
+    about 1.7 times as much.
 
     **Not for 0/1 rewards** or heavy ties, nor for skewed rewards whose best mean is not
     the best median.
@@ -60,29 +53,4 @@ class MedEpsilonGreedy(Policy):
 
     c: float = 10.0
 
-    fields = FIELDS
-
-    def __post_init__(self) -> None:
-        self._set(c=number("c", self.c, above=0))
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return LowerMedian
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"c": self.c, "first_pulls": float(math.ceil(self.c))}
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return greedy_after_start(s, t, g)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def owed(s, t):
-        return int(s.first_pulls)
+    estimator = LowerMedian

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..estimators import Estimator, LowerMedian, UpperMedian
-from ..marks import hot
-from ..rules.highest_index import FIELDS, highest_index, index_moved
+from ..rules.index_policy import IndexPolicy
 from ..validation import choice, number
-from .base import Policy
 
 
 @dataclass(frozen=True)
-class RUCB(Policy):
+class RUCB(IndexPolicy):
     """RUCB-MAB: UCB around the sample median, without forced exploration.
 
-    Every arm is pulled once; then round t pulls the arm with the largest
+    Every arm is pulled once. Then round t pulls the arm with the largest
 
         median_a + sqrt(omega log t / n_a).
 
@@ -24,9 +22,9 @@ class RUCB(Policy):
 
     **Not for heavy corruption.** A median withstands attacks only once it rests on
     several rewards. If the best arm's first rewards are attacked, its median is wrong
-    and the arm is never tried often enough to mend it: under the paper's attack about a
-    quarter of the trials at rho = 0.125, and 62 % at rho = 0.3, stay on a wrong arm for
-    good, while the others do very well. `MedEUCB` adds the forced exploration that
+    and the arm is not tried often enough to correct it. Under the paper's attack about
+    a quarter of the trials at rho = 0.125, and 62 % at rho = 0.3, stay on a wrong arm
+    for good, while the others do very well. `MedEUCB` adds the forced exploration that
     prevents this.
 
     Parameters
@@ -53,8 +51,6 @@ class RUCB(Policy):
     omega: float = 4.0
     median: str = "lower"
 
-    fields = FIELDS
-
     def __post_init__(self) -> None:
         self._set(
             omega=number("omega", self.omega, above=0),
@@ -62,27 +58,5 @@ class RUCB(Policy):
         )
 
     @property
-    def estimator(self) -> type[Estimator]:
+    def estimator(self) -> type[Estimator]:  # type: ignore[override]
         return LowerMedian if self.median == "lower" else UpperMedian
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"omega": self.omega}
-
-    @property
-    def expected_spread(self) -> float:
-        return self.omega**0.5 / 2
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return highest_index(s, t, s.omega)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        index_moved(s, a)

@@ -1,6 +1,4 @@
-"""Thompson sampling for normal rewards with a known variance: pull each arm with the
-probability that it is the best.
-"""
+"""Thompson sampling for normal rewards: pull an arm as often as it may be the best."""
 
 from __future__ import annotations
 
@@ -8,22 +6,21 @@ import math
 from dataclasses import dataclass
 
 from ..marks import hot
+from ..policy import Policy
 from ..random import normal
 from ..rules.highest_index import first_unrewarded
 from ..validation import number
-from .base import Policy
 
 
 @hot
 def spread_moved(s, a):
-    """Take note that arm a may have another number of rewards."""
+    """Take note that the number of rewards of arm a may have changed."""
     s.spread[a] = s.sigma / math.sqrt(s.rewards[a]) if s.rewards[a] > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class ThompsonGaussian(Policy):
-    """Gaussian Thompson sampling: draw a mean for every arm from what is believed of
-    it, and pull the arm with the largest draw.
+    """Gaussian Thompson sampling: draw a mean for every arm, and pull the largest draw.
 
     Every arm is pulled once. Then, with a flat prior on the means and rewards of a
     known standard deviation sigma, the belief about arm a after n_a rewards is normal,
@@ -31,12 +28,12 @@ class ThompsonGaussian(Policy):
 
         theta_a ~ N(mean_a, sigma^2 / n_a),
 
-    drawn anew for every arm in every round. An arm is thus pulled as often as it is
+    drawn anew for every arm in every round. So an arm is pulled as often as it is
     believed to be the best. The regret is 2 sigma^2 log T / gap for each arm,
     asymptotically the least possible. The prior is flat so that units and offsets of
-    the rewards do not matter; the first pull of each arm makes it proper.
+    the rewards do not matter; the first pull of each arm makes the belief proper.
 
-    **Not for corrupted rewards.** The mean is unbounded in one reward, and the belief
+    **Not for corrupted rewards.** One reward can move the mean anywhere, and the belief
     narrows as fast as if all rewards were clean. An infinite reward makes an arm's
     draws infinite for ever, one of each sign makes them -inf, as for all policies on
     means; among equals the lowest arm wins. Use `CountIMED` or `MedEUCB`.
@@ -75,13 +72,6 @@ class ThompsonGaussian(Policy):
 
     def __post_init__(self) -> None:
         self._set(sigma=number("sigma", self.sigma, above=0))
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"sigma": self.sigma}
-
-    @property
-    def expected_spread(self) -> float:
-        return self.sigma
 
     @staticmethod
     @hot

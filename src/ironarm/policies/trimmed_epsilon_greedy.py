@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from ..estimators import Estimator, TrimmedMean
-from ..marks import hot
-from ..rules.decaying_greedy import greedy_after_start
-from ..rules.highest_index import FIELDS, index_moved
+from ..estimators import TrimmedMean
+from ..rules.decaying_greedy import DecayingGreedy
 from ..validation import number
-from .base import Policy
 
 
 @dataclass(frozen=True)
-class TrimmedEpsilonGreedy(Policy):
+class TrimmedEpsilonGreedy(DecayingGreedy):
     """Decaying epsilon-greedy on the alpha-trimmed mean.
 
-    It starts and explores as `MedEpsilonGreedy` does.
-
-    Each arm is pulled ceil(c) times; then, at round t, a uniformly random arm with
-    probability c K / t, else the arm with the largest mean after dropping the
-    floor(alpha n) smallest and largest rewards.
+    It starts and explores like `MedEpsilonGreedy`: each arm is pulled ceil(c) times;
+    then, at round t, a uniformly random arm with probability c K / t, else the arm with
+    the largest mean after dropping the floor(alpha n) smallest and largest rewards.
 
     **alpha must exceed rho clearly.** With alpha = rho, as in the paper, the attacked
     rewards outnumber alpha n about half of the time and the policy fails in most
-    trials; with alpha = rho + 0.1 its median regret is that of `MedEpsilonGreedy`, but
+    trials. With alpha = rho + 0.1 its median regret is that of `MedEpsilonGreedy`, but
     a few trials in a hundred still fail. If rho is not known, prefer the median.
 
     Parameters
@@ -63,31 +57,8 @@ class TrimmedEpsilonGreedy(Policy):
     alpha: float
     c: float = 10.0
 
-    fields = FIELDS
+    estimator = TrimmedMean
 
     def __post_init__(self) -> None:
-        self._set(
-            alpha=number("alpha", self.alpha, at_least=0, below=0.5), c=number("c", self.c, above=0)
-        )
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return TrimmedMean
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"alpha": self.alpha, "c": self.c, "first_pulls": float(math.ceil(self.c))}
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return greedy_after_start(s, t, g)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def owed(s, t):
-        return int(s.first_pulls)
+        self._set(alpha=number("alpha", self.alpha, at_least=0, below=0.5))
+        super().__post_init__()

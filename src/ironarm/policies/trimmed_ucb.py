@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..estimators import Estimator, TrimmedMean
-from ..marks import hot
-from ..rules.highest_index import FIELDS, highest_index, index_moved
+from ..estimators import TrimmedMean
+from ..rules.index_policy import IndexPolicy
 from ..validation import number
-from .base import Policy
 
 
 @dataclass(frozen=True)
-class TrimmedUCB(Policy):
-    """UCB around the alpha-trimmed mean: the floor(alpha n) smallest and largest
-    rewards of an arm are dropped before averaging.
+class TrimmedUCB(IndexPolicy):
+    """UCB around the alpha-trimmed mean.
 
-    Every arm is pulled once; then round t pulls the arm with the largest
+    The floor(alpha n) smallest and largest rewards of an arm are dropped before
+    averaging. Every arm is pulled once. Then round t pulls the arm with the largest
 
         trimmed_mean_a + sqrt(omega log t / n_a).
 
     **Not for heavy corruption.** With alpha = rho, as in the paper, the attacked
     rewards outnumber alpha n about half of the time, and one that is not trimmed spoils
-    the mean; a larger alpha helps against that, but without forced exploration an arm
+    the mean. A larger alpha helps against that, but without forced exploration an arm
     whose first rewards are attacked is given up, as with `RUCB`.
 
     Parameters
@@ -59,36 +57,10 @@ class TrimmedUCB(Policy):
     alpha: float
     omega: float = 4.0
 
-    fields = FIELDS
+    estimator = TrimmedMean
 
     def __post_init__(self) -> None:
         self._set(
             alpha=number("alpha", self.alpha, at_least=0, below=0.5),
             omega=number("omega", self.omega, above=0),
         )
-
-    @property
-    def estimator(self) -> type[Estimator]:
-        return TrimmedMean
-
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"alpha": self.alpha, "omega": self.omega}
-
-    @property
-    def expected_spread(self) -> float:
-        return self.omega**0.5 / 2
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return highest_index(s, t, s.omega)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        index_moved(s, a)

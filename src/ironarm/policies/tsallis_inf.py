@@ -1,35 +1,26 @@
-"""Tsallis-INF: near-optimal for rewards chosen by an adversary and for independent
-ones alike, in a known range.
-"""
+"""Tsallis-INF: near-optimal for adversarial and for random rewards."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..marks import hot
 from ..random import uniform
-from ..rules.reward_range import (
-    checked_range,
-    mirrored_range,
-    range_constants,
-    share_of_range,
-)
+from ..rules.reward_range import RangedPolicy, share_of_range
 from ..validation import choice
-from .base import Policy
 
-CLOSE = 1e-8  # relative; the error after a Newton step of this size is its square, the last bit
+CLOSE = 1e-8  # relative; after a Newton step of this size the error is its square
 
 
 @hot
 def distance(estimate, top, age, start):
-    """Return the y > 0 at which the weights age / (top - estimate_a + y)^2 sum to 1,
-    the age being 1 / eta_t^2.
+    """Return the y > 0 at which the weights age / (top - estimate_a + y)^2 sum to 1.
 
-    The sum is convex in y, so Newton's method climbs to the root from the left, and a
-    step from the right lands on the left of it. At y = sqrt(age) the best arm alone has
-    the weight 1, so the root is not below. `start` is the root of some earlier round,
-    or 0.
+    The age is 1 / eta_t^2. The sum is convex in y, so Newton's method climbs to the
+    root from the left, and a step from the right lands on its left. At y = sqrt(age)
+    the best arm alone has the weight 1, so the root is not below. `start` is the root
+    of an earlier round, or 0.
     """
     floor = math.sqrt(age)
     y = max(start, floor)
@@ -63,11 +54,11 @@ def weight(s, top, age, a):
 
 
 @dataclass(frozen=True)
-class TsallisINF(Policy):
+class TsallisINF(RangedPolicy):
     """Tsallis-INF with alpha = 1/2: weights that fall with the square of an arm's loss.
 
-    Without being told, it is optimal up to a constant for adversarial and for random
-    rewards.
+    It is optimal up to a constant both for adversarial and for random rewards, without
+    knowing which they are.
 
     A reward is mapped to y in [0, 1] by `reward_range` and clipped; its loss is 1 - y.
     L_a is the sum of the losses of arm a, each divided by the probability of its
@@ -75,17 +66,17 @@ class TsallisINF(Policy):
 
         w_a = (eta_t (L_a - x))^-2,   eta_t = 1 / sqrt(t),
 
-    where x < min L makes the sum of the probabilities 1. It is found by Newton's
-    method, which begins at the last round's answer and needs about two steps. (With the
-    factor 4 in front of the bracket that some versions of the paper have, eta_t is 2 /
-    sqrt(t): the same weights.) The regret is O(sqrt(K T)) whatever the rewards, and
-    O(log T) for random ones, or if an attack changes only a bounded sum of them.
+    where x < min L makes the sum of the probabilities 1. Newton's method finds it from
+    the last round's answer in about two steps. (Some versions of the paper have a
+    factor 4 before the bracket and eta_t = 2 / sqrt(t): the same weights.) The regret
+    is O(sqrt(K T)) for any rewards, and O(log T) for random ones, or if an attack
+    changes only a bounded sum of them.
 
-    With `variance="reduced"` a reward tells something about every arm: L_a grows by B_a
-    for each of them, and for the arm pulled by (loss - B_a) / w_a, where B_a = 1/2 if
-    w_a >= 16/t, else 0. The expectation is the same and the variance smaller, so eta_t
-    can be 2 / sqrt(t). The bounds are smaller by constants. (A late reward, behind an
-    agent, is centred by the B_a of the last decision.)
+    With `variance="reduced"` L_a grows by B_a for every arm, and for the arm pulled by
+    (loss - B_a) / w_a, where B_a = 1/2 if w_a >= 16/t, else 0. The expectation is the
+    same and the variance smaller, so eta_t can be 2 / sqrt(t), and the bounds are
+    smaller by constants. (Behind an agent, a late reward is centred by the B_a of the
+    last decision.)
 
     **Not for unbounded attacks.** The guarantee compares with the best arm *as
     corrupted*: clipping lets an attacker show the best arm as 0 and the others as 1 in
@@ -117,31 +108,21 @@ class TsallisINF(Policy):
     reward_range: tuple[float, float] = (0.0, 1.0)
     variance: str = "plain"
 
-    # s.estimate holds -L; `root` the last round's y = min L - x; `last_round` serves
-    # newcomers only. The root is saved, not a cache: from another start Newton's method
-    # ends at another last bit, and L is chaotic (it grows by 1/w, which grows with it),
-    # so within some hundred rounds that would be another choice
-    weighs_by_chance = True
+    # s.estimate holds -L; `root` is the last round's y = min L - x. The root is saved,
+    # not a cache: from another start Newton's method ends at another last bit. L is
+    # chaotic (it grows by 1/w, which grows with it), so within some hundred rounds the
+    # choices would differ
     fields = {"root": "float[1]", "last_round": "int[1]"}
 
     def __post_init__(self) -> None:
-        self._set(
-            reward_range=checked_range(self.reward_range),
-            variance=choice("variance", self.variance, ("plain", "reduced")),
-        )
-
-    @property
-    def estimator(self) -> None:
-        return None
+        super().__post_init__()
+        self._set(variance=choice("variance", self.variance, ("plain", "reduced")))
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         return {
             "speed": 4.0 if self.variance == "reduced" else 1.0,
-            **range_constants(self.reward_range),
+            **super().constants(arms, horizon),
         }
-
-    def mirrored(self) -> TsallisINF:
-        return replace(self, reward_range=mirrored_range(self.reward_range))
 
     @staticmethod
     @hot

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..marks import hot
-from ..rules.highest_index import FIELDS, highest_index, index_moved
+from ..rules.index_policy import IndexPolicy
 from ..validation import number
-from .base import Policy
 
 
 @dataclass(frozen=True)
-class UCB(Policy):
-    """(alpha, psi)-UCB for sub-Gaussian rewards: the standard choice when nobody
-    corrupts the feedback.
+class UCB(IndexPolicy):
+    """(alpha, psi)-UCB for sub-Gaussian rewards that nobody corrupts.
 
-    Every arm is pulled once; then round t pulls the arm with the largest
+    Every arm is pulled once. Then round t pulls the arm with the largest
 
         mean_a + sigma * sqrt(2 alpha log t / n_a),
 
@@ -50,31 +47,11 @@ class UCB(Policy):
     alpha: float = 2.1
     sigma: float = 1.0
 
-    fields = FIELDS
-
     def __post_init__(self) -> None:
         self._set(
             alpha=number("alpha", self.alpha, above=0), sigma=number("sigma", self.sigma, above=0)
         )
 
-    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
-        return {"coefficient": 2 * self.alpha * self.sigma**2}
-
     @property
-    def expected_spread(self) -> float:
-        return self.sigma
-
-    @staticmethod
-    @hot
-    def choose(s, t, g):
-        return highest_index(s, t, s.coefficient)
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        index_moved(s, a)
-
-    @staticmethod
-    @hot
-    def recount(s, a):
-        index_moved(s, a)
+    def coefficient(self) -> float:
+        return 2 * self.alpha * self.sigma**2

@@ -1,1 +1,1 @@
-"""What algorithms share: how an arm is chosen, once there are estimates."""
+"""How policies choose an arm from estimates, and the base classes that share it."""

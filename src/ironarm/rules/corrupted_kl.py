@@ -1,16 +1,17 @@
-"""The corrupted divergence of two normal laws, kl_eps(D): what one reward can tell
-about a gap of D standard deviations when a share eps of the rewards is anybody's.
+"""The corrupted divergence kl_eps(D) of two normal laws.
 
-It is the divergence of Huber's least favourable pair, the two laws N(0, 1) and N(D, 1)
-brought as close as a share eps of corruption allows, whose likelihood ratio is that of
-the normal laws clipped to [c, 1/c]:
+It is what one reward can tell about a gap of D standard deviations when a share eps of
+the rewards is corrupt: the divergence of Huber's least favourable pair. The pair is the
+two laws N(0, 1) and N(D, 1), brought as close as a share eps of corruption allows. Its
+likelihood ratio is that of the normal laws clipped to [c, 1/c]:
 
     1/(1 - eps)      = c Phi(D-/2) + Phi(D+/2),  D-, D+ = D -+ (2/D) log(1/c)
-    kl_eps / (1-eps) = (1 - c) Phi(D-/2) log(1/c) + (D^2/2) (Phi(D+/2) - Phi(D-/2)) - D (phi(D-/2) - phi(D+/2))
+    kl_eps / (1-eps) = (1 - c) Phi(D-/2) log(1/c) + (D^2/2) (Phi(D+/2) - Phi(D-/2))
+                       - D (phi(D-/2) - phi(D+/2))
 
-It is 0 up to D = Dmin = 2 Phi^-1(1/(2 (1 - eps))), where corruption can make both laws
-look the same, and never exceeds (1 - 2 eps) log((1 - eps)/eps): every arm, however bad,
-must be pulled in proportion to log T.
+kl_eps is 0 up to D = Dmin = 2 Phi^-1(1/(2 (1 - eps))), where corruption can make both
+laws look the same. It never exceeds (1 - 2 eps) log((1 - eps)/eps): every arm, however
+bad, must be pulled in proportion to log T.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ FIELDS = {"divergences": f"cache float[{POINTS}]"}
 
 
 def smallest_gap(epsilon: float) -> float:
-    """Return Dmin, the gap in standard deviations up to which a share epsilon of
-    corruption can hide which arm is better.
+    """Return Dmin, the largest gap that a share epsilon of corruption can hide.
+
+    The unit is a standard deviation.
 
     >>> round(smallest_gap(0.4), 4)
     1.9348
@@ -51,8 +53,9 @@ def density(z):
 
 @cold
 def clipping(D, epsilon):
-    """Return log(1/c) for a gap D > 0 and epsilon > 0, by bisection; 0 if corruption
-    can make both laws look the same.
+    """Return log(1/c) for a gap D > 0 and epsilon > 0, by bisection.
+
+    It is 0 if corruption can make both laws look the same.
     """
     low = 0.0
     high = math.log((1.0 - epsilon) / epsilon)  # its value for an infinite gap
@@ -85,8 +88,9 @@ def corrupted_kl(D, epsilon):
 
 @cold
 def tabulated_kl(divergences, excess, epsilon, least):
-    """Return kl_eps(least + excess), `least` being Dmin, between the points of the
-    table; points are computed when they are first needed (0: not yet).
+    """Return kl_eps(least + excess) by interpolation in the table; `least` is Dmin.
+
+    A point of the table is computed when it is first needed; 0 means not yet.
     """
     place = min(max(excess, 0.0) / STEP, POINTS - 1.0)
     i = min(int(place), POINTS - 2)

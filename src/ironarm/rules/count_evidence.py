@@ -1,31 +1,34 @@
-"""Evidence against "the mean of arm a is at least x" that counts rewards and does not
-look at their size: what `CountIMED` compares arms by.
+"""Evidence against "the mean of arm a is at least x" that counts rewards.
 
-Given the order of an arm's n rewards (`ironarm.estimators.structures.ordered`), a threshold test
-costs O(log n); a window test O(log n) where the window around x decides, else O(n).
+`CountIMED` compares arms by it; docs/count-imed.md has the formulas. The size of a
+reward does not matter. Once an arm's n rewards are in order
+(`ironarm.estimators.structures.ordered`), a threshold test costs O(log n). A window
+test costs O(log n) if the window around x decides, else O(n).
 """
 
 from __future__ import annotations
 
 import math
 
+from ..estimators import OrderedMedian
 from ..estimators.structures.ordered import nth_reward, rewards_below, sort_rewards
 from ..marks import cold, hot
 from .corrupted_kl import cdf
 from .highest_index import first_unrewarded
-from .lazy_imed import highest_estimate, rewards_until
+from .lazy_imed import ImedPolicy, highest_estimate, others_moved, rewards_until
 
 THRESHOLDS = 6  # x - d for d = 0.5, 1, ..., 3 sigma
 WINDOWS = 2  # of half-width 2 and 3 sigma
-# sigma: evidence against an arm without a new reward is kept until x has moved by more
+# in sigma: how far x may move before evidence is computed anew for an arm without a new
+# reward
 MOVED = 0.01
-OWN_NATS = 1.0  # of the bound on an arm's own share of corrupt rewards
+OWN_NATS = 1.0  # how sure the bound on an arm's own corrupt share is
 LARGEST = 1.7976931348623157e308  # the largest finite number
 
 FIELDS = {
     "evidence": "float[arms]",
     "at": "float[arms]",  # the x of that evidence
-    # 0: there is a new reward; 1: `at` is set, the evidence not yet computed; 2: it is
+    # 0: there is a new reward; 1: `at` is set; 2: the evidence is computed, too
     "stage": "int[arms]",
     "in_order": "cache int[arms]",
     "levels": "cache float[8]",
@@ -48,73 +51,64 @@ def kl_plus(p, q):
 
 
 @cold
-def set_levels(levels):
-    """Write the chances of a clean reward at the mean: to lie above each threshold,
-    then within each window.
+def set_levels(s):
+    """Write the chances of a clean reward at the mean to pass each test.
+
+    First those to lie above each threshold, then those to lie within each window.
     """
     for k in range(THRESHOLDS):
-        levels[k] = cdf(0.5 * (k + 1))
+        s.levels[k] = cdf(0.5 * (k + 1))
     for k in range(WINDOWS):
-        levels[THRESHOLDS + k] = 2.0 * cdf(2.0 + k) - 1.0
+        s.levels[THRESHOLDS + k] = 2.0 * cdf(2.0 + k) - 1.0
 
 
 @cold
-def fullest_window(pool, window, inside, slot_start, slot_size, a, first, finite, width):
-    """Return the largest number of rewards within `width`, the lowest of them having
-    a rank of `first` or more and the highest one below `finite`.
+def fullest_window(s, a, first, finite, width):
+    """Return the largest number of rewards within `width`.
+
+    The lowest of them has a rank of at least `first`, the highest one below `finite`.
     """
     most = 0
     end = first
     for i in range(first, finite):
         if finite - i <= most:
             break
-        reach = nth_reward(pool, window, inside, slot_start, slot_size, a, i) + width
-        while (
-            end < finite
-            and nth_reward(pool, window, inside, slot_start, slot_size, a, end) <= reach
-        ):
+        reach = nth_reward(s, a, i) + width
+        while end < finite and nth_reward(s, a, end) <= reach:
             end += 1
         most = max(most, end - i)
     return most
 
 
 @cold
-def evidence_against(pool, window, inside, slot_start, slot_size, levels, a, n, x, sigma, clean):
-    """Return the evidence of the n rewards of arm a, which are in order, against a
-    mean of at least x, if a share of at least `clean` of all rewards is clean.
+def evidence_against(s, a, n, x, sigma, clean):
+    """Return the evidence of the n rewards of arm a against a mean of at least x.
+
+    The rewards are in order. At least a share `clean` of all rewards is clean.
     """
     strongest = 0.0
     for k in range(THRESHOLDS):
-        above = n - rewards_below(
-            pool, window, inside, slot_start, slot_size, a, n, x - 0.5 * (k + 1) * sigma
-        )
-        strongest = max(strongest, n * kl_plus(above / n, clean * levels[k]))
+        above = n - rewards_below(s, a, n, x - 0.5 * (k + 1) * sigma)
+        strongest = max(strongest, n * kl_plus(above / n, clean * s.levels[k]))
     finite = n  # an infinite reward is in no window
-    if n > 0 and nth_reward(pool, window, inside, slot_start, slot_size, a, n - 1) > LARGEST:
-        finite = rewards_below(pool, window, inside, slot_start, slot_size, a, n, math.inf)
+    if n > 0 and nth_reward(s, a, n - 1) > LARGEST:
+        finite = rewards_below(s, a, n, math.inf)
     for k in range(WINDOWS):
         d = (2.0 + k) * sigma
-        first = rewards_below(
-            pool, window, inside, slot_start, slot_size, a, n, max(x - d, -LARGEST)
-        )
-        # the window around x alone is often full enough to leave the maximum to the
-        # others
-        near = (
-            min(finite, rewards_below(pool, window, inside, slot_start, slot_size, a, n, x + d))
-            - first
-        )
-        if n * kl_plus(max(near, 0) / n, clean * levels[THRESHOLDS + k]) > strongest:
-            most = fullest_window(
-                pool, window, inside, slot_start, slot_size, a, first, finite, 2.0 * d
-            )
-            strongest = max(strongest, n * kl_plus(most / n, clean * levels[THRESHOLDS + k]))
+        first = rewards_below(s, a, n, max(x - d, -LARGEST))
+        # often the window around x alone is so full that another test decides
+        near = min(finite, rewards_below(s, a, n, x + d)) - first
+        if n * kl_plus(max(near, 0) / n, clean * s.levels[THRESHOLDS + k]) > strongest:
+            most = fullest_window(s, a, first, finite, 2.0 * d)
+            strongest = max(strongest, n * kl_plus(most / n, clean * s.levels[THRESHOLDS + k]))
     return strongest
 
 
 @cold
 def upper_bound(far, n, nats):
-    """Return the share of which `far` or fewer among n have a chance of about
-    exp(-nats): n kl(far/n, share) = nats.
+    """Return a share under which `far` or fewer among n have the chance exp(-nats).
+
+    It solves n kl(far/n, share) = nats.
     """
     low = far / n
     high = 1.0
@@ -128,164 +122,88 @@ def upper_bound(far, n, nats):
 
 
 @cold
-def own_share(pool, window, inside, slot_start, slot_size, a, n, sigma):
-    """Return how large a share of arm a's rewards, which are in order, may be
-    corrupt: an upper bound on what lies outside the window of half-width 3 sigma
-    that holds most.
+def own_share(s, a, n, sigma):
+    """Return an upper bound on the corrupt share of arm a's rewards.
+
+    The rewards are in order. It bounds the share outside the window of half-width 3
+    sigma that holds most of them.
     """
-    first = rewards_below(pool, window, inside, slot_start, slot_size, a, n, -LARGEST)
-    finite = rewards_below(pool, window, inside, slot_start, slot_size, a, n, math.inf)
-    far = n - fullest_window(
-        pool, window, inside, slot_start, slot_size, a, first, finite, 6.0 * sigma
-    )
+    first = rewards_below(s, a, n, -LARGEST)
+    finite = rewards_below(s, a, n, math.inf)
+    far = n - fullest_window(s, a, first, finite, 6.0 * sigma)
     return upper_bound(far, n, OWN_NATS)
 
 
 @cold
-def least_evidence(
-    estimate,
-    n,
-    rewards,
-    fresh,
-    unrewarded,
-    pool,
-    window,
-    inside,
-    slot_start,
-    slot_size,
-    evidence,
-    at,
-    stage,
-    in_order,
-    levels,
-    leader,
-    until,
-    rival,
-    lowest_at,
-    highest_at,
-    shift,
-    sigma,
-    epsilon,
-    most,
-):
-    """Return the arm with the smallest index evidence + log n, computing evidence as
-    the rule asks; and write down how long the leader will certainly be it.
+def least_evidence(s, shift, sigma, epsilon, most):
+    """Return the arm with the smallest index, evidence + log n.
 
-    An arm is judged by the share `epsilon` of corrupt rewards; if `most` is larger, by
-    what its own rewards cannot rule out, between the two.
+    Evidence is computed as the rule needs it. Also write down how long the leader is
+    certain to keep the smallest index. An arm is judged by the corrupt share `epsilon`
+    or, if `most` is larger, by what its own rewards cannot rule out, between the two.
     """
-    if unrewarded[0] > 0:
-        return first_unrewarded(n, rewards, fresh)
-    lead = highest_estimate(estimate)
-    x = estimate[lead] + shift
+    if s.levels[0] == 0.0:
+        set_levels(s)
+    if s.unrewarded[0] > 0:
+        return first_unrewarded(s.n, s.rewards, s.fresh)
+    lead = highest_estimate(s.estimate)
+    x = s.estimate[lead] + shift
     best = lead
-    smallest = math.log(n[lead])
+    smallest = math.log(s.n[lead])
     others = math.inf
     second = -math.inf
     low = math.inf
     high = -math.inf
-    for a in range(len(n)):
+    for a in range(s.arms):
         if a == lead:
             continue
-        if stage[a] == 0 or (x != at[a] and not abs(x - at[a]) <= MOVED * sigma):
-            stage[a] = 1
-            at[a] = x
-        index = math.log(n[a])
-        # evidence is never negative: it is computed only if the arm could be the
-        # choice, hence not for one that has been pulled more often than the leader
+        if s.stage[a] == 0 or (x != s.at[a] and not abs(x - s.at[a]) <= MOVED * sigma):
+            s.stage[a] = 1
+            s.at[a] = x
+        index = math.log(s.n[a])
+        # evidence is never negative, so it is computed only if the arm could be the
+        # choice: not for an arm with more pulls than the leader
         if index <= smallest:
-            if stage[a] == 1:
-                if in_order[a] == 0:
-                    sort_rewards(pool, slot_start, slot_size, a)
-                    in_order[a] = 1
+            if s.stage[a] == 1:
+                if s.in_order[a] == 0:
+                    sort_rewards(s, a)
+                    s.in_order[a] = 1
                 share = epsilon
                 if most > epsilon:
-                    share = max(
-                        epsilon,
-                        min(
-                            most,
-                            own_share(
-                                pool, window, inside, slot_start, slot_size, a, rewards[a], sigma
-                            ),
-                        ),
-                    )
-                evidence[a] = evidence_against(
-                    pool,
-                    window,
-                    inside,
-                    slot_start,
-                    slot_size,
-                    levels,
-                    a,
-                    rewards[a],
-                    at[a],
-                    sigma,
-                    1.0 - share,
-                )
-                stage[a] = 2
-            index = evidence[a] + index
+                    share = max(epsilon, min(most, own_share(s, a, s.rewards[a], sigma)))
+                s.evidence[a] = evidence_against(s, a, s.rewards[a], s.at[a], sigma, 1.0 - share)
+                s.stage[a] = 2
+            index = s.evidence[a] + index
             if index < smallest or (index == smallest and a < best):
                 smallest = index
                 best = a
         others = min(others, index)
-        second = max(second, estimate[a])
-        low = min(low, at[a])
-        high = max(high, at[a])
-    leader[0] = lead
-    until[0] = rewards_until(others)
-    rival[0] = second
-    lowest_at[0] = low
-    highest_at[0] = high
+        second = max(second, s.estimate[a])
+        low = min(low, s.at[a])
+        high = max(high, s.at[a])
+    s.leader[0] = lead
+    s.until[0] = rewards_until(others)
+    s.rival[0] = second
+    s.lowest_at[0] = low
+    s.highest_at[0] = high
     return best
 
 
 @hot
-def arm_with_least_evidence(s, shift, sigma, epsilon, most):
-    """Return the arm to pull; see `least_evidence`, which does the work on arrays."""
-    if s.levels[0] == 0.0:
-        set_levels(s.levels)
-    return least_evidence(
-        s.estimate,
-        s.n,
-        s.rewards,
-        s.fresh,
-        s.unrewarded,
-        s.pool,
-        s.window,
-        s.inside,
-        s.slot_start,
-        s.slot_size,
-        s.evidence,
-        s.at,
-        s.stage,
-        s.in_order,
-        s.levels,
-        s.leader,
-        s.until,
-        s.rival,
-        s.lowest_at,
-        s.highest_at,
-        shift,
-        sigma,
-        epsilon,
-        most,
-    )
-
-
-@hot
 def reward_came(s, a):
-    """Take note of a new reward of arm a: its evidence and its order are out of
-    date.
-    """
+    """Mark the evidence and the order of arm a as out of date: it has a new reward."""
     s.stage[a] = 0
     s.in_order[a] = 0
-    count_changed(s, a)
+    others_moved(s, a)
 
 
-@hot
-def count_changed(s, a):
-    """Take note that the count of arm a has changed: if it does not lead, it may be
-    its turn.
-    """
-    if a != s.leader[0]:
-        s.until[0] = 0
+class CountPolicy(ImedPolicy):
+    """What `CountIMED` and `AdaptiveCountIMED` share."""
+
+    estimator = OrderedMedian
+    fields = FIELDS
+
+    @staticmethod
+    @hot
+    def update(s, a, x):
+        reward_came(s, a)

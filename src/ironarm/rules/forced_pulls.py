@@ -1,5 +1,6 @@
-"""Forced pulls for policies whose confidence bounds hold only from `each` log t
-rewards of an arm on: an arm with fewer has an infinite index.
+"""Forced pulls, for policies whose confidence bounds need a number of rewards.
+
+Below that number an arm's index counts as infinite, so the arm is pulled.
 """
 
 from __future__ import annotations
@@ -10,23 +11,33 @@ from ..marks import cold
 
 
 @cold
-def too_few(n, rewards, enough_until, t, each):
-    """Return the arm to pull because it has fewer than each * log t rewards, or -1
-    if there is none; until round `enough_until` there will be none.
+def arm_below(n, rewards, need):
+    """Return the lowest arm with fewer than `need` rewards, or -1 if there is none.
+
+    Live, an arm may have enough decisions whose rewards are still open. Such arms come
+    last: first those without any reward, then those with the fewest decisions.
     """
-    need = each * math.log(t)
     waiting = -1
-    fewest = rewards[0]
     for a in range(len(n)):
         if n[a] == 0 or n[a] < need:
             return a
-        # live use: enough decisions, but their rewards are not all in. No reward at all
-        # comes first, then the fewest decisions
         lacks = rewards[a] == 0 or rewards[a] < need
         if lacks and (waiting < 0 or (rewards[a] > 0, n[a]) < (rewards[waiting] > 0, n[waiting])):
             waiting = a
-        fewest = min(fewest, rewards[a])
-    if waiting < 0:
-        # a hair early: rounds in between are simply checked again
-        enough_until[0] = int(math.exp(min(fewest / each * (1.0 - 1e-12), 41.0)))
     return waiting
+
+
+@cold
+def too_few(n, rewards, enough_until, t, each):
+    """Return the lowest arm with fewer than each * log t rewards, or -1.
+
+    If there is none, `enough_until` is set to the last round up to which that is sure.
+    """
+    arm = arm_below(n, rewards, each * math.log(t))
+    if arm < 0:
+        fewest = rewards[0]
+        for a in range(1, len(n)):
+            fewest = min(fewest, rewards[a])
+        # slightly early: the rounds in between are simply checked again
+        enough_until[0] = int(math.exp(min(fewest / each * (1.0 - 1e-12), 41.0)))
+    return arm

@@ -1,18 +1,47 @@
-"""What policies for rewards in a known range share: the check of the range, and the
-map to [0, 1].
+"""What policies share that draw arms from probabilities, for rewards in a range.
+
+They map rewards to [0, 1], and weigh each by the probability of its decision.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 from ..errors import InvalidInput
-from ..marks import hot
+from ..marks import cold, hot
+from ..policy import Policy
 from ..validation import number
 
 
+class RangedPolicy(Policy):
+    """The base of policies with a parameter `reward_range`, the rewards for 0 and 1.
+
+    Such a policy keeps `s.estimate` itself, sets `s.chance[0]` in `choose`, and maps a
+    reward to [0, 1] with `share_of_range`; see `TsallisINF`.
+    """
+
+    reward_range: tuple[float, float]
+
+    estimator = None
+    weighs_by_chance = True
+
+    def __post_init__(self) -> None:
+        self._set(reward_range=checked_range(self.reward_range))
+
+    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
+        low, high = self.reward_range
+        return {"low": low, "high": high, "per_width": 1 / (high - low)}
+
+    def mirrored(self) -> Policy:
+        low, high = self.reward_range
+        mirrored: Any = replace(self, reward_range=(-high, -low))  # type: ignore[type-var]
+        return mirrored
+
+
 def checked_range(value: tuple[float, float]) -> tuple[float, float]:
-    """Return (low, high) as two finite numbers with low < high, or say why not."""
+    """Return (low, high) as finite numbers with low < high; refuse anything else."""
     try:
         low, high = value
     except (TypeError, ValueError):
@@ -27,19 +56,24 @@ def checked_range(value: tuple[float, float]) -> tuple[float, float]:
     return low, high
 
 
-def range_constants(reward_range: tuple[float, float]) -> dict[str, float]:
-    """Return what `share_of_range` reads from the state."""
-    low, high = reward_range
-    return {"low": low, "per_width": 1 / (high - low)}
-
-
-def mirrored_range(reward_range: tuple[float, float]) -> tuple[float, float]:
-    """Return the range of the negated rewards."""
-    low, high = reward_range
-    return -high, -low
-
-
 @hot
 def share_of_range(s, x):
-    """Return the reward mapped to [0, 1], clipped; infinite ones too."""
+    """Return the reward mapped to [0, 1] and clipped, also if it is infinite."""
     return min(max((x - s.low) * s.per_width, 0.0), 1.0)
+
+
+@cold
+def newcomer_estimate(estimate, a, eta):
+    """Return the estimate that gives arm a the mean weight of the others.
+
+    The weight is exp(eta estimate), so a newcomer gets about 1/K of the choices.
+    """
+    top = -math.inf
+    for i in range(len(estimate)):
+        if i != a:
+            top = max(top, estimate[i])
+    total = 0.0
+    for i in range(len(estimate)):
+        if i != a:
+            total += math.exp(eta * (estimate[i] - top))
+    return top + math.log(total / (len(estimate) - 1)) / eta

@@ -20,7 +20,7 @@ from ..engine.streams import fresh_seed
 from ..engine.warm import compile_all
 from ..errors import InvalidInput
 from ..policies import Policy
-from ..policies.base import require_policy
+from ..policy import require_policy
 from ..validation import whole
 from .progress import Progress
 from .result import Result

@@ -20,7 +20,7 @@ from ..policies import (
     TrimmedEpsilonGreedy,
     TrimmedUCB,
 )
-from ..policies.base import require_policy
+from ..policy import require_policy
 from ..validation import number, whole
 from .arms import Arms, poison_rate
 from .assumptions import separation

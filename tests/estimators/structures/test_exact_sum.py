@@ -57,9 +57,7 @@ def near(values, count, actual):
 @example([1e16, 1.0, 1e-16, -1e16], True)
 @example([2.0**493, -(2.0**492), -(2.0**492 - 2.0**439)], True)
 def test_sum_of_any_values(values, query_between):
-    """The sum over the count is that of exact fractions, also if it was asked for
-    between the additions.
-    """
+    """The sum over the count is that of exact fractions, at any time."""
     total = Sum()
     for n, x in enumerate(values, start=1):
         total.add(x)
@@ -71,9 +69,7 @@ def test_sum_of_any_values(values, query_between):
 @many
 @given(st.lists(st.tuples(finite_rewards, st.booleans(), st.booleans()), min_size=1, max_size=40))
 def test_what_leaves_has_no_effect(values):
-    """Values that are added and later taken out again, in another order and whatever
-    their size, leave the sum of those that stay.
-    """
+    """Values that are added and later removed leave the sum of those that stay."""
     total = Sum()
     count = 1 + len(values)
     for x, _, query in values:
@@ -91,9 +87,7 @@ def test_what_leaves_has_no_effect(values):
 @few
 @given(st.integers(0, 10**6), st.sampled_from([1e-300, 1e-5, 1.0, 1e15, 1e300]))
 def test_what_leaves_as_a_whole_leaves_zero(seed, scale):
-    """When all values have left, in another order than they came in, the sum is
-    exactly zero.
-    """
+    """When all values have left, in another order, the sum is exactly zero."""
     draw = random.Random(seed)
     values = [scale * draw.lognormvariate(0, 3) for _ in range(100)]
     total = Sum()

@@ -50,18 +50,14 @@ def check(steps):
 @many
 @given(st.lists(rewards | st.sampled_from([TAKE_SMALLEST, TAKE_LARGEST]), max_size=300))
 def test_smallest_and_largest_in_any_order_of_calls(steps):
-    """Whatever is added and taken out in between, it is the smallest and the largest
-    that come out.
-    """
+    """The smallest and the largest come out, whatever is added or removed."""
     check(steps)
 
 
 @many
 @given(st.permutations(range(700)), st.integers(0, 700), st.booleans())
 def test_everything_comes_out_sorted(values, smallest, again):
-    """Many values, taken from both ends until none is left, and the heap can be used
-    again.
-    """
+    """Many values come out from both ends in order, and the heap can be used again."""
     steps = (
         [float(x) for x in values] + [TAKE_SMALLEST] * smallest + [TAKE_LARGEST] * (700 - smallest)
     )

@@ -29,8 +29,9 @@ def test_sorting_in_place(values):
 @few
 @given(values=long_runs, every=st.sampled_from([1, 7, 100]))
 def test_rewards_in_order_and_the_median_after_it(values, every):
-    """However often the rewards are put in order, each rank holds what the sorted
-    list holds, and the running median stays exact.
+    """However often the rewards are sorted, each rank holds what the sorted list holds.
+
+    The running median stays exact.
     """
     fed = Fed(ia.CountIMED(epsilon=0.1))
     ordered = []
@@ -39,12 +40,7 @@ def test_rewards_in_order_and_the_median_after_it(values, every):
         assert fed.add(x) == lower_median(ordered)
         if n % every == 0:
             s = fed.state.view
-            sort_rewards(s.pool, s.slot_start, s.slot_size, 0)
+            sort_rewards(s, 0)
             if n % 50 == 0 or n < 40:
-                assert [
-                    nth_reward(s.pool, s.window, s.inside, s.slot_start, s.slot_size, 0, i)
-                    for i in range(n)
-                ] == ordered
-            assert rewards_below(
-                s.pool, s.window, s.inside, s.slot_start, s.slot_size, 0, n, x
-            ) == bisect_left(ordered, x)
+                assert [nth_reward(s, 0, i) for i in range(n)] == ordered
+            assert rewards_below(s, 0, n, x) == bisect_left(ordered, x)

@@ -25,9 +25,9 @@ ORDERS = {
 @pytest.mark.parametrize("alpha", [0.0, 0.2, 0.45, 0.4999])
 @pytest.mark.parametrize("order", ORDERS)
 def test_no_value_sets_off_a_long_chain_of_work(monkeypatch, order, alpha):
-    """In hostile orders, also with hardly anything between the cuts, no value takes
-    more than a few slides of sixteen values, and on average it is at most three
-    values.
+    """In hostile orders no value takes more than a few slides of sixteen values.
+
+    On average it is at most three values, even with hardly anything between the cuts.
     """
     popped = itertools.count()
     plain = two_cuts.heap_pop

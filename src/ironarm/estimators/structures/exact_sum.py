@@ -1,12 +1,11 @@
-"""A sum of floats from which any of them can be taken out again without a trace,
-whatever their sizes.
+"""A sum of floats from which any of them can be removed without a trace.
 
-A plain sum forgets its small terms for good when a huge one passes through, and an
-attacker can send huge ones. Here the values are sorted by exponent into 64 bins, each
-32 binades wide; a bin keeps a double-double sum (106 bits) and a count, and is exactly
-zero when it is empty. So a value that leaves takes all of its effect with it, and the
-error is below 1e-28 of the largest value that is still in. O(1) per update. Rewards of
-usual size share one bin, which is always the same, and pay for nothing else.
+A plain sum loses its small terms when a huge one passes through, and an attacker can
+send huge ones. Here the values are sorted by exponent into 64 bins, each 32 binades
+wide. A bin keeps a double-double sum (106 bits) and a count, and is exactly zero when
+it is empty. So a value that leaves takes all of its effect with it, and the error is
+below 1e-28 of the largest value that is still in. O(1) per update. Rewards of usual
+size share one bin, which is always the same, and pay for nothing else.
 """
 
 from __future__ import annotations
@@ -35,8 +34,9 @@ def fields() -> dict[str, str]:
 
 @hot
 def bin_of(x):
-    """Return the bin of x: its exponent without the last five bits, shifted so that
-    1 is in the middle of a bin.
+    """Return the bin of x: its exponent without the last five bits.
+
+    The exponent is shifted so that 1 is in the middle of a bin.
     """
     return max((((np.float64(x).view(np.int64) >> 52) & 2047) - 16) >> 5, 0)
 
@@ -59,8 +59,7 @@ def add_at(sums, counts, at, x, sign):
 @hot
 def exact_add(sums, counts, used, a, x, sign):
     """Add x (finite) to the sum of arm a, or take it out (sign = -1)."""
-    # at a place known beforehand: the processor need not wait for x to read what is
-    # there
+    # the place does not depend on x, so the processor can read it early
     if bin_of(x) == USUAL:
         add_at(sums, counts, a * BINS + USUAL, x, sign)
     elif x != 0.0:
@@ -69,8 +68,9 @@ def exact_add(sums, counts, used, a, x, sign):
 
 @cold
 def add_elsewhere(sums, counts, used, a, x, sign):
-    """Add x to another than the usual bin and note from where to where such bins are
-    not empty.
+    """Add x to a bin other than the usual one.
+
+    Also note from where to where such bins are not empty.
     """
     b = bin_of(x)
     add_at(sums, counts, a * BINS + b, x * DOWN if b >= SCALED_FROM else x, sign)
@@ -97,8 +97,9 @@ def exact_mean(sums, used, a, count):
 
 @cold
 def mean_of_bins(sums, used, a, count):
-    """Return the sum of all bins of arm a divided by `count`, from the largest
-    values to the smallest.
+    """Return the sum of all bins of arm a divided by `count`.
+
+    It adds from the largest values to the smallest.
     """
     total = 0.0
     error = 0.0

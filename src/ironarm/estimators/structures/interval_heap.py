@@ -1,12 +1,11 @@
-"""A heap that gives up its smallest and its largest value alike, and to which a value
-is added by writing it at the end.
+"""A heap that gives up both its smallest and its largest value.
 
-Values lie in pairs, the nodes of a 16-ary tree; each pair encloses all values below it
-in the tree, so the first pair holds the smallest value and the largest. Only the last
-pair can lack its second value. New values wait at the end, unsorted, until there are 64
-of them or one is taken out: `sift` then gives them their places. Sixty-four at a time
-in a loop of its own cost much less than each in its round, and no step costs more than
-O(64 log n).
+A value is added by writing it at the end. Values lie in pairs, the nodes of a 16-ary
+tree. Each pair encloses all values below it in the tree, so the first pair holds the
+smallest value and the largest. Only the last pair can lack its second value. New values
+wait at the end, unsorted, until there are 64 of them or one is taken out; `sift` then
+gives them their places. Sixty-four at a time in one loop cost much less than each in
+its own round, and no step costs more than O(64 log n).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def heap_push(pool, slot_start, slot_size, slot_sifted, slot, x):
     start = slot_start[slot]
     size = slot_size[slot]
     if start < 0 or size < 0:
-        return  # never so; said here, it spares Numba the handling of negative indices
+        return  # unreachable; lets Numba assume non-negative indices
     pool[start + size] = x
     slot_size[slot] = size + 1
     if size % WAIT == WAIT - 1:
@@ -33,12 +32,13 @@ def heap_push(pool, slot_start, slot_size, slot_sifted, slot, x):
 
 @cold
 def sift(pool, slot_start, slot_size, slot_sifted, slot):
-    """Give the values that wait at the end of the heap their places: each climbs on
-    the side on which its parent does not enclose it, if on any.
+    """Give the values that wait at the end of the heap their places.
+
+    Each climbs on the side on which its parent does not enclose it, if on any.
     """
     base = slot_start[slot]
     if base < 0 or slot_sifted[slot] < 0:
-        return  # never so, see above
+        return  # unreachable, see above
     for end in range(slot_sifted[slot], slot_size[slot]):
         x = pool[base + end]
         at = end
@@ -63,8 +63,9 @@ def sift(pool, slot_start, slot_size, slot_sifted, slot):
 
 @cold
 def heap_pop(pool, slot_start, slot_size, slot_sifted, slot, side):
-    """Remove and return the smallest (side = 0) or the largest (side = 1) value of
-    the heap in that slot.
+    """Remove and return the smallest (side = 0) or the largest (side = 1) value.
+
+    The heap is in that slot.
     """
     if slot_sifted[slot] < slot_size[slot]:
         sift(pool, slot_start, slot_size, slot_sifted, slot)
@@ -73,7 +74,7 @@ def heap_pop(pool, slot_start, slot_size, slot_sifted, slot, side):
     slot_size[slot] = size
     slot_sifted[slot] = size
     if base < 0 or size < 0:
-        return 0.0  # never so, see above
+        return 0.0  # unreachable, see above
     sign = 2 * side - 1
     hole = min(side, size)
     top = pool[base + hole]

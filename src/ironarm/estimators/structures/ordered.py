@@ -1,36 +1,28 @@
-"""All rewards of an arm in order, from the heaps and the window of its rank tracker,
-without memory of its own.
+"""All rewards of an arm in order, without memory of its own.
 
-An array that falls is a max-heap too. So both heaps of a tracker can be sorted where
-they lie, and then the heap below read backwards, the window, and the heap above read
-forwards are the rewards in rising order. A reward that comes later disturbs a heap a
-little and the tracker not at all; the heap is sorted again when the order is wanted
-next.
+They are read from the heaps and the window of the arm's rank tracker. A falling array
+is a max-heap, too. So both heaps of a tracker can be sorted in place. Then the heap
+below read backwards, the window, and the heap above read forwards are the rewards in
+rising order. A later reward disturbs a heap a little and the tracker not at all; the
+heap is sorted again when the order is next wanted.
 
-Sorting costs O(n) when a few rewards have come since the last time, O(n log n) in any
-case; a rank then O(log n), a value O(1).
+Sorting costs O(n) if a few rewards have come since the last time, and at most O(n log
+n). A rank then costs O(log n), a value O(1).
 """
 
 from __future__ import annotations
 
 from ...marks import cold, hot
-from ..median import LowerMedian
-from .rank import W
+from .window import W
 
-PATIENCE = 8  # moves per value, on average, after which insertion gives way to a heap sort
-
-
-class OrderedMedian(LowerMedian):
-    """The lower median for policies that also read all rewards in order
-    (`sort_rewards`, `nth_reward`, `rewards_below`), so it cannot be had in bounded
-    memory.
-    """
+PATIENCE = 8  # moves per value, on average, before insertion gives way to a heap sort
 
 
 @cold
 def sort_falling(pool, base, size):
-    """Sort pool[base : base + size] so that it falls: by insertion if it nearly
-    does, else by a heap.
+    """Sort pool[base : base + size] so that it falls.
+
+    By insertion if it nearly falls already, else by a heap sort.
     """
     patience = PATIENCE * size
     for i in range(1, size):
@@ -71,34 +63,32 @@ def sink(pool, base, size, i):
 
 
 @cold
-def sort_rewards(pool, slot_start, slot_size, a):
+def sort_rewards(s, a):
     """Bring the rewards of arm a in order."""
-    sort_falling(pool, slot_start[2 * a], slot_size[2 * a])
-    sort_falling(pool, slot_start[2 * a + 1], slot_size[2 * a + 1])
+    sort_falling(s.pool, s.slot_start[2 * a], s.slot_size[2 * a])
+    sort_falling(s.pool, s.slot_start[2 * a + 1], s.slot_size[2 * a + 1])
 
 
 @hot
-def nth_reward(pool, window, inside, slot_start, slot_size, a, i):
+def nth_reward(s, a, i):
     """Return the reward of rank i (from 0) of arm a, whose rewards are in order."""
-    below = slot_size[2 * a]
+    below = s.slot_size[2 * a]
     if i < below:
-        return pool[slot_start[2 * a] + below - 1 - i]
+        return s.pool[s.slot_start[2 * a] + below - 1 - i]
     i -= below
-    if i < inside[a]:
-        return window[a * W + i]
-    return -pool[slot_start[2 * a + 1] + i - inside[a]]
+    if i < s.inside[a]:
+        return s.window[a * W + i]
+    return -s.pool[s.slot_start[2 * a + 1] + i - s.inside[a]]
 
 
 @cold
-def rewards_below(pool, window, inside, slot_start, slot_size, a, n, y):
-    """Return how many of the n rewards of arm a, which are in order, are less than
-    y.
-    """
+def rewards_below(s, a, n, y):
+    """Return how many of the n rewards of arm a, in order, are less than y."""
     low = 0
     high = n
     while low < high:
         middle = (low + high) >> 1
-        if nth_reward(pool, window, inside, slot_start, slot_size, a, middle) < y:
+        if nth_reward(s, a, middle) < y:
             low = middle + 1
         else:
             high = middle

@@ -1,13 +1,15 @@
 """A growing multiset that answers for one order statistic whose rank moves slowly.
 
 A sorted window of at most 32 values lies between two heaps: a max-heap of all values
-below it and a min-heap of all above (stored negated, so both are max-heaps). A value
-outside the window is one heap push, O(1) on average; a value inside is a short
-insertion. When the wanted rank leaves the window, sixteen values are taken from that
-side's heap. With independent rewards the rank does a random walk, so that happens about
-once in 500 updates; in the worst case, an adversary who moves the rank in one
-direction, once in sixteen: O(log n) amortised whatever the order of the values. 8-ary
-heaps, because a node's children then share a cache line or two.
+below it and a min-heap of all above. The latter is stored negated, so both are
+max-heaps. A value outside the window is one heap push, O(1) on average; a value inside
+is a short insertion. When the wanted rank leaves the window, sixteen values move from
+that side's heap into the window.
+
+With independent rewards the rank does a random walk, and leaves the window about once
+in 500 updates. In the worst case, an adversary who moves the rank in one direction, it
+leaves once in sixteen. That is O(log n) amortised for any order of the values. The
+heaps are 8-ary because a node's children then share one or two cache lines.
 
 A tracker is numbered j; its heaps are the pool's slots 2j (below) and 2j + 1 (above).
 """
@@ -18,10 +20,7 @@ import numpy as np
 
 from ...marks import cold, hot
 from . import pool
-from .pool import widen
-
-W = 32
-HALF = 16
+from .window import HALF, W, insert_sorted
 
 
 def fields() -> dict[str, str]:
@@ -36,8 +35,7 @@ def fields() -> dict[str, str]:
 
 def held(s, j) -> np.ndarray:
     """Return all values of tracker j: below, window, above."""
-    low = pool.values(s.pool, s.slot_start, s.slot_size, 2 * j)
-    high = pool.values(s.pool, s.slot_start, s.slot_size, 2 * j + 1)
+    low, high = pool.values(s, 2 * j), pool.values(s, 2 * j + 1)
     return np.concatenate([low, s.window[j * W : j * W + int(s.inside[j])], -high])
 
 
@@ -46,7 +44,7 @@ def heap_push(pool, base, size, x):
     """Push x onto the 8-ary max-heap of `size` values at pool[base:]."""
     i = size
     if base < 0 or i < 0:
-        return  # never so; said here, it spares Numba the handling of negative indices in the loop
+        return  # unreachable; lets Numba assume non-negative indices
     while i > 0:
         parent = (i - 1) >> 3
         p = pool[base + parent]
@@ -83,8 +81,9 @@ def heap_pop(pool, base, size):
 
 @cold
 def insert(pool, window, inside, slot_start, slot_size, j, x, rank):
-    """Insert x into the window of tracker j; a full window first gives its end
-    farther from the wanted rank to that side's heap.
+    """Insert x into the window of tracker j.
+
+    A full window first gives up the end that is farther from the wanted rank.
     """
     base = j * W
     m = inside[j]
@@ -100,19 +99,13 @@ def insert(pool, window, inside, slot_start, slot_size, j, x, rank):
             leaves = -window[base + m]
         heap_push(pool, slot_start[slot], slot_size[slot], leaves)
         slot_size[slot] += 1
-    i = base + m
-    while i > base and window[i - 1] > x:
-        window[i] = window[i - 1]
-        i -= 1
-    window[i] = x
+    insert_sorted(window, base, m, x)
     inside[j] = m + 1
 
 
 @cold
 def refill(pool, window, inside, slot_start, slot_size, j, rank):
-    """Move the window, sixteen values at a time, until it holds the rank; return the
-    rank's place in it.
-    """
+    """Move the window until it holds the rank; return the rank's place in it."""
     base = j * W
     while True:
         i = rank - slot_size[2 * j]
@@ -147,8 +140,9 @@ def refill(pool, window, inside, slot_start, slot_size, j, rank):
 
 @hot
 def put(pool, window, inside, slot_start, slot_size, j, x, rank, n):
-    """Add x to tracker j, which then holds n values, and return the order statistic
-    of that rank (from 0).
+    """Add x to tracker j, which then holds n values; return the value of that rank.
+
+    Ranks count from 0.
     """
     base = j * W
     last = inside[j] - 1
@@ -158,9 +152,8 @@ def put(pool, window, inside, slot_start, slot_size, j, x, rank, n):
         lowest = window[base]
         highest = window[base + last]
         if min(max(x, lowest), highest) != x:
-            # one branch for both sides: which side it is cannot be predicted, that it
-            # is one of them nearly always can (`x < lowest or x > highest` would become
-            # two)
+            # one branch for both sides: the processor cannot predict which side it is,
+            # but nearly always that it is one of them
             slot = 2 * j + (x > highest)
             heap_push(pool, slot_start[slot], slot_size[slot], x if x < lowest else -x)
             slot_size[slot] += 1
@@ -169,25 +162,4 @@ def put(pool, window, inside, slot_start, slot_size, j, x, rank, n):
     i = rank - slot_size[2 * j]
     if i < 0 or i >= inside[j]:
         i = refill(pool, window, inside, slot_start, slot_size, j, rank)
-    # never negative; said here, it spares Numba the handling of negative indices
-    return window[base + max(i, 0)]
-
-
-@cold
-def make_room(pool, pool_used, pool_wanted, spare, slot_start, slot_room, slot_size, a, live):
-    """Widen the heaps of arm a's tracker and write to `spare` for how many values they
-    then have room. False: the pool must grow first.
-
-    Each value adds at most one to a heap, because the rank moves by at most one; what a
-    refill moves comes from a window, hence W places that are never promised.
-    """
-    most = 1 << 62
-    for slot in (2 * a, 2 * a + 1):
-        size = slot_size[slot]
-        if size + W >= slot_room[slot] and not widen(
-            pool, pool_used, pool_wanted, slot_start, slot_room, slot_size, slot, size + W + 1, live
-        ):
-            return False
-        most = min(most, slot_room[slot] - size - W)
-    spare[a] = most - 1
-    return True
+    return window[base + max(i, 0)]  # max is a hint to Numba: i is never negative

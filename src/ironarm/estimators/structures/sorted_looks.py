@@ -1,10 +1,10 @@
-"""For estimators without a cheap exact update: all rewards are looked at, in order,
-when their number has grown by a sixteenth since the last look.
+"""For estimators without a cheap exact update: look at all rewards now and then.
 
-Up to 31 rewards that is at every reward. Between looks new rewards wait unsorted. A
-look sorts them and merges them into the sorted rest from the largest down: O(log n)
-amortised per reward, beside what the estimator does with its n sorted rewards, of which
-each reward pays for about sixteen. Looks depend on the number of rewards alone.
+A look comes when the number of rewards has grown by a sixteenth since the last one; up
+to 31 rewards that is at every reward. Between looks new rewards wait unsorted. A look
+sorts them and merges them into the sorted rest from the largest down. That costs O(log
+n) amortised per reward, and each reward pays for about sixteen of the values that the
+estimator then reads. Looks depend only on the number of rewards.
 
 Arm a has the pool's slots 2a, sorted, and 2a + 1, waiting. About 12 bytes per reward.
 """
@@ -16,19 +16,20 @@ from typing import Any
 import numpy as np
 
 from ...marks import cold, hot
-from ..base import Estimator
+from ..base import HoldsRewards
 from . import pool
 from .ordered import sort_falling
-from .pool import widen
+from .pool import slot_has_room
 
 
 @cold
-def merge_waiting(pool, slot_start, slot_size, a):
+def merge_waiting(s, a):
     """Sort the waiting rewards of arm a and merge them into the sorted ones."""
-    base = slot_start[2 * a]
-    old = slot_size[2 * a]
-    waiting = slot_start[2 * a + 1]
-    new = slot_size[2 * a + 1]
+    pool = s.pool
+    base = s.slot_start[2 * a]
+    old = s.slot_size[2 * a]
+    waiting = s.slot_start[2 * a + 1]
+    new = s.slot_size[2 * a + 1]
     sort_falling(pool, waiting, new)
     i = base + old - 1
     at = base + old + new - 1
@@ -40,14 +41,15 @@ def merge_waiting(pool, slot_start, slot_size, a):
             at -= 1
         pool[at] = x
         at -= 1
-    slot_size[2 * a] = old + new
-    slot_size[2 * a + 1] = 0
+    s.slot_size[2 * a] = old + new
+    s.slot_size[2 * a + 1] = 0
 
 
 @hot
 def look_due(s, a, x):
-    """Let the reward x of arm a wait, and say whether it is time for a look; if so,
-    all rewards are in order, s.slot_size[2a] of them.
+    """Let the reward x of arm a wait, and say whether it is time for a look.
+
+    If so, all rewards are in order, s.slot_size[2a] of them.
     """
     waiting = 2 * a + 1
     s.pool[s.slot_start[waiting] + s.slot_size[waiting]] = x
@@ -55,54 +57,25 @@ def look_due(s, a, x):
     n = s.slot_size[2 * a] + s.slot_size[waiting]
     due = n >= s.next_look[a]
     if due:
-        merge_waiting(s.pool, s.slot_start, s.slot_size, a)
+        merge_waiting(s, a)
         s.next_look[a] = n + max(1, n // 16)
     return due
 
 
-class SortedLooks(Estimator):
-    """What such estimators have in common: everything but `add`."""
+class SortedLooks(HoldsRewards):
+    """The base of such estimators: everything but `add`."""
 
     fields = {**pool.fields(2), "next_look": "int[arms]"}
-    holds_rewards = True
 
     @staticmethod
     @hot
     def room(s, a):
-        ordered = 2 * a
-        waiting = ordered + 1
-        wait = s.slot_size[waiting]
-        n = s.slot_size[ordered] + wait
-        return (
-            n < s.slot_room[ordered]
-            or widen(
-                s.pool,
-                s.pool_used,
-                s.pool_wanted,
-                s.slot_start,
-                s.slot_room,
-                s.slot_size,
-                ordered,
-                n + 8,
-                s.live,
-            )
-        ) and (
-            wait < s.slot_room[waiting]
-            or widen(
-                s.pool,
-                s.pool_used,
-                s.pool_wanted,
-                s.slot_start,
-                s.slot_room,
-                s.slot_size,
-                waiting,
-                wait + 1,
-                s.live,
-            )
+        waiting = s.slot_size[2 * a + 1]
+        n = s.slot_size[2 * a] + waiting
+        return slot_has_room(s, 2 * a, n, n + 8) and slot_has_room(
+            s, 2 * a + 1, waiting, waiting + 1
         )
 
     @staticmethod
     def samples(s: Any, a: int) -> np.ndarray:
-        return np.concatenate(
-            [pool.values(s.pool, s.slot_start, s.slot_size, slot) for slot in (2 * a, 2 * a + 1)]
-        )
+        return np.concatenate([pool.values(s, slot) for slot in (2 * a, 2 * a + 1)])

@@ -1,21 +1,23 @@
-"""A growing multiset that answers for two order statistics: those behind the k smallest
-and before the k largest values, where k moves slowly.
+"""A growing multiset that answers for two order statistics whose ranks move slowly.
 
-All values in order, each held once:
+The two values are the one after the k smallest and the one before the k largest. All
+values in order, each held once:
 
     low heap | low window | middle heap | high window | high heap
 
 The windows are sorted and hold at most 32 values each; the two wanted values lie in
-them. Of the heaps, the middle one gives to both sides, hence interval heaps; with three
-of one kind a new value finds its heap by counting, without a branch, and which heap it
-is could not be predicted. When a wanted value leaves its window, the window slides
-sixteen values along: about once in 500 updates with independent rewards; in the worst
-case, an adversary who moves the ranks in one direction, once in sixteen. O(log n)
-amortised whatever the order of the values, and at most a few slides for any one value.
+them. The middle heap gives to both sides, so the heaps are interval heaps. With three
+heaps of one kind a new value finds its heap by counting, without a branch that could
+not be predicted.
+
+When a wanted value leaves its window, the window slides by sixteen values. With
+independent rewards that happens about once in 500 updates; in the worst case, an
+adversary who moves the ranks in one direction, once in sixteen. That is O(log n)
+amortised for any order of the values, and at most a few slides for any one value.
 
 If few values are between the cuts, the middle may be empty, and a wanted value may lie
 in the other window. Arm a has the windows 2a and 2a + 1 and the pool's slots 3a, 3a + 1
-and 3a + 2; so window 2a + w lies between the slots 3a + w and 3a + w + 1.
+and 3a + 2. Window 2a + w lies between the slots 3a + w and 3a + w + 1.
 """
 
 from __future__ import annotations
@@ -25,15 +27,11 @@ import numpy as np
 from ...marks import cold, hot
 from . import pool
 from .interval_heap import heap_pop, heap_push
-from .pool import widen
-
-W = 32
-HALF = 16
-SPARE = 2 * W  # see `make_room`
+from .window import HALF, W, insert_sorted
 
 
 def fields() -> dict[str, str]:
-    """Return the arrays that are needed."""
+    """Return the arrays that the two cuts of each arm need."""
     return {
         "window": f"float[arms*{2 * W}]",
         "inside": "int[arms*2]",
@@ -45,17 +43,16 @@ def fields() -> dict[str, str]:
 
 def held(s, a) -> np.ndarray:
     """Return all values of arm a."""
-    heaps = [
-        pool.values(s.pool, s.slot_start, s.slot_size, slot) for slot in range(3 * a, 3 * a + 3)
-    ]
+    heaps = [pool.values(s, slot) for slot in range(3 * a, 3 * a + 3)]
     windows = [s.window[w * W : w * W + int(s.inside[w])] for w in (2 * a, 2 * a + 1)]
     return np.concatenate([heaps[0], windows[0], heaps[1], windows[1], heaps[2]])
 
 
 @cold
 def slide(pool, window, inside, slot_start, slot_size, slot_sifted, w, below, upward):
-    """Move window w, which lies between the slots `below` and `below` + 1, by
-    sixteen values, or by what that side's heap has.
+    """Move window w by sixteen values, or by as many as that side's heap has.
+
+    The window lies between the slots `below` and `below` + 1.
     """
     base = w * W
     m = inside[w]
@@ -86,20 +83,11 @@ def slide(pool, window, inside, slot_start, slot_size, slot_sifted, w, below, up
     inside[w] = m + count
 
 
-@hot
-def insert_sorted(window, base, m, x):
-    """Insert x among the m sorted values at window[base:]."""
-    i = base + m
-    while i > base and window[i - 1] > x:
-        window[i] = window[i - 1]
-        i -= 1
-    window[i] = x
-
-
 @cold
 def insert(pool, window, inside, slot_start, slot_size, slot_sifted, w, below, x, wanted):
-    """Insert x into window w; a full one first gives its end farther from the wanted
-    place to that side's heap.
+    """Insert x into window w.
+
+    A full window first gives up the end that is farther from the wanted place.
     """
     base = w * W
     m = inside[w]
@@ -122,8 +110,7 @@ def insert(pool, window, inside, slot_start, slot_size, slot_sifted, w, below, x
 def start(window, inside, a, x, n):
     """Insert one of the first W values.
 
-    They are all in the low window, until it is full and gives its upper half to the
-    high one.
+    They go to the low window. When it is full, its upper half moves to the high window.
     """
     base = 2 * a * W
     insert_sorted(window, base, n - 1, x)
@@ -139,9 +126,8 @@ def start(window, inside, a, x, n):
 def follow(pool, window, inside, slot_start, slot_size, slot_sifted, a, k):
     """Slide the windows until the cut at rank k from each end is in one of them.
 
-    A cut in the other window is left there only while the middle is empty. So the
-    middle never holds more than a window's worth of values beyond a cut, and a few
-    slides are enough.
+    A cut stays in the other window only while the middle is empty. So the middle never
+    holds more than one window of values beyond a cut, and a few slides are enough.
     """
     while True:
         from_low = k - slot_size[3 * a]
@@ -162,19 +148,20 @@ def follow(pool, window, inside, slot_start, slot_size, slot_sifted, a, k):
 
 @hot
 def put(pool, window, inside, slot_start, slot_size, slot_sifted, a, x, k, n):
-    """Add x to the values of arm a, which are then n, and return those behind the k
-    smallest and before the k largest; 2 k < n.
+    """Add x to arm a, which then has n values; return the values at the two cuts.
+
+    These are the one after the k smallest and the one before the k largest; 2 k < n.
     """
     low = 2 * a * W
     high = low + W
     low_last = inside[2 * a] - 1
     high_last = inside[2 * a + 1] - 1
-    # there are no values in the high window before there are W
+    # the high window is empty until there are W values
     if n <= W or low_last < 0 or high_last < 0:
         start(window, inside, a, x, n)
     else:
-        # which of low heap, low window, middle, high window, high heap; a value equal
-        # to an end may go to either side of it
+        # the part that x belongs to, from the low heap (0) to the high heap (4). A
+        # value equal to an end may go to either side of it
         place = (
             int(x > window[low])
             + int(x > window[low + low_last])
@@ -211,9 +198,7 @@ def put(pool, window, inside, slot_start, slot_size, slot_sifted, a, x, k, n):
 
 @cold
 def far_cuts(pool, window, inside, slot_start, slot_size, slot_sifted, a, k):
-    """Let the windows follow the cuts and return the values there, each from either
-    window.
-    """
+    """Let the windows follow the cuts; return the values there, from either window."""
     follow(pool, window, inside, slot_start, slot_size, slot_sifted, a, k)
     low = 2 * a * W
     high = low + W
@@ -225,32 +210,3 @@ def far_cuts(pool, window, inside, slot_start, slot_size, slot_sifted, a, k):
     if to_high < 0:
         to_high += inside[2 * a] - W
     return window[low + from_low], window[high + to_high]
-
-
-@cold
-def make_room(pool, pool_used, pool_wanted, spare, slot_start, slot_room, slot_size, a, live):
-    """Widen the heaps of arm a and write to `spare` for how many values they then have
-    room. False: the pool must grow first.
-
-    Each value adds at most one to a heap, because the cuts move by at most one; what
-    slides move comes from the two windows, hence places for as many that are never
-    promised.
-    """
-    most = 1 << 62
-    for slot in range(3 * a, 3 * a + 3):
-        size = slot_size[slot]
-        if size + SPARE >= slot_room[slot] and not widen(
-            pool,
-            pool_used,
-            pool_wanted,
-            slot_start,
-            slot_room,
-            slot_size,
-            slot,
-            size + SPARE + 1,
-            live,
-        ):
-            return False
-        most = min(most, slot_room[slot] - size - SPARE)
-    spare[a] = most - 1
-    return True

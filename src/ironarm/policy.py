@@ -1,0 +1,181 @@
+"""The contract of a policy.
+
+A policy is an immutable description: a frozen dataclass of parameters. It compares,
+hashes, prints and serialises, and holds no state. Its steps are small functions over a
+state `s`. They are written once, and the engine compiles them for the simulator and for
+live agents:
+
+* `choose(s, t, g)` returns the arm for round t (from 1). `g` is the policy's random
+  stream, for the functions of `ironarm.random`.
+* `update(s, a, x)` learns the reward `x` of arm `a`. `x` is never NaN but may be
+  infinite. The estimator has already taken `x`, so `s.estimate[a]` is new.
+* `recount(s, a)` is called when `s.n[a]` has changed without a reward: a live decision
+  was made or cancelled. Optional.
+* `owed(s, t)` returns how many forced pulls of each arm the schedule has planned up to
+  the window around round t. When arms join or leave, every arm that is short of it gets
+  the missing pulls first. Optional.
+* `welcome(s, a)` sets the policy's own fields for an arm that joins late. Optional; by
+  default they are zero.
+* `settle(s, t)` brings `s.estimate` up to date if the policy computes it lazily.
+  Optional.
+
+For K arms, `s` holds every number that `constants` returns (`s.omega`), every array in
+`fields` and in the estimator's fields, and
+
+    s.arms         K
+    s.n[a]         rewards of arm a plus its open decisions: what an exploration
+                   bonus counts. The engine counts; policies only read
+    s.rewards[a]   rewards of arm a
+    s.estimate[a]  the estimator's current value, -inf before the first reward
+    s.unrewarded   [0]: how many arms have no reward yet
+    s.chance       [0]: `choose` sets it to the probability of its choice if `update`
+                   needs it; in `update` it is the probability of the rewarded decision
+    s.live         1 behind an agent, 0 in a simulation
+
+Fields are declared as text, `"float[arms]"`, `"int[1]"`, `"float[arms*4]"`, and start
+at zero. Declare a field that can be recomputed as `"cache int[1]"`: it is not saved,
+and zero must mean "not known".
+
+Most policies need only a part of this. `IndexPolicy`, `DecayingGreedy`, `EpochPolicy`,
+`ImedPolicy` and `RangedPolicy` in `ironarm.rules` hold what a kind of policy shares.
+"""
+
+# marked functions are plain arithmetic on arrays; Numba types them
+# mypy: disallow-untyped-defs=False
+
+from __future__ import annotations
+
+from dataclasses import fields as dataclass_fields
+from numbers import Real
+from typing import Any, ClassVar
+
+from .errors import InvalidInput
+from .estimators import Estimator, Mean
+from .marks import hot
+
+
+class Policy:
+    """The base of all policies; the module's docstring has the contract."""
+
+    estimator: ClassVar[type[Estimator] | None] = Mean
+    """What feeds `s.estimate`; None if the policy keeps it itself."""
+    fields: ClassVar[dict[str, str]] = {}
+    """The arrays that the policy keeps."""
+    weighs_by_chance: ClassVar[bool] = False
+    """Whether `update` needs the probability with which the decision was made."""
+    experimental: ClassVar[bool] = False
+    """Whether formulas are not fully checked; the docstring then says which."""
+
+    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
+        """Return the numbers that the steps read as `s.name`.
+
+        By default these are the parameters that are numbers. Raise `InvalidInput` here
+        if the parameters do not fit the number of arms.
+        """
+        return {k: float(v) for k, v in self.parameters.items() if isinstance(v, Real)}
+
+    @staticmethod
+    @hot
+    def choose(s, t, g):
+        """Return the arm for round t."""
+        raise NotImplementedError
+
+    @staticmethod
+    @hot
+    def update(s, a, x):
+        """Learn the reward x of arm a."""
+
+    @staticmethod
+    @hot
+    def recount(s, a):
+        """Take note that `s.n[a]` has changed without a reward."""
+
+    @staticmethod
+    @hot
+    def owed(s, t):
+        """Return the forced pulls of each arm that are planned up to round t."""
+        return 0
+
+    @staticmethod
+    @hot
+    def welcome(s, a):
+        """Set the policy's own fields for an arm that joins late."""
+
+    @staticmethod
+    @hot
+    def settle(s, t):
+        """Bring `s.estimate` up to date."""
+
+    def mirrored(self) -> Policy:
+        """Return the policy for negated rewards, as an agent that minimises feeds them.
+
+        It differs only if a parameter describes the range of the rewards.
+        """
+        return self
+
+    @property
+    def expected_spread(self) -> float | None:
+        """The standard deviation of clean rewards that the parameters are made for.
+
+        By default this is the parameter `sigma`. None if the policy has no such scale.
+        """
+        return getattr(self, "sigma", None)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name, as plain data."""
+        return {f.name: getattr(self, f.name) for f in dataclass_fields(self)}  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that `ironarm.policies.from_dict` reads back."""
+        return {
+            "policy": type(self).__name__,
+            "parameters": {
+                k: list(v) if isinstance(v, tuple) else v for k, v in self.parameters.items()
+            },
+        }
+
+    @property
+    def label(self) -> str:
+        """The name with the parameters that differ from the defaults, for tables."""
+        changed = [
+            f"{f.name}={_short(getattr(self, f.name))}"
+            for f in dataclass_fields(self)  # type: ignore[arg-type]
+            if getattr(self, f.name) != f.default
+        ]
+        return type(self).__name__ + (f"({', '.join(changed)})" if changed else "")
+
+    def _set(self, **values: Any) -> None:
+        """Store checked parameters; only for `__post_init__`."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _rounds(self, horizon: int | None, or_else: str = "") -> int:
+        """Return the parameter `horizon`, or the simulation's; refuse if both lack."""
+        rounds: int | None = getattr(self, "horizon", None) or horizon
+        if rounds is None:
+            name = type(self).__name__
+            raise InvalidInput(
+                f"{name} must know how long it will run: give {name}(horizon=...), the number of "
+                f"decisions{or_else}."
+            )
+        return rounds
+
+
+def require_policy(value: object) -> None:
+    """Refuse what is not a policy, and a policy whose parameters can change."""
+    if not isinstance(value, Policy):
+        raise InvalidInput(f"expected a policy, for example ia.MedEUCB(), got {value!r}.")
+    frozen = getattr(type(value), "__dataclass_params__", None)
+    if frozen is None or not frozen.frozen or "__dataclass_fields__" not in vars(type(value)):
+        raise InvalidInput(
+            f"{type(value).__name__} must be a frozen dataclass: write @dataclass(frozen=True) "
+            "above the class."
+        )
+
+
+def _short(value: Any) -> str:
+    """Return a parameter as short text that the command line reads back."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_short, value))})"
+    return f"{value:g}" if isinstance(value, float) else repr(value)
