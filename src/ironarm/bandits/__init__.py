@@ -63,7 +63,7 @@ def _value(key: str, value: Any) -> Any:
 
 
 def _radio() -> dict[str, type[Bandit]]:
-    """Return RadioBandit by its name; loaded only if no other bandit has the name."""
-    from ..radio.bandit import RadioBandit
+    """Return RadioBandit, which the public surface loads on first use."""
+    from .. import RadioBandit
 
     return {"RadioBandit": RadioBandit}
