@@ -1,0 +1,1 @@
+"""Tests of ironarm.arena: one small arena, from its file to its page."""

@@ -1,0 +1,1 @@
+"""Tests of ironarm.bandits: all laws are in `test_bandits.py`."""

@@ -1,1 +1,11 @@
-"""Tests of ironarm.engine."""
+"""Tests of ironarm.engine.
+
+Some of its modules are tested where they are used:
+
+* `loop`, `machine`, `state`: `tests/policies/test_against_naive.py`, choice by choice,
+  and `tests/agent`;
+* `adversary`: `tests/attacks`; `streams`: `tests/simulation/test_simulate.py`;
+* `jit`, `kept`: `test_linking.py`; `record_type`: `test_record.py`;
+* `warm`: `test_linking.py`, and every test that compiles several policies;
+* `interrupts`: `tests/test_signals.py`.
+"""

@@ -1,1 +1,1 @@
-"""Tests of ironarm.estimators."""
+"""Tests of ironarm.estimators; `bounded_median` is tested in `tests/agent`."""

@@ -1,0 +1,5 @@
+"""Tests of ironarm.simulation.
+
+`trial` and `progress` are tested in `test_simulate.py`, `summary` and `plot` in
+`test_result.py`, `fingerprint` in `test_cells.py`.
+"""

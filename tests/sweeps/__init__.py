@@ -1,0 +1,1 @@
+"""Tests of ironarm.sweeps; `joblib_parts` and `own_processes` in test_backends.py."""

@@ -240,9 +240,9 @@ def _policies_table(findings: Findings) -> Table:
         kind = all_policies.POLICIES[
             parse(text, "policy", lambda node: None)[0].removesuffix(".for_rho")
         ]
-        body.append(
-            (name, text, ", ".join(findings.arena.told(name)) or "nothing", _first_sentence(kind))
-        )
+        told = ", ".join(findings.arena.told(name)) or "nothing"
+        warning = "Experimental: not all of its formulas are checked. " if kind.experimental else ""
+        body.append((name, text, told, warning + _first_sentence(kind)))
     return Table("Policies", ("policy", "as", "told", "what it is"), tuple(body), (), words=True)
 
 

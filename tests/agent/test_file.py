@@ -1,0 +1,154 @@
+"""Files of agents: exact, whole or not at all, and never trusted."""
+
+import json
+
+import pytest
+
+import ironarm as ia
+from ironarm.engine.state import State
+from tests.agent.playing import NAMES, POLICIES, play, rewards
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda p: p.label)
+def test_saved_and_loaded_it_continues_with_the_same_choices(policy, tmp_path):
+    """A save and a load in the middle, with decisions open and infinite rewards
+    held, change nothing.
+    """
+    agent = ia.Agent(policy, arms=NAMES, seed=5)
+    play(agent, rewards(1, 150))
+    late = [agent.decide() for _ in range(6)]
+    agent.save(tmp_path / "agent.json")
+    loaded = ia.Agent.load(tmp_path / "agent.json")
+    assert repr(agent) == repr(loaded)
+    assert agent.open_decisions == loaded.open_decisions
+    for decision in reversed(late):
+        agent.learn(decision.id, 1.5)
+        loaded.learn(decision.id, 1.5)
+    more = rewards(2, 250)
+    assert play(agent, more) == play(loaded, more)
+    assert repr(agent) == repr(loaded)
+
+
+def smuggle_slots(data):
+    """What the estimator would rebuild itself, given as if it had been saved:
+    indices far outside.
+    """
+    data["state"].pop("rewards")
+    state = State(ia.RUCB(), len(NAMES), live=True)
+    fields = {
+        f.name: getattr(state.view, f.name).tolist()
+        for f in state.machine.layout.fields
+        if not f.cache
+    }
+    data["state"]["fields"] = {
+        **fields,
+        **data["state"]["fields"],
+        "slot_start": [10**9] * 8,
+        "spare": [100] * 4,
+    }
+
+
+def damaged(path, change):
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda p: p.write_bytes(p.read_bytes()[:-40]), "only a part"),
+        (lambda p: p.write_text("hello"), "not valid JSON"),
+        (lambda p: p.write_text("[1, 2]"), "not the file of an agent"),
+        (lambda p: p.write_text('{"format": "other"}'), "not the file of an agent"),
+        (lambda p: damaged(p, lambda d: d.update(version=99)), "newer"),
+        (lambda p: damaged(p, lambda d: d.pop("state")), "'state' is missing"),
+        (lambda p: damaged(p, lambda d: d["state"]["fields"].pop("n")), "damaged"),
+        (lambda p: damaged(p, lambda d: d["state"]["fields"].update(n=[1])), "damaged"),
+        (lambda p: damaged(p, lambda d: d.update(arms=["x"])), "damaged"),
+        (lambda p: damaged(p, lambda d: d.update(arms=["x", "y", "z", "u", "v"])), "damaged"),
+        (
+            lambda p: damaged(p, lambda d: d["state"]["rewards"].append([1.0])),
+            "do not fit their counts",
+        ),
+        (lambda p: damaged(p, lambda d: d["state"].pop("rewards")), "damaged"),
+        (lambda p: damaged(p, smuggle_slots), "damaged"),
+        (lambda p: damaged(p, lambda d: d["policy"].update(parameters=[1])), "damaged"),
+        (
+            lambda p: damaged(p, lambda d: d["policy"].update(policy=["RUCB"])),
+            "damaged|cannot be made",
+        ),
+        (lambda p: damaged(p, lambda d: d["policy"]["parameters"].update(omega=10**400)), "omega"),
+        (
+            lambda p: damaged(p, lambda d: d["state"]["rewards"][0].append(1.0)),
+            "do not fit their counts",
+        ),
+        (
+            lambda p: damaged(
+                p,
+                lambda d: d["state"]["rewards"].__setitem__(
+                    0, ["nan"] * len(d["state"]["rewards"][0])
+                ),
+            ),
+            "damaged",
+        ),
+        (
+            lambda p: damaged(p, lambda d: d["state"]["fields"]["rewards"].__setitem__(0, -1)),
+            "negative",
+        ),
+        (
+            lambda p: damaged(p, lambda d: d["state"]["fields"]["rewards"].__setitem__(0, 10**6)),
+            "more rewards than decisions",
+        ),
+        (lambda p: damaged(p, lambda d: d["state"]["fields"]["n"].__setitem__(0, 2.5)), "damaged"),
+        (lambda p: damaged(p, lambda d: d["state"].update(rounds=-5)), "damaged"),
+        (lambda p: damaged(p, lambda d: d["tickets"].append([7, 99, 0.0, 1.0])), "damaged"),
+        (lambda p: damaged(p, lambda d: d["tickets"].append([7, -1, 0.0, 1.0])), "damaged"),
+        (lambda p: damaged(p, lambda d: d.update(queues=[])), "damaged"),
+        (lambda p: damaged(p, lambda d: d.update(stream=[0, 0, 0, 0])), "damaged"),
+        (lambda p: damaged(p, lambda d: d.update(stream=[1, 2])), "damaged"),
+        (lambda p: damaged(p, lambda d: d["policy"].update(policy="Nonesuch")), "policy=..."),
+        (lambda p: damaged(p, lambda d: d["policy"]["parameters"].update(omega=-1)), "omega"),
+        (lambda p: p.unlink(), "does not exist"),
+    ],
+)
+def test_a_damaged_foreign_or_newer_file_is_refused(spoil, message, tmp_path):
+    """Each with a sentence that says what is wrong."""
+    agent = ia.Agent(ia.RUCB(), arms=NAMES, seed=1)
+    play(agent, [1.0, 2.0, 3.0, 4.0, 5.0])
+    path = tmp_path / "agent.json"
+    agent.save(path)
+    spoil(path)
+    with pytest.raises(ia.BadFile, match=message):
+        ia.Agent.load(path)
+
+
+def test_a_parameter_added_since_has_its_default(tmp_path):
+    """A file from before a policy had `variance` is the plain policy's, also if the
+    policy is given.
+    """
+    path, known = tmp_path / "agent.json", ia.TsallisINF(reward_range=(0, 2))
+    ia.Agent(known, arms=NAMES, seed=1).save(path)
+    damaged(path, lambda d: d["policy"]["parameters"].pop("variance"))
+    assert ia.Agent.load(path).policy == ia.Agent.load(path, policy=known).policy == known
+    for other in (
+        ia.TsallisINF(reward_range=(0, 2), variance="reduced"),
+        ia.TsallisINF(),
+        ia.EXP3PlusPlus(reward_range=(0, 2)),
+    ):
+        with pytest.raises(ia.BadFile, match="was given"):
+            ia.Agent.load(path, policy=other)
+
+
+def test_a_save_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    """Whole or not at all."""
+    agent = ia.Agent(ia.UCB(), arms=NAMES, seed=1)
+    path = tmp_path / "agent.json"
+    agent.save(path)
+    before = path.read_bytes()
+    play(agent, [1.0] * 9)
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        agent.save(path)
+    assert before == path.read_bytes()
+    assert [path] == list(tmp_path.iterdir())
