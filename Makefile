@@ -4,13 +4,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: reproduce test bench clean
+.PHONY: reproduce test quick lowest bench clean
 
 reproduce: $(READY)
 	$(BIN)/ironarm reproduce --out results
 
 test: $(READY)
 	$(BIN)/python tests/run_all.py
+
+# before a commit: the checks that take seconds, and the tests that the change touches
+quick: $(READY)
+	$(BIN)/python tests/quick.py
+
+# a part of `make test`: the lowest versions that pyproject.toml names
+lowest: $(READY)
+	$(BIN)/python tests/lowest.py
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run_all.py
@@ -22,4 +30,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .bench-venv benchmarks/build results
+	rm -rf $(VENV) .venv-lowest .bench-venv benchmarks/build results

@@ -1,0 +1,1 @@
+"""Agents saved by released versions, and what each chose next."""

@@ -1,0 +1,102 @@
+"""A little of everything, for environments whose versions matter: tests/lowest.py runs
+it on the lowest ones that pyproject.toml names.
+
+Beside it, tests/agent_files is run there, with agents of every policy, and
+tests/engine/test_speed.py.
+"""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import ironarm as ia
+from ironarm.cli import main
+from tests.every_policy import EVERY_POLICY
+from tests.naive import play
+
+PLAIN = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+compiled = pytest.mark.skipif(PLAIN, reason="needs compiled code")
+
+# without the JIT, NumPy's scalars warn where compiled integers wrap round
+pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in scalar:RuntimeWarning")
+
+BANDIT = ia.GaussianBandit([0.0, 0.5, 1.0])
+ATTACK = ia.OppositeUniform(rho=0.1, scale=20)
+SEED = 11
+LOOPS = ("MedEUCB", "EpsilonGreedy", "EXP3")
+POLICIES = [policy for policy in EVERY_POLICY if PLAIN or type(policy).__name__ in LOOPS]
+"""All of them as plain Python. Compiled, a few: a loop takes Numba five seconds."""
+TWO_POLICIES = "policies = ['MedEUCB(b=1, block=100)', 'EpsilonGreedy']"
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)
+def test_a_simulation_is_that_of_the_naive_twin(policy):
+    """It pulls the same arms: every policy as plain Python, some compiled."""
+    horizon = 120
+    choices, _ = play(policy, BANDIT, ATTACK, horizon, SEED, 0)
+    result = ia.simulate(policy, BANDIT, ATTACK, horizon=horizon, trials=1, seed=SEED)
+    assert result.pulls[0, 0].tolist() == np.bincount(choices, minlength=3).tolist()
+
+
+@compiled
+def test_a_study_of_the_radio(tmp_path, request):
+    """Signals through compiled kernels, cells, claims, figures and the page."""
+    study = request.path.parent / "studies" / "small_radio"
+    assert main(["reproduce", "--study", str(study), "--out", str(tmp_path)]) == 0
+    assert "<svg" in (tmp_path / "report.html").read_text()
+    assert json.loads((tmp_path / "report.json").read_text())["claims"]
+
+
+@compiled
+@pytest.mark.parametrize("where", [["--workers", "2"], ["--dask", "--workers", "2"]])
+def test_a_sweep(where, tmp_path):
+    """In processes, by joblib and by Dask; the tables are Parquet."""
+    import pyarrow.parquet
+
+    settings = "rho = 0.1\nmeans = [0, 1]\nhorizon = 300\ntrials = 2\nseed = 7\n"
+    file, out = tmp_path / "sweep.toml", tmp_path / "out"
+    file.write_text(f"{TWO_POLICIES}\nattacks = ['OppositeUniform(scale=20)']\n{settings}")
+    assert main(["sweep", str(file), *where, "--out", str(out)]) == 0
+    tables = [pyarrow.parquet.read_table(path) for path in sorted(out.glob("*.parquet"))]
+    assert tables
+    assert all(table.num_rows for table in tables)
+
+
+@compiled
+def test_a_recording_of_the_radio(tmp_path):
+    """SigMF's own reader accepts it."""
+    sigmf = pytest.importorskip("sigmf")
+    assert main(["radio", "record", "--out", str(tmp_path), "--rounds", "2"]) == 0
+    found = sigmf.fromfile(str(tmp_path / "testbed.sigmf-meta"))
+    found.validate()
+    assert len(found.get_annotations()) >= 2
+
+
+@compiled
+def test_the_radio_as_processes(capsys):
+    """Over ZeroMQ."""
+    options = ["--processes", "--rounds", "20", "--policy", "EpsilonGreedy", "--json"]
+    assert main(["radio", "run", *options]) == 0
+    assert len(json.loads(capsys.readouterr().out)["rounds"]["missed"]) == 20
+
+
+def test_a_certificate():
+    """From laws of scipy."""
+    from scipy import stats
+
+    bandit = ia.ScipyBandit([stats.gamma(3), stats.norm(1)])
+    assert "MedEUCB" in str(ia.certify(bandit, rho=0.05, horizon=10_000))
+
+
+@compiled
+def test_a_result(tmp_path, capsys):
+    """Summary, plot, save and load."""
+    policies = [ia.MedEUCB(), ia.EpsilonGreedy()]
+    result = ia.simulate(policies, BANDIT, ATTACK, horizon=200, trials=3, seed=SEED)
+    assert "MedEUCB" in str(result.summary())
+    result.save(tmp_path / "result.npz")
+    assert np.array_equal(ia.Result.load(tmp_path / "result.npz").regret, result.regret)
+    result.plot(tmp_path / "plot.svg")
+    assert (tmp_path / "plot.svg").stat().st_size > 1000
