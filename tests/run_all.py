@@ -27,7 +27,7 @@ UNCHECKED = (
     "radio/backends/test_hardware.py",
     "radio/network/test_node_process.py",
     "radio/network/test_processes.py",
-    "engine/test_speed.py",
+    "engine/test_jit.py",
     "test_signals.py",
 )
 Step = tuple[str, list[str], dict[str, str]]

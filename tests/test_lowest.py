@@ -2,7 +2,7 @@
 it on the lowest ones that pyproject.toml names.
 
 Beside it, tests/agent_files is run there, with agents of every policy, and
-tests/engine/test_speed.py.
+tests/engine/test_jit.py.
 """
 
 import json

@@ -5,7 +5,7 @@ Some of its modules are tested where they are used:
 * `loop`, `machine`, `state`: `tests/policies/test_against_naive.py`, choice by choice,
   and `tests/agent`;
 * `adversary`: `tests/attacks`; `streams`: `tests/simulation/test_simulate.py`;
-* `jit`, `kept`: `test_linking.py`; `record_type`: `test_record.py`;
+* `kept`: `test_linking.py`; `record_type`: `test_record.py`;
 * `warm`: `test_linking.py`, and every test that compiles several policies;
 * `interrupts`: `tests/test_signals.py`.
 """

@@ -266,21 +266,6 @@ def test_names_of_attributes_are_not_taken_for_functions():
     assert state.call("select")(state.handle) == 2
 
 
-def test_the_fast_way_is_in_use_and_its_absence_is_announced(tmp_path):
-    """Code without it is 15 times slower, which nobody should have to find out."""
-    code = """
-    import ironarm as ia
-    from ironarm.engine import jit
-    assert "_nrt" in jit._COMMON
-    del jit._COMMON["_nrt"]
-    ia.simulate(ia.UCB(), ia.GaussianBandit([0, 1]), horizon=10, trials=1, seed=1)
-    ia.simulate(ia.UCB(), ia.GaussianBandit([0, 1]), horizon=10, trials=1, seed=1)
-    """
-    _, errors = run(code, tmp_path)
-    assert errors.count("SlowNumba") == 1
-    assert "about 15 times slower" in errors
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
