@@ -31,15 +31,13 @@ def outer(values):
 
 
 @compiled
-def test_compiled_code_counts_no_references_and_calls_nothing_hot(monkeypatch):
-    """These two carry the speed: 19 times."""
+def test_compiled_code_counts_no_references(monkeypatch):
+    """That carries the speed: counting makes a loop 19 times slower."""
     monkeypatch.setattr(kept, "place_for", lambda function: None)
     call = linking.Linker().entry(outer, "outer")
     assert call(np.array([1.0, 2.0])) == 5.0
     machine_code = call.inspect_asm(call.signatures[0])
     assert "NRT_incref" not in machine_code
-    mentions = [line for line in machine_code.splitlines() if "inner_" in line]
-    assert [line for line in mentions if "mov" in line or "call" in line] == []
 
 
 @compiled
