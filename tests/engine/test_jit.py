@@ -4,40 +4,25 @@ import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
-from ironarm import hot
-from ironarm.engine import jit, kept, linking
+import ironarm as ia
+from ironarm.engine import jit, kept, loop
+from ironarm.engine.state import State
 
 compiled = pytest.mark.skipif(
     jit.DISABLED or jit.PUBLIC_ONLY, reason="nothing is compiled, or not in the fast way"
 )
 
 
-@hot
-def inner(values, k):
-    """Numba would count references where an array goes through several calls."""
-    return values[k] + values[0]
-
-
-@hot
-def outer(values):
-    """Calls a function for each value."""
-    total = 0.0
-    for k in range(len(values)):
-        total += inner(values, k)
-    return total
-
-
 @compiled
 def test_compiled_code_counts_no_references(monkeypatch):
     """That carries the speed: counting makes a loop 19 times slower."""
-    monkeypatch.setattr(kept, "place_for", lambda function: None)
-    call = linking.Linker().entry(outer, "outer")
-    assert call(np.array([1.0, 2.0])) == 5.0
-    machine_code = call.inspect_asm(call.signatures[0])
-    assert "NRT_incref" not in machine_code
+    monkeypatch.setattr(kept, "place_for", lambda function: None)  # compile, do not load
+    state = State(ia.UCB(), 3)
+    call = state.machine._linker.entry(loop.observe, "observe")
+    assert call(state.handle, 0, 1.0, 1.0, 0)
+    assert "NRT_" not in call.inspect_asm(call.signatures[0])
 
 
 @compiled
