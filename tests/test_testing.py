@@ -6,28 +6,16 @@ from pathlib import Path
 import pytest
 
 import ironarm as ia
-from ironarm.policies import POLICIES
 from ironarm.random import uniform
 from ironarm.testing import check_policy
-
-GIVEN = {
-    "EXP3": {"horizon": 500},
-    "BARBAR": {"horizon": 500, "scale": 0.5},
-    "TrimmedUCB": {"alpha": 0.1},
-    "TrimmedEpsilonGreedy": {"alpha": 0.1},
-    "CRUCB": {"alpha": 0.1, "mean": "shorth"},
-    "HuberUCB": {"epsilon": 0.05},
-    "TruncatedMeanUCB": {"u": 2, "epsilon": 0.5},
-    "CRIMED": {"epsilon": 0.1, "horizon": 500},
-    "CRIMEDStar": {"epsilon": 0.1},
-    "CountIMED": {"epsilon": 0.1},
-}
+from tests.every_policy import not_among
 
 
-@pytest.mark.parametrize("name", POLICIES)
-def test_our_policies_pass(name):
-    """Every policy in the table."""
-    check_policy(POLICIES[name](**GIVEN.get(name, {})))
+# some checks have 100 arms, more than fit into a short block
+@pytest.mark.parametrize("policy", not_among([ia.MedEUCB()]) + [ia.MedEUCB()], ids=repr)
+def test_every_policy_keeps_its_contract(policy):
+    """Silent for all of ours."""
+    check_policy(policy)
 
 
 def test_the_documented_policy_of_a_user_passes_and_runs():

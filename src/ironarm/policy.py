@@ -46,10 +46,11 @@ Most policies need only a part of this. `IndexPolicy`, `DecayingGreedy`, `EpochP
 from __future__ import annotations
 
 from dataclasses import fields as dataclass_fields
+from dataclasses import is_dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
-from .errors import InvalidInput
+from .errors import InvalidInput, PolicyFault
 from .estimators import Estimator, Mean
 from .marks import hot
 
@@ -124,6 +125,10 @@ class Policy:
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters by name, as plain data."""
+        if not is_dataclass(self):
+            raise PolicyFault(
+                f"{type(self).__name__} is not a dataclass: write @dataclass(frozen=True) above it."
+            )
         return {f.name: getattr(self, f.name) for f in dataclass_fields(self)}  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def test_bad_input_gets_a_sentence_and_changes_nothing(act, error, message):
         agent._state.dump(),
         agent.open_decisions,
         agent.arms,
-        agent._stream.tolist(),
+        agent._state.view.stream.tolist(),
         [list(q) for q in agent._queues],
     )
     with pytest.raises(error, match=message):
@@ -134,7 +134,7 @@ def test_bad_input_gets_a_sentence_and_changes_nothing(act, error, message):
         agent._state.dump(),
         agent.open_decisions,
         agent.arms,
-        agent._stream.tolist(),
+        agent._state.view.stream.tolist(),
         [list(q) for q in agent._queues],
     )
 

@@ -36,9 +36,7 @@ def smuggle_slots(data):
     data["state"].pop("rewards")
     state = State(ia.RUCB(), len(NAMES), live=True)
     fields = {
-        f.name: getattr(state.view, f.name).tolist()
-        for f in state.machine.layout.fields
-        if not f.cache
+        f.name: getattr(state.view, f.name).tolist() for f in state.machine.fields if not f.cache
     }
     data["state"]["fields"] = {
         **fields,

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -155,9 +156,8 @@ def test_the_cache_is_private(tmp_path):
 
 
 def make(**functions):
-    return type(
-        "Mine", (ia.Policy,), {name: staticmethod(function) for name, function in functions.items()}
-    )
+    steps = {name: staticmethod(function) for name, function in functions.items()}
+    return dataclass(frozen=True)(type("Mine", (ia.Policy,), steps))
 
 
 def plain_helper(s):
@@ -258,9 +258,7 @@ def test_names_of_attributes_are_not_taken_for_functions():
         return int(s.plain_helper[0]) + int(s.plain_helper_of_mine[0])
 
     fields = {"plain_helper": "int[1]", "plain_helper_of_mine": "int[1]"}
-    kind = type(
-        "Mine", (ia.Policy,), {"choose": staticmethod(plain_helper_of_mine), "fields": fields}
-    )
+    kind = type("Mine", (make(choose=plain_helper_of_mine),), {"fields": fields})
     state = State(kind(), 3)
     state.view.plain_helper[0] = 2
     assert state.call("select")(state.handle) == 2
@@ -277,6 +275,6 @@ def test_names_of_attributes_are_not_taken_for_functions():
 )
 def test_bad_fields_are_refused(fields, message):
     """With an example of what is expected."""
-    kind = type("Mine", (ia.Policy,), {"choose": staticmethod(uses_a_number), "fields": fields})
+    kind = dataclass(frozen=True)(type("Mine", (make(choose=uses_a_number),), {"fields": fields}))
     with pytest.raises(ia.PolicyFault, match=message):
         State(kind(), 3)

@@ -14,6 +14,7 @@ from ironarm.engine.streams import streams
 from ironarm.notation import policy_from_text
 from ironarm.policies import POLICIES as KNOWN
 from ironarm.simulation import trial
+from tests.every_policy import not_among
 from tests.naive import TWINS, play, twin_of
 
 SMALL = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -131,6 +132,7 @@ MANY_SETTINGS = [
     ("many ties", "constant"),
 ]
 CATONI = [ia.CatoniUCB(), ia.CatoniUCB(variance=4), ia.CatoniUCB(variance=0.1)]
+POLICIES += not_among([*POLICIES, *CATONI])
 CATONI_SETTINGS = [
     ("hard", "none"),
     ("hard", "uniform"),

@@ -1,7 +1,9 @@
 """Regret and pulls are, bit for bit, those that were recorded: moving code changes no
 result.
 
-`python -m tests.simulation.test_recorded` records anew, after a formula was corrected.
+    python -m tests.simulation.test_recorded            records what is new
+    python -m tests.simulation.test_recorded NAME ...   and anew what names hold NAME,
+                                                        after a formula was corrected
 """
 
 import hashlib
@@ -14,6 +16,7 @@ import pytest
 from scipy import stats
 
 import ironarm as ia
+from tests.every_policy import not_among
 
 RECORDED = Path(__file__).with_name("recorded.json")
 ROUNDS = (10, 100, 500, 1000, 2000, 3000)
@@ -54,6 +57,7 @@ POLICIES = (
     ia.EXP3PlusPlus(reward_range=(-5, 30)),
     ia.BARBAR(reward_range=(-5, 30)),
 )
+POLICIES += tuple(not_among(POLICIES))
 
 
 @ia.hot
@@ -148,7 +152,17 @@ def test_the_bits_are_the_recorded_ones(name):
     assert digest(CASES[name]) == json.loads(RECORDED.read_text())[name]
 
 
-if __name__ == "__main__":
-    sys.stdout.write(f"recording {len(CASES)} simulations\n")
-    text = json.dumps({name: digest(case) for name, case in CASES.items()}, indent=1)
+def record(*names):
+    """Record what is not recorded yet, and anew what these names are part of."""
+    before = json.loads(RECORDED.read_text())
+    kept = {name: before[name] for name in CASES if name in before}
+    for name in [name for name in kept if any(part in name for part in names)]:
+        del kept[name]
+    new = {name: digest(CASES[name]) for name in CASES if name not in kept}
+    sys.stdout.writelines(f"recorded: {name}\n" for name in new)
+    text = json.dumps({name: {**kept, **new}[name] for name in CASES}, indent=1)
     RECORDED.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    record(*sys.argv[1:])
