@@ -147,6 +147,22 @@ def test_without_numbas_private_options_the_choices_are_the_same(tmp_path):
     assert usual[1] == public[1]
 
 
+def test_a_numba_that_keeps_code_in_another_way_compiles_anew(tmp_path):
+    """One warning, and the work is done."""
+    code = """
+    from ironarm.engine import kept
+    kept._cache_class = lambda: None
+    import ironarm as ia
+    for policy in (ia.UCB(), ia.EpsilonGreedy()):
+        result = ia.simulate(policy, ia.GaussianBandit([0, 9]), horizon=50, trials=1, seed=1)
+        print(result.pulls[0, 0].sum())
+    """
+    output, errors = run(code, tmp_path, IRONARM_CACHE_DIR=str(tmp_path / "cache"))
+    assert output == ["50", "50"]
+    assert errors.count("NotKept:") == 1
+    assert "keeps compiled code in a way that ironarm does not know" in errors
+
+
 def test_the_cache_is_private(tmp_path):
     """Created with no access for others, whatever the umask."""
     (tmp_path / "mine.py").write_text(POLICY)
