@@ -1,4 +1,4 @@
-/* The yardstick's running lower median: a sorted window of at most 32 values between two 8-ary heaps, as in ironarm's estimators/rank.py. */
+/* The yardstick's running lower median: a sorted window of at most 32 values between two 8-ary heaps, as in ironarm's estimators/structures/rank.py. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

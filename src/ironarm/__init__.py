@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from . import signals
 
 try:
-    from . import simulation as _  # loads NumPy, Numba and most of ironarm: half a second
+    from . import simulation as _  # loads NumPy and most of ironarm: half a second
 except KeyboardInterrupt:
     signals.exit_if_command()
     raise

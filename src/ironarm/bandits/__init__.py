@@ -43,7 +43,7 @@ def make(data: Mapping[str, Any]) -> Bandit:
     """
     name = data.get("name")
     parameters = {key: _value(key, value) for key, value in data.items() if key != "name"}
-    if name in BANDITS and not parameters:
+    if name in NEEDED and not parameters:
         raise InvalidInput(f"{name} needs its arms, for example {NEEDED[name]}.")
     return make_by_name(
         "bandit", BANDITS if name in BANDITS else {**BANDITS, **_radio()}, str(name), parameters

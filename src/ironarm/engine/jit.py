@@ -1,5 +1,7 @@
 """How Numba compiles: the one file that knows its private options.
 
+Importing this file loads Numba, so others import it inside functions.
+
 Compiled code here reads and writes memory that Python owns; it never creates any. So it
 does without reference counting (`_nrt=False`), which makes a loop over small functions
 19 times faster. Numba has no public switch for that. Where a release lacks the private

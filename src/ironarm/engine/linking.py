@@ -32,7 +32,7 @@ NUMBERS = (bool, int, float, np.integer, np.floating)
 @cache
 def _engine() -> str:
     """What decides how functions are compiled, beside themselves."""
-    files = (Path(__file__).with_name(name) for name in ("jit.py", "record.py", "record_type.py"))
+    files = (Path(__file__).with_name(name) for name in ("jit.py", "linking.py", "record_type.py"))
     return "\n".join([jit.fingerprint(), sys.version, *(f.read_text("utf-8") for f in files)])
 
 

@@ -102,7 +102,7 @@ def take(s, a, x):
 
 
 @cold
-def record(n, gaps, pulls, t, k, regret, optimal):
+def write_checkpoint(n, gaps, pulls, t, k, regret, optimal):
     """Write checkpoint k.
 
     The regret is computed from the counts, so it does not depend on the order of pulls.
@@ -178,7 +178,7 @@ def run(state, stretch, attack, scene):
                 x = -np.inf  # the attacker could have sent -inf anyway
         take(s, a, x)
         if t == due:
-            record(s.n, r.gaps, r.pulls, t, k, r.regret, r.optimal)
+            write_checkpoint(s.n, r.gaps, r.pulls, t, k, r.regret, r.optimal)
             k += 1
             r.checkpoint[0] = k
             due = r.checkpoints[k]

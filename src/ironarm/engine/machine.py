@@ -149,7 +149,7 @@ class Machine:
 
 
 def _linker(steps: dict[str, Any], layout: Layout) -> Any:
-    """Return what compiles the loop with these steps. Only here is Numba loaded."""
+    """Return what compiles the loop with these steps."""
     from . import jit, linking
     from .record_type import record_at
 

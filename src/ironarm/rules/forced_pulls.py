@@ -1,6 +1,7 @@
 """Forced pulls, for policies whose confidence bounds need a number of rewards.
 
-Below that number an arm's index counts as infinite, so the arm is pulled.
+Below that number an arm's index counts as infinite, so the arm is pulled. (MedEUCB's
+schedule is another matter, in `policies/med_e_ucb.py`.)
 """
 
 from __future__ import annotations

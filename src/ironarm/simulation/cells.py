@@ -78,19 +78,25 @@ class Cell:
 
     def run(self, workers: int | None = None, progress: bool | Progress | None = None) -> Result:
         """Run the simulation."""
-        settings: dict[str, Any] = {
-            "horizon": self.horizon,
-            "trials": self.trials,
-            "seed": self.seed,
-            "workers": workers,
-        }
+        return self._simulate([self.policy], workers, progress)
+
+    def _simulate(
+        self,
+        policies: Sequence[Policy],
+        workers: int | None,
+        progress: bool | Progress | None,
+    ) -> Result:
+        """Run the simulation with these policies."""
         return simulate(
-            self.policy,
+            policies,
             self.bandit,
             self.attack,
+            horizon=self.horizon,
+            trials=self.trials,
+            seed=self.seed,
+            workers=workers,
             checkpoints=self.checkpoints,
             progress=progress,
-            **settings,
         )
 
 
@@ -102,21 +108,7 @@ def run_together(
     Noise is drawn once and rewards are computed once for all of them. The results are
     the same as one by one.
     """
-    first = cells[0]
-    settings: dict[str, Any] = {
-        "horizon": first.horizon,
-        "trials": first.trials,
-        "seed": first.seed,
-        "workers": workers,
-    }
-    result = simulate(
-        [cell.policy for cell in cells],
-        first.bandit,
-        first.attack,
-        checkpoints=first.checkpoints,
-        progress=progress,
-        **settings,
-    )
+    result = cells[0]._simulate([cell.policy for cell in cells], workers, progress)
     parts = []
     for i, cell in enumerate(cells):
         arrays = {

@@ -32,13 +32,12 @@ def code_fingerprint(*kinds: type) -> str:
 
 @cache
 def _fingerprint(kinds: tuple[type, ...]) -> str:
-    from ..engine import jit, loop
+    from ..engine import jit, linking, loop, record_type
     from . import simulate, trial
 
     packages = {"ironarm", *(kind.__module__.partition(".")[0] for kind in kinds)}
     waiting = [
-        jit.__name__,
-        loop.__name__,
+        *(module.__name__ for module in (jit, linking, loop, record_type)),
         trial.__name__,
         *(base.__module__ for kind in kinds for base in kind.__mro__),
     ]
@@ -54,6 +53,7 @@ def _fingerprint(kinds: tuple[type, ...]) -> str:
         ):
             reached.add(name)
             waiting += [_home(value) for value in vars(sys.modules[name]).values()]
+    # `simulate`'s own module is hashed but not followed: it imports all there is
     texts = [_source(simulate.__module__), *(_source(name) for name in sorted(reached))]
     return hash_of(*texts)[:16]
 

@@ -97,9 +97,7 @@ def simulate(
     horizon = whole("horizon", horizon, at_least=1, below=2**48)
     trials = whole("trials", trials, at_least=1)
     seed = fresh_seed() if seed is None else whole("seed", seed)
-    count = min(
-        trials, os.cpu_count() or 1 if workers is None else whole("workers", workers, at_least=1)
-    )
+    threads = (os.cpu_count() or 1) if workers is None else whole("workers", workers, at_least=1)
     rounds = checkpoint_rounds(horizon, checkpoints)
 
     # one more checkpoint marks the start of the last tenth, which decides whether a
@@ -139,7 +137,7 @@ def simulate(
         else Progress("simulating", trials, progress) as bar
     ):
         prepare(simulation, bar)
-        _in_threads(one, trials, count, bar, stopped)
+        _in_threads(one, trials, min(threads, trials), bar, stopped)
     return Result(
         policies=chosen,
         rounds=rounds,

@@ -147,19 +147,19 @@ class Player:
     def begin(self, stream: np.ndarray) -> None:
         """Begin a trial."""
         self.state.renew(stream)
-        progress = self._stretch.view
-        progress.checkpoint[0] = 0
-        progress.chosen[0] = -1
-        progress.attacker[0] = loop.PYTHON if self._adversary.in_python else loop.COMPILED
+        r = self._stretch.view
+        r.checkpoint[0] = 0
+        r.chosen[0] = -1
+        r.attacker[0] = loop.PYTHON if self._adversary.in_python else loop.COMPILED
         self._memory[:] = self._adversary.start
 
-    def play(self, played: int, tape: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+    def play(self, before: int, on_tape: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
         """Play the rounds on the tape."""
         state, stretch, adversary = self.state, self._stretch, self._adversary
-        for name, array in zip(("noise", "coin", "draws"), tape, strict=True):
+        for name, array in zip(("noise", "coin", "draws"), on_tape, strict=True):
             stretch.point(name, array)
-        progress = stretch.view
-        progress.before[0], progress.played[0] = played, 0
+        r = stretch.view
+        r.before[0], r.played[0] = before, 0
         machine = state.machine
         handles = state.handle, machine.handle(stretch)
         attack, scene = adversary.target, adversary.handle(self._scene)
@@ -170,16 +170,16 @@ class Player:
             if status == loop.GROW:
                 state.grow()
             elif status == loop.FILL:
-                self._columns.fill(int(progress.wanted[0]), progress.noise, progress.coin)
+                self._columns.fill(int(r.wanted[0]), r.noise, r.coin)
             elif status == loop.ASK:
-                i, a = int(progress.played[0]), int(progress.chosen[0])
-                u, v = progress.draws[3 * i + 1], progress.draws[3 * i + 2]
-                x = float(progress.reply[0])
-                progress.reply[0] = adversary.answer(self._scene, played + i + 1, a, x, u, v)
-                progress.attacker[0] = loop.ANSWERED
+                i, a = int(r.played[0]), int(r.chosen[0])
+                u, v = r.draws[3 * i + 1], r.draws[3 * i + 2]
+                x = float(r.reply[0])
+                r.reply[0] = adversary.answer(self._scene, before + i + 1, a, x, u, v)
+                r.attacker[0] = loop.ANSWERED
             else:
                 raise PolicyFault(
                     f"{type(self._policy).__name__}.choose returned arm "
-                    f"{int(progress.wanted[0])} in round {played + int(progress.played[0]) + 1}; "
-                    f"arms are numbered 0 to {progress.arms - 1}."
+                    f"{int(r.wanted[0])} in round {before + int(r.played[0]) + 1}; "
+                    f"arms are numbered 0 to {r.arms - 1}."
                 )

@@ -16,7 +16,7 @@ def add(parser: argparse.ArgumentParser, rho: float) -> None:
     parser.add_argument(
         "--rho",
         type=float,
-        help=f"probability that a packet is jammed, for --jammer any and best (default: {rho:g})",
+        help=f"probability that any, best and the like jam a packet (default: {rho:g})",
     )
     parser.add_argument(
         "--jammer",
@@ -47,7 +47,7 @@ def check_rho(options: argparse.Namespace, jammer: JammerConfig) -> None:
     if options.rho is not None and not uses_rho(jammer):
         raise InvalidInput(
             f"--rho has no effect beside the jammer {words(jammer)}, which says itself what is "
-            "jammed; leave it out, or use --jammer any or best."
+            "jammed; leave it out, or use another, such as --jammer any."
         )
 
 

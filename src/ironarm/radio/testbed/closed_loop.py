@@ -9,9 +9,9 @@ The way of one packet:
    `signal/kernels.py`.
 4. `RxAgent` learns the SINR as its reward, and `play` yields the round's record.
 
-No samples leave the compiled code, so `TxNode`, `Medium.narrowband` and `Receiver` are
-not on this way. They are on that of `ironarm radio run --processes`, where nodes send
-samples (see `network/hub.py`). With the same seed both measure the same SINRs of clean
+No samples leave the compiled code, so `TxNode`, `Medium.narrowband` and
+`Receiver.receive` are not on this way. They are on that of `ironarm radio run
+--processes`, where nodes send samples (see `network/hub.py`). With the same seed both measure the same SINRs of clean
 packets within 0.1 dB: compiled code shapes a packet's symbols at their delay, and the
 medium delays a node's samples by interpolation. The jammer's noise differs, at the same
 power.

@@ -44,7 +44,7 @@ class Channels:
         _tuples(self, "means", "jammed", at_least=0, at_most=60)
         own = max(estimator_spread(STANDARD.known_count, mean) for mean in self.means)
         number("spread", self.spread, at_least=own, at_most=20)
-        number("missed", self.missed, at_most=Receiver.detect_db)
+        number("missed", self.missed, below=Receiver.detect_db)
         for mean, jammed in zip(self.means, self.jammed, strict=True):
             if not jammed <= mean:
                 raise InvalidInput(
@@ -259,7 +259,7 @@ class RadioConfig:
         return Medium(levels, medium.floor, medium.gains_db, wander_db, self.seed)
 
     def _calibrated(self) -> tuple[tuple[float, ...], float]:
-        # imported here because it loads Numba, which most nodes don't need
+        # imported here because it imports this module
         from .calibrate import Calibration
 
         found = Calibration.load(str(self.calibration))

@@ -1,11 +1,6 @@
 """Which packets a jammer hits.
 
-To add a strategy:
-
-1. Write a subclass of `Strategy` here: `hits`, and `of` if it needs more than `rho`.
-2. Add it to `STRATEGIES` under the name that `--jammer` and `[jammer]` use.
-3. Add a case to `tests/radio/testbed/test_jamming.py`, and a line to the list in
-   `docs/radio.md`.
+How to add a strategy is in `docs/radio.md`, "A new jamming strategy".
 """
 
 from __future__ import annotations

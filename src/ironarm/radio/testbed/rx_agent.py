@@ -1,7 +1,4 @@
-"""The receiving node: chooses channels with an Agent.
-
-It has a module of its own because importing it loads Numba.
-"""
+"""The receiving node: chooses channels with an Agent."""
 
 from __future__ import annotations
 
