@@ -11,10 +11,10 @@ The way of one packet:
 
 No samples leave the compiled code, so `TxNode`, `Medium.narrowband` and
 `Receiver.receive` are not on this way. They are on that of `ironarm radio run
---processes`, where nodes send samples (see `network/hub.py`). With the same seed both measure the same SINRs of clean
-packets within 0.1 dB: compiled code shapes a packet's symbols at their delay, and the
-medium delays a node's samples by interpolation. The jammer's noise differs, at the same
-power.
+--processes`, where nodes send samples (see `network/hub.py`). With the same seed both
+measure the same SINRs of clean packets within 0.1 dB: compiled code shapes a packet's
+symbols at their delay, and the medium delays a node's samples by interpolation. The
+jammer's noise differs, at the same power.
 """
 
 from __future__ import annotations
