@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: reproduce test quick lowest bench clean
+.PHONY: reproduce test quick lowest hooks bench clean
 
 reproduce: $(READY)
 	$(BIN)/ironarm reproduce --out results
@@ -19,6 +19,11 @@ quick: $(READY)
 # a part of `make test`: the lowest versions that pyproject.toml names
 lowest: $(READY)
 	$(BIN)/python tests/lowest.py
+
+# the same checks before each commit, by git itself (.pre-commit-config.yaml)
+hooks: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pre-commit
+	$(BIN)/pre-commit install
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run_all.py

@@ -3,13 +3,15 @@
     python tests/quick.py           what differs from the branch `main`, and new files
     python tests/quick.py HEAD~3    what differs from that commit
 
-Which tests a file touches is a matter of names:
+Which tests a file touches:
 
-1. A test file touches itself.
-2. `src/ironarm/a/b.py` touches `tests/a/test_b.py`, and its own docstrings' examples.
-3. Without such a test, it touches those in `tests/a` whose names, as `pytest -k` sees
-   them, hold a class of `b.py`; without a class, those that import `ironarm.a.b`.
-4. A Markdown file touches its own examples.
+1. A test touches itself.
+2. `src/ironarm/a/b.py` touches `tests/a/test_b.py`.
+3. Without such a test, it touches those in `tests/a` that have one of its classes as a
+   parameter, as in `test_live_choices[UCB-paper-none]`.
+4. Without that, it touches the tests that import it; and without these, those that
+   the files that import it touch, unless there are many.
+5. Examples, in docstrings or in Markdown, touch themselves.
 
 That is a first look, not a proof: `make test` runs everything.
 """
@@ -21,20 +23,23 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
+
+import grimp
 
 import run_all
 from run_all import QUICK, ROOT, Step, run
 
 PYTEST = [*run_all.PYTEST, "-m", "not statistical"]
-TOO_MANY = 40
-"""Changed files; beyond, this would no longer be quick."""
+MANY_CHANGED, MANY_IMPORT_IT = 40, 12
+"""Beyond, this would no longer be quick."""
 
 
 def main() -> int:
     """Run the checks and the tests side by side; 0 if all pass."""
     changed = changed_files(*sys.argv[1:2])
-    if len(changed) > TOO_MANY:
+    if len(changed) > MANY_CHANGED:
         print(f"{len(changed)} files have changed; their tests are left to `make test`.")
         changed = []
     steps = touched(changed)
@@ -47,11 +52,9 @@ def main() -> int:
 def changed_files(since: str | None = None) -> list[Path]:
     """Return the files that differ from a commit, and those new to git."""
     since = since or git("merge-base", "HEAD", "main") or "HEAD"
-    names = (
-        f"{git('diff', '--name-only', since)}\n{git('ls-files', '--others', '--exclude-standard')}"
-    )
-    paths = {Path(name) for name in names.splitlines() if name}
-    return sorted(path for path in paths if (ROOT / path).is_file())
+    names = git("diff", "--name-only", since).splitlines()
+    names += git("ls-files", "--others", "--exclude-standard").splitlines()
+    return sorted({Path(name) for name in names if (ROOT / name).is_file()})
 
 
 def git(*arguments: str) -> str:
@@ -62,27 +65,25 @@ def git(*arguments: str) -> str:
 
 def touched(changed: Iterable[Path]) -> list[Step]:
     """Return the tests that these files touch, as steps."""
-    files: set[str] = set()
+    tests: set[tuple[str, str]] = set()
     examples: set[str] = set()
-    by_name: dict[str, set[str]] = {}
     for path in changed:
-        if path.match("tests/**/test_*.py") or path.match("tests/test_*.py"):
-            files.add(path.as_posix())
+        if path.parts[0] == "tests" and path.match("test_*.py"):
+            tests.add((path.as_posix(), ""))
         elif path.suffix == ".md" and path.parts[0] in ("README.md", "docs"):
             examples.add(path.as_posix())
         elif path.suffix == ".py" and path.parts[:2] == ("src", "ironarm"):
             examples.add(path.as_posix())
-            found, names = tests_of(path)
-            files |= found
-            if names:
-                folder = Path("tests", *path.parts[2:-1]).as_posix()
-                by_name.setdefault(folder, set()).update(names)
+            tests |= tests_of(path) or tests_of_importers(path)
     steps: list[Step] = []
+    files = sorted(where for where, name in tests if not name)
     if files:
-        steps.append((f"tests: {', '.join(sorted(files))}", [*PYTEST, *sorted(files)], {}))
-    for folder, names in sorted(by_name.items()):
-        chosen = " or ".join(sorted(names))
-        steps.append((f"tests: {folder} with {chosen}", [*PYTEST, folder, "-k", chosen], {}))
+        steps.append((f"tests: {', '.join(files)}", [*PYTEST, *files], {}))
+    for folder in sorted({where for where, name in tests if name}):
+        names = sorted(name for where, name in tests if name and where == folder)
+        chosen = " or ".join(f"[{name} or -{name}" for name in names)
+        title = f"tests: {folder} with {', '.join(names)}"
+        steps.append((title, [*PYTEST, folder, "-k", chosen], {}))
     if examples:
         look = [*PYTEST, "--doctest-modules", "--doctest-glob=*.md"]
         loop = "--ignore=src/ironarm/engine/loop.py"
@@ -90,20 +91,40 @@ def touched(changed: Iterable[Path]) -> list[Step]:
     return steps
 
 
-def tests_of(path: Path) -> tuple[set[str], set[str]]:
-    """Return the tests of a source file, and the names to look for in its folder."""
+def tests_of(path: Path) -> set[tuple[str, str]]:
+    """Return the tests of a source file: (file, "") or (folder, name of a class)."""
     folder = Path("tests", *path.parts[2:-1])
     twin = folder / f"test_{path.stem.strip('_')}.py"
     if (ROOT / twin).is_file():
-        return {twin.as_posix()}, set()
-    classes = set(re.findall(r"^class ([A-Z]\w*)", (ROOT / path).read_text(), re.MULTILINE))
-    if classes and (ROOT / folder).is_dir():
-        return set(), classes
-    module = ".".join(path.with_suffix("").parts[1:])
-    parent, _, name = module.rpartition(".")
-    imported = re.compile(rf"{re.escape(module)}\b|from {re.escape(parent)} import .*\b{name}\b")
-    tests = (ROOT / "tests").rglob("test_*.py")
-    return {t.relative_to(ROOT).as_posix() for t in tests if imported.search(t.read_text())}, set()
+        return {(twin.as_posix(), "")}
+    classes = re.findall(r"^class ([A-Z]\w*)", (ROOT / path).read_text(), re.MULTILINE)
+    tested = " ".join(test.read_text() for test in (ROOT / folder).glob("test_*.py"))
+    named = {(folder.as_posix(), name) for name in classes if re.search(rf"\b{name}\(", tested)}
+    return named or {(test.as_posix(), "") for test in importers(path) if test.match("test_*.py")}
+
+
+def tests_of_importers(path: Path) -> set[tuple[str, str]]:
+    """Return the tests of the source files that import this one, if they are few."""
+    found = [other for other in importers(path) if other.parts[0] == "src"]
+    if len(found) > MANY_IMPORT_IT:
+        print(f"{len(found)} files import {path}; their tests are left to `make test`.")
+        return set()
+    return {test for other in found for test in tests_of(other)}
+
+
+def importers(path: Path) -> list[Path]:
+    """Return the files that import a source file."""
+    module = ".".join(path.with_suffix("").parts[1:]).removesuffix(".__init__")
+    names = import_graph().find_modules_that_directly_import(module)
+    paths = [Path("src" if name.startswith("ironarm") else "", *name.split(".")) for name in names]
+    return sorted(path.with_suffix(".py") for path in paths)
+
+
+@cache
+def import_graph() -> grimp.ImportGraph:
+    """Return who imports whom."""
+    sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+    return grimp.build_graph("ironarm", "tests", cache_dir=None)
 
 
 if __name__ == "__main__":
