@@ -63,7 +63,6 @@ LANES: list[list[Step]] = [
                 *PYTEST,
                 "--doctest-modules",
                 "--doctest-glob=*.md",
-                "--ignore=src/ironarm/engine/loop.py",
                 "src",
                 "README.md",
                 "docs",
