@@ -44,9 +44,9 @@ TWINS = {
 def twin_of(policy, arms, horizon, g):
     """Return the naive version of a policy, with its own copy of the stream."""
     parameters = policy.parameters
-    return TWINS[type(policy).__name__](
-        arms, parameters.pop("horizon", None) or horizon, g.copy(), **parameters
-    )
+    name = type(policy).__name__
+    assert name in TWINS, f"{name} has no naive twin: write a class of that name in tests/naive/"
+    return TWINS[name](arms, parameters.pop("horizon", None) or horizon, g.copy(), **parameters)
 
 
 def play(policy, bandit, attack, horizon, seed, trial):

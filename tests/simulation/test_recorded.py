@@ -80,9 +80,11 @@ ATTACKS = (
     ia.Jun(rho=0.2),
     ia.Shaped(rho=0.2),
     ia.Bursts(rho=0.2),
-    ia.CustomAttack(rho=0.2, function=spiteful),
-    ia.CustomAttack(rho=0.2, function=lambda e, a, x, u, v: e.estimate[a] - 5 * u),
 )
+OWN_ATTACKS = {
+    "compiled": ia.CustomAttack(rho=0.2, function=spiteful),
+    "Python": ia.CustomAttack(rho=0.2, function=lambda e, a, x, u, v: e.estimate[a] - 5 * u),
+}
 BANDITS = {
     "normal": HARD,
     "0/1": UNIT,
@@ -103,9 +105,8 @@ def cases():
     named |= {
         f"{attack!r}": ([ia.RUCB(), ia.UCB(), ia.MedEpsilonGreedy(c=2)], HARD, attack, 3000)
         for attack in ATTACKS
-        if not isinstance(attack, ia.CustomAttack)
     }
-    for name, attack in zip(("compiled", "Python"), ATTACKS[-2:], strict=True):
+    for name, attack in OWN_ATTACKS.items():
         named[f"an attack of one's own, {name}"] = (ia.RUCB(), HARD, attack, 3000)
     for name, bandit in BANDITS.items():
         jammer = (
@@ -141,9 +142,12 @@ def test_every_policy_attack_and_bandit_is_recorded():
     from ironarm.attacks import ATTACKS as KNOWN_ATTACKS
     from ironarm.policies import POLICIES as KNOWN_POLICIES
 
-    assert {type(policy).__name__ for policy in POLICIES} == set(KNOWN_POLICIES)
-    assert {type(attack).__name__ for attack in ATTACKS} >= set(KNOWN_ATTACKS) - {"Jammer"}
-    assert set(json.loads(RECORDED.read_text())) == set(CASES)
+    missing = set(KNOWN_POLICIES) - {type(policy).__name__ for policy in POLICIES}
+    assert not missing, f"{missing}: add a line to tests/every_policy.py"
+    missing = set(KNOWN_ATTACKS) - {"Jammer"} - {type(attack).__name__ for attack in ATTACKS}
+    assert not missing, f"{missing}: add a line to ATTACKS above"
+    changed = set(json.loads(RECORDED.read_text())) ^ set(CASES)
+    assert not changed, f"{changed}: run python -m tests.simulation.test_recorded"
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -159,7 +163,10 @@ def record(*names):
     for name in [name for name in kept if any(part in name for part in names)]:
         del kept[name]
     new = {name: digest(CASES[name]) for name in CASES if name not in kept}
-    sys.stdout.writelines(f"recorded: {name}\n" for name in new)
+    if not new:
+        print("Nothing new. Is the line in tests/every_policy.py, or in ATTACKS here, missing?")
+    for name in new:
+        print(f"recorded: {name}")
     text = json.dumps({name: {**kept, **new}[name] for name in CASES}, indent=1)
     RECORDED.write_text(text + "\n")
 

@@ -115,8 +115,10 @@ def named_attacks(bandit: Bandit, rho: float) -> list[Attack]:
 
     >>> import ironarm as ia
     >>> attacks = named_attacks(ia.BernoulliBandit([0.2, 0.7]), 0.1)
-    >>> [type(attack).__name__ for attack in attacks[:5]]
-    ['OppositeUniform', 'Infinite', 'Constant', 'Mimic', 'FrontLoaded']
+    >>> {"OppositeUniform", "Mimic"} <= {
+    ...     type(attack).__name__ for attack in attacks
+    ... }
+    True
     """
     sigma = 0.0 if bandit.location_scale is None else float(bandit.location_scale[1].max())
     attacks = []

@@ -34,10 +34,12 @@ far. It changes what the policy sees; the regret is computed from the true means
 from __future__ import annotations
 
 from dataclasses import fields as dataclass_fields
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..errors import PolicyFault
 from ..marks import hot
 from ..validation import number
 
@@ -61,7 +63,13 @@ class Attack:
 
         By default these are all parameters but rho.
         """
-        return {name: float(value) for name, value in self.parameters.items() if name != "rho"}
+        try:
+            return {name: float(value) for name, value in self.parameters.items() if name != "rho"}
+        except (TypeError, ValueError):
+            raise PolicyFault(
+                f"{type(self).__name__} has a parameter that is no number; return what `corrupt` "
+                "needs from a method `constants` of its own."
+            ) from None
 
     def shows(self, bandit: Bandit) -> np.ndarray:
         """Return, for each arm, the number of the law of an attacked reward."""
@@ -79,6 +87,10 @@ class Attack:
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters by name, as plain data."""
+        if not is_dataclass(self):
+            raise PolicyFault(
+                f"{type(self).__name__} is not a dataclass: write @dataclass(frozen=True) above it."
+            )
         return {f.name: getattr(self, f.name) for f in dataclass_fields(self)}  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from ..attacks.none import NoAttack
 from ..bandits.base import Bandit
 from ..errors import InvalidInput, PolicyFault
 from ..marks import hot, mark_of
+from ..validation import number
 from .machine import reason
 from .record import Field, Layout, Record
 
@@ -53,7 +54,7 @@ class Adversary:
                 "uses; rename it."
             )
         _check_arguments(attack.corrupt)
-        self.rho = attack.rho
+        self.rho = number("rho", attack.rho, at_least=0, below=1)
         self.burst = attack.burst
         # one row of numbers, whatever shape a table has
         self.start = np.array(attack.start(bandit), dtype=float).ravel()

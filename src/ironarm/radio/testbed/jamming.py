@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
 
-from ...errors import BadFile, InvalidInput
+from ...errors import BadFile, InvalidInput, PolicyFault
 from ...validation import did_you_mean, number, whole
 from .config import CHANNELS, JammerConfig, RadioConfig
 
@@ -28,7 +28,13 @@ class Strategy(ABC):
     @classmethod
     def of(cls, argument: str, config: RadioConfig) -> Self:
         """Return the strategy that `[jammer]` names, with what follows the colon."""
-        return cls(config.jammer.rho) if cls.uses_rho else cls()  # type: ignore[call-arg]
+        try:
+            return cls(config.jammer.rho) if cls.uses_rho else cls()  # type: ignore[call-arg]
+        except TypeError as error:
+            raise PolicyFault(
+                f"{cls.__name__} cannot be made ({error}): set uses_rho = True if its only field "
+                "is rho, or write its own `of`."
+            ) from error
 
     @abstractmethod
     def hits(self, round_number: int, channel: int, u: float) -> bool:
