@@ -34,7 +34,7 @@ QUIET = ["-W", "ignore::DeprecationWarning", "-W", "ignore::PendingDeprecationWa
 
 # Whose agents are compiled when not all are, because each takes Numba some seconds.
 # These are of all kinds: an index or chances, rewards to remember or none.
-POLICIES = ("MedEUCB", "EpsilonGreedy", "CatoniUCB", "CountIMED", "EXP3", "BARBAR")
+POLICIES = ("MedEUCB", "EpsilonGreedy", "CountIMED", "EXP3", "BARBAR")
 TESTS = ["tests/engine/test_jit.py", "tests/agent_files", "tests/test_lowest.py"]
 SOME = [*TESTS, "-k", " or ".join(["not agent_goes_on", *(f"-{name}]" for name in POLICIES)])]
 ALL = [*TESTS, "tests/simulation/test_recorded.py"]

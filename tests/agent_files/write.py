@@ -24,8 +24,8 @@ from tests.every_policy import EVERY_POLICY
 HERE = Path(__file__).parent
 BEFORE, AFTER = 100, 50
 """Rounds before an agent is saved, and after."""
-BEFORE_BOUNDED = 400
-"""Enough for a bounded memory to forget."""
+LONGER = {"MedEUCB-bounded": 400, "RUCB-bounded": 400, "MedianOfMeansUCB": 1040}
+"""Those that need more: for a bounded memory to forget, for forced pulls to end."""
 
 MINIMIZING = ("MedEpsilonGreedy", "UCB", "TrimmedUCB", "CountIMED", "EXP3", "BARBAR")
 BOUNDED = ("MedEUCB", "RUCB")
@@ -104,7 +104,7 @@ def main() -> int:
     warnings.simplefilter("ignore", ia.RewardWarning)
     afterwards = {}
     for name, agent in agents().items():
-        open_decisions = play(agent, BEFORE_BOUNDED if "bounded" in name else BEFORE)
+        open_decisions = play(agent, LONGER.get(name, BEFORE))
         agent.save(unfinished / f"{name}.json")
         afterwards[name] = plain(continued(agent, open_decisions))
     lines = [f"{json.dumps(name)}: {json.dumps(what)}" for name, what in afterwards.items()]
