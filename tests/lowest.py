@@ -35,9 +35,11 @@ QUIET = ["-W", "ignore::DeprecationWarning", "-W", "ignore::PendingDeprecationWa
 # Whose agents are compiled when not all are, because each takes Numba some seconds.
 # These are of all kinds: an index or chances, rewards to remember or none.
 POLICIES = ("MedEUCB", "EpsilonGreedy", "CountIMED", "EXP3", "BARBAR")
-TESTS = ["tests/engine/test_jit.py", "tests/agent_files", "tests/test_lowest.py"]
-SOME = [*TESTS, "-k", " or ".join(["not agent_goes_on", *(f"-{name}]" for name in POLICIES)])]
-ALL = [*TESTS, "tests/simulation/test_recorded.py"]
+THEIR_AGENTS = " or ".join(["not agent_goes_on", *(f"-{name}]" for name in POLICIES)])
+TESTS = ["tests/agent_files", "tests/test_lowest.py"]
+FAST_ENGINE = "tests/engine/test_jit.py::test_compiled_code_counts_no_references"
+SOME = [FAST_ENGINE, *TESTS, "-k", THEIR_AGENTS]
+ALL = ["tests/engine/test_jit.py", *TESTS, "tests/simulation/test_recorded.py"]
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -57,8 +59,7 @@ def main() -> int:
         print(*wrong, sep="\n")
         return 1
     compiled = ALL if "--all" in sys.argv[1:] else SOME
-    plain = ["tests/agent_files", "tests/test_lowest.py"]
-    steps = (("compiled", compiled, {}), ("plain Python", plain, {"NUMBA_DISABLE_JIT": "1"}))
+    steps = (("compiled", compiled, {}), ("plain Python", TESTS, {"NUMBA_DISABLE_JIT": "1"}))
     return 0 if all(run(*step) for step in steps) else 1
 
 
