@@ -287,6 +287,9 @@ def test_names_of_attributes_are_not_taken_for_functions():
         ({"mine": "text[arms]"}, "declared as"),
         ({"not a name": "int[1]"}, "declared as"),
         ({"n": "int[arms]"}, "'n' is used twice"),
+        ({"_mine": "int[1]"}, "declared as"),
+        ({"class": "int[1]"}, "declared as"),
+        ({"mine": 3}, "declared as"),
     ],
 )
 def test_bad_fields_are_refused(fields, message):
@@ -294,3 +297,87 @@ def test_bad_fields_are_refused(fields, message):
     kind = dataclass(frozen=True)(type("Mine", (make(choose=uses_a_number),), {"fields": fields}))
     with pytest.raises(ia.PolicyFault, match=message):
         State(kind(), 3)
+
+
+@ia.hot
+def with_default(s, arm=2):
+    return arm
+
+
+@ia.hot
+def uses_a_default(s, t, g):
+    return with_default(s)
+
+
+@ia.hot
+def first_name(s):
+    return int(s.second_name[0])
+
+
+@ia.hot
+def second_name(s):
+    return int(s.first_name[0])
+
+
+@ia.hot
+def calls_both(s, t, g):
+    return first_name(s) + second_name(s)
+
+
+def test_defaults_are_known_and_names_of_fields_may_be_names_of_helpers():
+    """Two helpers that have each other's fields as names do not call each other."""
+    state = State(make(choose=uses_a_default)(), 3)
+    assert state.call("select")(state.handle) == 2
+    fields = {"first_name": "int[1]", "second_name": "int[1]"}
+    kind = type("Mine", (make(choose=calls_both),), {"fields": fields})
+    state = State(kind(), 3)
+    state.view.first_name[0] = 2
+    assert state.call("select")(state.handle) == 2
+
+
+SHADOWED = """
+from dataclasses import dataclass
+from ironarm import Policy, hot
+{before}
+@dataclass(frozen=True)
+class Mine(Policy):
+    @staticmethod
+    @hot
+    def choose(s, t, g):
+        return max(0, min(t, 2))
+"""
+
+
+def test_a_builtin_that_is_hidden_is_noticed(tmp_path):
+    """Code kept from before must not be used."""
+    cache = {"IRONARM_CACHE_DIR": str(tmp_path / "cache")}
+    (tmp_path / "mine.py").write_text(SHADOWED.format(before=""))
+    assert run(RUN, tmp_path, **cache)[0][0] == "[0, 1, 49]"
+    hidden = "@hot\ndef max(a, b): return 1\n"
+    (tmp_path / "mine.py").write_text(SHADOWED.format(before=hidden))
+    assert run(RUN, tmp_path, **cache)[0][0] == "[0, 50, 0]"
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_a_damaged_file_of_compiled_code_is_compiled_anew(tmp_path, ending):
+    """Cut off in the middle; the next process then finds it whole again."""
+    (tmp_path / "mine.py").write_text(POLICY)
+    (tmp_path / "helper.py").write_text(HELPER.format(arm=1))
+    cache = {"IRONARM_CACHE_DIR": str(tmp_path / "cache")}
+    run(RUN, tmp_path, **cache)
+    for path in (tmp_path / "cache").glob(f"*Mine*.{ending}"):
+        path.write_bytes(path.read_bytes()[:40])
+    assert run(RUN, tmp_path, **cache)[0][:2] == ["[0, 50, 0]", "compiled anew 1"]
+    assert run(RUN, tmp_path, **cache)[0][:2] == ["[0, 50, 0]", "compiled anew 0"]
+
+
+@ia.hot
+def sets_a_number(s, t, g):
+    s.arms = 3
+    return 0
+
+
+def test_setting_a_number_of_the_state_is_refused_with_a_hint():
+    """Arrays are what can be changed."""
+    with pytest.raises(ia.PolicyFault, match="cannot be set; use an array"):
+        State(make(choose=sets_a_number)(), 3).call("select")

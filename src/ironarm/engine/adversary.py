@@ -16,7 +16,7 @@ from ..errors import InvalidInput, PolicyFault
 from ..marks import hot, mark_of
 from ..validation import number
 from .machine import reason
-from .record import Field, Layout, Record
+from .record import Field, Layout, Record, is_field_name
 
 SCENE = (
     Field("t", "int", changes=True),
@@ -47,6 +47,9 @@ class Adversary:
 
     def __init__(self, attack: Attack, bandit: Bandit) -> None:
         self._constants = attack.constants()
+        bad = [name for name in self._constants if not is_field_name(name)]
+        if bad:
+            raise PolicyFault(f"the attack's number {bad[0]!r} needs a name that Python allows.")
         taken = self._constants.keys() & {"arms", *(field.name for field in SCENE)}
         if taken:
             raise PolicyFault(
@@ -145,7 +148,7 @@ def _compiled(function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
     linker = linking.Linker(__name__, steps)
     try:
         return linker.pointer(observed, f"attack_{function.__name__}")
-    except (jit.NumbaError, ValueError, TypeError) as error:
+    except (jit.NumbaError, NotImplementedError, ValueError, TypeError, KeyError) as error:
         raise PolicyFault(
             f"the attack {function.__qualname__} cannot be compiled: {reason(error)}"
         ) from error

@@ -75,6 +75,7 @@ def directory() -> Path | None:
 def _cache_class() -> Any:
     """Return Numba's cache for our directory; None if it is built differently."""
     try:
+        from numba.core import config
         from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
         from numba.core.runtime.nrt import rtsys
 
@@ -103,6 +104,15 @@ def _cache_class() -> Any:
     class Implementation(CompileResultCacheImpl):  # type: ignore[misc]
         _locator_classes = (Locator,)
 
+        def __init__(self, function: Callable[..., Any]) -> None:
+            # NUMBA_CACHE_LOCATOR_CLASSES is for functions that Numba locates itself
+            chosen = getattr(config, "CACHE_LOCATOR_CLASSES", "")
+            config.CACHE_LOCATOR_CLASSES = ""
+            try:
+                super().__init__(function)
+            finally:
+                config.CACHE_LOCATOR_CLASSES = chosen
+
     class Kept(FunctionCache):  # type: ignore[misc]
         _impl_class = Implementation
 
@@ -110,8 +120,18 @@ def _cache_class() -> Any:
             # Numba would first import all that could be compiled, which takes longer
             # than loading all policies. Machine code needs only Numba's runtime.
             rtsys.initialize(target_context)
-            with self._guard_against_spurious_io_errors():
+            try:
                 return self._load_overload(signature, target_context)
+            except Exception:  # damaged, whatever pickle makes of that: compile again
+                for path in Path(self.cache_path).glob(f"*{self._py_func.__name__}-*"):
+                    path.unlink(missing_ok=True)
+                return None
+
+        def save_overload(self, signature: Any, data: Any) -> None:
+            try:
+                super().save_overload(signature, data)
+            except OSError as error:
+                warnings.warn(f"compiled code cannot be kept ({error}).", NotKept, stacklevel=2)
 
     return Kept
 

@@ -13,11 +13,12 @@ import dis
 import hashlib
 import math
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from ..marks import mark_of
 from . import jit, kept
 from .interrupts import interrupts_wait
 
+_ONE_AT_A_TIME = threading.RLock()  # as Numba's compiler itself
 NUMBERS = (bool, int, float, np.integer, np.floating)
 
 
@@ -66,6 +68,8 @@ class Linker:
     the loop is written once, and each policy fills in its own steps.
     """
 
+    _in_progress: ClassVar[list[Any]] = []
+
     def __init__(self, template: str = "", steps: Mapping[str, Any] | None = None) -> None:
         self._template, self._steps = template, dict(steps or {})
         self._keys: dict[Any, str] = {}
@@ -75,11 +79,16 @@ class Linker:
         """Functions outside the template are the same for all, and compiled once."""
         return self if function.__module__ == self._template else COMMON
 
-    def _reached(self, function: Any) -> dict[str, Any]:
-        """Return what the names stand for that a compiled function can use."""
+    def _known(self, function: Any) -> dict[str, Any]:
+        """Return what the names stand for that a function may look up."""
         known = {**function.__globals__, **_closure(function), **self._steps}
         names = {*_names(function.__code__), *function.__code__.co_freevars}
-        return {name: known[name] for name in sorted(names) if _is_usable(known.get(name))}
+        return {name: known[name] for name in sorted(names) if name in known}
+
+    def _reached(self, function: Any) -> dict[str, Any]:
+        """Return those that compiled code can use."""
+        known = self._known(function)
+        return {name: value for name, value in known.items() if _is_usable(value)}
 
     def key(self, function: Any) -> str:
         """Return a hash of a marked function and of all that it reaches."""
@@ -87,12 +96,19 @@ class Linker:
         if function not in owner._keys:
             owner._keys[function] = ""  # while it is computed: a name may be its own attribute
             parts = [str(function.__module__), str(mark_of(function)), _text_of(function.__code__)]
-            for name, value in owner._reached(function).items():
-                known = getattr(value, "compiled_key", None)
-                what = self.key(value) if mark_of(value) else known or f"{type(value)} {value!r}"
-                parts.append(f"{name} {what}")
+            parts.append(repr(function.__defaults__))
+            for name, value in owner._known(function).items():
+                parts.append(f"{name} {self._value_key(value)}")
             owner._keys[function] = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
         return owner._keys[function]
+
+    def _value_key(self, value: Any) -> str:
+        if not _is_usable(value):
+            return "unusable"  # it may hide a builtin of that name
+        if mark_of(value):
+            return self.key(value)
+        known: str | None = getattr(value, "compiled_key", None)
+        return known or f"{type(value)} {value!r}"
 
     def _copy(self, function: Any) -> Any:
         """Return the function with compiled helpers behind its global names."""
@@ -100,20 +116,25 @@ class Linker:
         reached = {
             name: owner._helper(value) if mark_of(value) else value
             for name, value in owner._reached(function).items()
-            if value is not function
+            if not any(value is function for function in self._in_progress)
         }
         # Numba imports a function's module when it loads its machine code: give it one
         # that is always there
         names = {**reached, "__builtins__": builtins, "__name__": __name__}
         cells = tuple(types.CellType(reached[name]) for name in function.__code__.co_freevars)
-        copy = types.FunctionType(function.__code__, names, function.__name__, None, cells)
+        code, defaults = function.__code__, function.__defaults__
+        copy = types.FunctionType(code, names, function.__name__, defaults, cells)
         copy.__qualname__ = f"{function.__name__}_{self.key(function)}"
         return copy
 
     def _helper(self, function: Any) -> Any:
         owner = self._owner(function)
         if function not in owner._helpers:
-            owner._helpers[function] = jit.helper(owner._copy(function), str(mark_of(function)))
+            Linker._in_progress.append(function)  # an attribute may have its name
+            try:
+                owner._helpers[function] = jit.helper(owner._copy(function), str(mark_of(function)))
+            finally:
+                Linker._in_progress.pop()
         return owner._helpers[function]
 
     def _entry_name(self, function: Any, label: str) -> str:
@@ -135,12 +156,14 @@ class Linker:
         return self._make(jit.address_of, function, label)
 
     def _make(self, how: Callable[..., Any], function: Any, label: str, *more: Any) -> Any:
-        copy = self._copy(function)
-        copy.__qualname__ = copy.__name__ = self._entry_name(function, label)
-        if not kept.is_kept(copy.__name__):
-            self._check(function, set())
-        with interrupts_wait():
-            return how(copy, kept.place_for(copy), *more)
+        with _ONE_AT_A_TIME:
+            name = self._entry_name(function, label)
+            if not kept.is_kept(name):
+                self._check(function, set())
+            copy = self._copy(function)
+            copy.__qualname__ = copy.__name__ = name
+            with interrupts_wait():
+                return how(copy, kept.place_for(copy), *more)
 
     def _check(self, function: Any, seen: set[Any]) -> None:
         """Refuse names that compiled code cannot use, before the compiler is asked."""

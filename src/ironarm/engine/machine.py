@@ -141,7 +141,7 @@ class Machine:
             entry = getattr(loop, name)
             try:
                 self._calls[name] = self._linker.entry(entry, self.label(name), ENTRIES[name])
-            except jit.NumbaError as error:
+            except (jit.NumbaError, NotImplementedError, KeyError, RecursionError) as error:
                 raise PolicyFault(
                     f"{self.policy.__name__} cannot be compiled: {reason(error)}"
                 ) from error
@@ -206,6 +206,8 @@ def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 HINTS = {
+    "lowering the state": "numbers of the state cannot be set; use an array, such as int[1]",
+    "lowering the scene": "numbers of the scene cannot be set; use e.memory",
     "of type the state": "declare it in `fields`, or return it from `constants`",
     "of type the scene": "give it to CustomAttack as a number, or return it from `constants`",
     "NRT required": "compiled steps cannot create lists, arrays or text",

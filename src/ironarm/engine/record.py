@@ -11,6 +11,7 @@ A block consists of words of eight bytes. Its first word is the number of arms.
 from __future__ import annotations
 
 import hashlib
+import keyword
 import re
 from collections import namedtuple
 from collections.abc import Iterable
@@ -23,7 +24,7 @@ import numpy as np
 from ..errors import PolicyFault
 
 DTYPES = {"int": np.int64, "float": np.float64, "word": np.uint64, "byte": np.uint8}
-_DECLARATION = re.compile(r"(cache )?(int|float|word)\[(?:(\d+)|arms(?:\*(\d+))?)\]")
+_DECLARATION = re.compile(r"(cache )?(int|float)\[(?:(\d+)|arms(?:\*(\d+))?)\]")
 
 
 @dataclass(frozen=True)
@@ -59,14 +60,19 @@ class Field:
 ARMS = Field("arms", "int")
 
 
+def is_field_name(name: str) -> bool:
+    """Return whether a record can have a field of that name."""
+    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+
+
 def declared(name: str, text: str) -> Field:
     """Return the field that a policy or an estimator declares, such as "float[arms]".
 
     >>> declared("window", "cache float[arms*4]").width
     4
     """
-    match = _DECLARATION.fullmatch(text)
-    if not match or not name.isidentifier():
+    match = _DECLARATION.fullmatch(text) if isinstance(text, str) else None
+    if not match or not is_field_name(name):
         raise PolicyFault(
             f"the field {name!r} is declared as {text!r}; expected for example 'float[arms]', "
             "'int[1]' or 'cache float[arms*4]'."

@@ -3,7 +3,8 @@
 Among equals it is the lowest number. With coefficient 0: the highest estimate.
 
 Between two pulls of an arm its index is a line in c = sqrt(coefficient log t), and c
-creeps. Two consequences, both exact:
+creeps. Two consequences, both exact but for rounding: of indices that differ by less
+than that, either may win.
 
 * **Lazy leader.** `threat` is the largest index that the other arms can reach until
   round `threat_until`. While the leader's index exceeds it, the leader is the answer.
@@ -49,7 +50,8 @@ def highest_index(s, t, coefficient):
     """Return the arm with the highest index at round t.
 
     An arm without any reward comes first, fewest open decisions first. The coefficient
-    must not shrink from round to round.
+    must stay the same; where it changes, `s.threat_until[0] = 0` makes all be computed
+    anew.
     """
     if s.unrewarded[0] > 0:
         return first_unrewarded(s.n, s.rewards, s.fresh)
