@@ -175,7 +175,8 @@ def test_no_orphans(how, tmp_path):
         text=True,
         env={**os.environ, "TMPDIR": str(files)},
     ) as parent:
-        assert parent.stderr.readline() == "all nodes are there\n"
+        # on a busy machine a line about the first rounds may come before it
+        assert "all nodes are there\n" in iter(parent.stderr.readline, "")
         children = [
             int(pid)
             for pid in Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
