@@ -40,7 +40,7 @@ class OpenDecisions:
         """Return the id of a new decision, which is yet to be queued."""
         id = self.next_id
         self.next_id = id + 1
-        self.tickets[id] = Ticket(arm, time(), chance)
+        self.tickets[id] = Ticket(int(arm), time(), chance)  # uncompiled, it is NumPy's
         return id
 
     def ticket(self, id: object) -> Ticket:
