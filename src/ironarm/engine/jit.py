@@ -14,7 +14,7 @@ import gc
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
@@ -47,39 +47,44 @@ def known(**options: Any) -> dict[str, Any]:
 
 
 _COMMON: dict[str, Any] = {"error_model": "numpy", **known(_nrt=False)}
-_INNER = {**_COMMON, **known(no_cpython_wrapper=True, no_cfunc_wrapper=True)}
-# Numba hands a caller's options down to functions that do not set them, so each does
-_HOT = {**_INNER, "forceinline": True, "fastmath": False}
-_COLD = {**_INNER, "forceinline": False, "fastmath": False}
+# Numba puts a hot function's code in the place of each call and compiles it there,
+_HOT = {"inline": "always"}
+# and hands a caller's options down to functions that do not set them, so cold ones do
+_COLD = {
+    **_COMMON,
+    "fastmath": False,
+    "forceinline": False,
+    **known(no_cpython_wrapper=True, no_cfunc_wrapper=True),
+}
 _ENTRY = {**_COMMON, "fastmath": False, **known(no_cfunc_wrapper=True)}
 # forceinline lets LLVM see that an attack raises nothing; its wrapper is then short
 _POINTER = {**_COMMON, "fastmath": False, "forceinline": True, **known(no_cpython_wrapper=True)}
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def stay_out_of_line(typingctx):  # type: ignore[no-untyped-def]
-    """Keep the function that calls this out of its callers' loops."""
+class OutOfLine:
+    """Keep compiled functions out of their callers' loops.
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        builder.function.attributes.add("noinline")
-        builder.function.attributes.add("cold")
-        return context.get_dummy_value()
+    Numba has no option for that. It shows a function just compiled to the dispatcher's
+    cache, and only then to its callers: the moment to tell LLVM.
+    """
 
-    return types.none(), codegen
+    def load_overload(self, signature: Any, target_context: Any) -> None:
+        """Nothing is kept."""
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Mark the function; where that is impossible, LLVM decides."""
+        with suppress(AttributeError, NameError):
+            module = compiled.library._final_module
+            function = module.get_function(compiled.fndesc.llvm_func_name)
+            function.add_function_attribute("noinline")
 
 
 def helper(function: Callable[..., Any], mark: str) -> Any:
     """Compile a function for others to call: into its caller if it is hot."""
-    inner = njit(**_HOT)(function)
-    if mark == "hot":
-        return inner
-
-    def outer(*arguments):  # type: ignore[no-untyped-def]
-        stay_out_of_line()
-        return inner(*arguments)
-
-    outer.__qualname__ = f"cold_{function.__qualname__}"
-    return njit(**_COLD)(outer)
+    dispatcher = njit(**(_HOT if mark == "hot" else _COLD))(function)
+    if mark == "cold" and not PUBLIC_ONLY:
+        dispatcher._cache = OutOfLine()
+    return dispatcher
 
 
 @cache
@@ -183,5 +188,5 @@ def fingerprint() -> str:
     """Return what, beside the functions themselves, decides what is compiled."""
     return (
         f"numba {numba.__version__} numpy {np.__version__} "
-        f"boundscheck {config.BOUNDSCHECK} opt {config.OPT} options {sorted(_HOT)}"
+        f"boundscheck {config.BOUNDSCHECK} opt {config.OPT} options {sorted(_COLD)}"
     )

@@ -138,7 +138,8 @@ class Record:
         at = self.layout.offset(name, self.arms)
         self.words[at], self.words[at + 1] = array.ctypes.data, array.size
         self._elsewhere[name] = array
-        self._view = None
+        if self._view is not None:
+            self._view = self._view._replace(**{name: array})
 
     @property
     def view(self) -> Any:
