@@ -33,7 +33,7 @@ def tree_size(arms):
     return 1 << tree_levels(arms)
 
 
-@hot
+@cold
 def play(estimate, spread, winner, until, c, node):
     """Let the winners below `node` meet at c."""
     left = winner[2 * node]
@@ -60,12 +60,6 @@ def play(estimate, spread, winner, until, c, node):
 
 
 @cold
-def replay(estimate, spread, winner, until, c, node):
-    """`play`, out of line for the two places that are not hot."""
-    play(estimate, spread, winner, until, c, node)
-
-
-@cold
 def tree_build(estimate, spread, winner, until, c):
     """Play all matches at c."""
     arms = len(estimate)
@@ -74,7 +68,7 @@ def tree_build(estimate, spread, winner, until, c):
         winner[size + leaf] = leaf if leaf < arms else -1
         until[size + leaf] = math.inf
     for node in range(size - 1, 0, -1):
-        replay(estimate, spread, winner, until, c, node)
+        play(estimate, spread, winner, until, c, node)
 
 
 @cold
@@ -96,7 +90,7 @@ def tree_top(estimate, spread, winner, until, at, ready, c):
         elif 2 * node + 1 < size and until[2 * node + 1] < c:
             node = 2 * node + 1
         else:
-            replay(estimate, spread, winner, until, c, node)
+            play(estimate, spread, winner, until, c, node)
             if node == 1:
                 return winner[1]
             node //= 2

@@ -46,6 +46,12 @@ class Progress:
         """Count steps that are done."""
         self._done += steps
 
+    def extend(self, steps: float) -> None:
+        """Count steps that nobody knew of before."""
+        self._total += steps
+        if self._bar is not None:
+            self._bar.update(self._task, total=self._total)
+
     def restart(self, total: float) -> None:
         """Start counting again; the time until now does not count."""
         self._total, self._done = total, 0.0

@@ -17,7 +17,7 @@ from .runner import Findings
 from .study import Study
 
 REQUIRED = ("sentence", "source", "check", "run")
-WORDS = ("reading", "note", "if_disagree")
+WORDS = ("short", "reading", "note", "if_disagree")
 FEWEST_TRIALS = 10
 
 
@@ -47,6 +47,16 @@ class Row:
     horizon: int
     paper: Verdict
     full: Verdict
+
+    @property
+    def ours(self) -> bool:
+        """Whether the claim is a question of the study, not a sentence of the paper."""
+        return bool(self.claim.get("ours", False))
+
+    @property
+    def setting(self) -> tuple[str, float | None]:
+        """Where the claim was checked."""
+        return self.run, self.rho
 
     @property
     def explanation(self) -> str:

@@ -5,7 +5,7 @@ A new kind is one function and one line in `KINDS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,7 +131,18 @@ def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]
                 ),
             )
         )
+    share_axes([panel.axes[0] for _, panel in panels])
     return panels
+
+
+def share_axes(panels: Sequence[Any]) -> None:
+    """Give panels that are seen side by side the same limits, and then their ticks."""
+    x = [axes.get_xlim() for axes in panels]
+    y = [axes.get_ylim() for axes in panels]
+    for axes in panels:
+        axes.set_xlim(min(low for low, _ in x), max(high for _, high in x))
+        axes.set_ylim(min(low for low, _ in y), max(high for _, high in y))
+        _set_ticks(axes)
 
 
 def regret(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
@@ -192,25 +203,28 @@ def tails(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
 
 
 def growth(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
-    """Mean and median regret over the rounds."""
+    """Mean regret over the rounds with bands, and the median trial, dotted."""
     figure, axes = _panel(title)
+    curves = {name: evidence.curves(name) for name in kinds}
+    _lines(axes, evidence, kinds, curves)
     styles = Styles()
     for name, kind in kinds.items():
-        rounds, values = evidence.rounds(name), evidence.curves(name)
-        colour, line, _ = styles.next(kind)
-        low, high = bootstrap_interval(np.ascontiguousarray(values.T))
+        median = np.median(curves[name], axis=0)
         axes.plot(
-            rounds, values.mean(axis=0), line, color=colour, label=_label(name), linewidth=1.8
+            evidence.rounds(name),
+            median,
+            linestyle=(0, (1, 1.5)),
+            color=styles.next(kind)[0],
+            linewidth=1.3,
+            label=f"{_label(name)}: median",
         )
-        axes.fill_between(rounds, low, high, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(rounds, np.median(values, axis=0), ":", color=colour, linewidth=1.3)
     axes.set(
         xscale="log",
         yscale="log",
         xlabel="round",
         ylabel=_regret(evidence),
         xlim=_from(evidence, kinds, 1000),
-        ylim=(0.7 * _lowest(evidence, {name: evidence.curves(name) for name in kinds}, 1000), None),
+        ylim=(0.7 * _lowest(evidence, curves, 1000), None),
     )
     return _with_legend(figure, axes)
 
@@ -326,7 +340,7 @@ def _lines(
             axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
 
 
-def _with_legend(figure: Any, axes: Any) -> Any:
+def _set_ticks(axes: Any) -> None:
     low, high = axes.get_ylim()
     # less than two decades: powers of ten alone would be too few
     if axes.get_yscale() == "log" and high < 100 * low:
@@ -336,6 +350,9 @@ def _with_legend(figure: Any, axes: Any) -> Any:
         axes.set_yticks(ticks, [f"{tick:,g}" for tick in ticks])
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_formatter("")  # hidden labels still slow the layout down
+
+
+def _with_legend(figure: Any, axes: Any) -> Any:
     figure.legend(
         *axes.get_legend_handles_labels(),
         loc="outside lower center",

@@ -135,7 +135,7 @@ def _study(
 def _entry(name: str, data: object) -> Entry:
     if isinstance(data, str):
         data = {"policy": data}
-    table = fields(f"policy {name!r}", data, ["policy"], ["tune"])
+    table = fields(f"policy {name!r}", data, ["policy"], ["tune", "tuning_trials"])
     tune = table.get("tune", {})
     if not isinstance(tune, dict) or not all(
         isinstance(values, list) and values for values in tune.values()
@@ -151,8 +151,14 @@ def _entry(name: str, data: object) -> Entry:
                 f"policy {name!r}: {type(policy).__name__} has no parameter {parameter!r} to "
                 f"tune.{did_you_mean(parameter, policy.parameters)}"
             )
+    trials = table.get("tuning_trials")
+    if trials is not None:
+        trials = whole(f"policy {name!r}: tuning_trials", trials, at_least=2)
     return Entry(
-        name, table["policy"], {parameter: tuple(values) for parameter, values in tune.items()}
+        name,
+        table["policy"],
+        {parameter: tuple(values) for parameter, values in tune.items()},
+        trials,
     )
 
 

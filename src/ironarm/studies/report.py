@@ -5,24 +5,19 @@ The page needs no other file. Each figure is also written as SVG, PDF and PNG.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ..simulation.progress import Progress
-from .checking import AGREE, CANNOT_TELL, DISAGREE
-from .claims import Row, Verdict, judge
+from .claims import Verdict, judge
 from .figures import draw
+from .matrix import SIGNS, Matrix, headline
 from .page import kept_report, panel, provenance, render, state_of, write_report
 from .runner import Findings
 from .study import Run
 from .tables import TABLES, Table
-
-SHOWN_PARTS = 3
-"""A verdict of more parts than this is folded, if its claim has several rows."""
-
 
 def report(
     findings: Findings, out: Path, command: str, force: bool = False
@@ -53,60 +48,25 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
             figures.append({**spec, "panels": panels})
             bar.advance()
     how = provenance(command, findings.seconds, findings.computed, findings.kept)
+    matrix = Matrix(findings.study, rows)
     page = render(
         "report.html",
         study=findings.study,
-        claims=_by_claim(rows),
-        counts=Counter(row.full.verdict for row in rows),
-        verdicts=(AGREE, DISAGREE, CANNOT_TELL),
+        matrix=matrix,
+        headline=headline(findings, matrix),
+        signs=SIGNS,
         figures=figures,
         tables=tables,
         run=how,
-        summary=summary,
-        why=why,
-        shown_parts=SHOWN_PARTS,
         settings=_by_setting(findings.study.runs),
         trials=_listed(sorted({run.trials for run in findings.study.runs})),
         few=findings.study.paper_trials,
         more=any(run.trials > findings.study.paper_trials for run in findings.study.runs),
     )
-    found = _for_machines(findings, rows, tables)
+    found = _for_machines(findings, matrix, tables)
     names = [part["name"] for figure in figures for part in figure["panels"]]
     write_report(out, page, found, names, asdict(how), state)
     return found
-
-
-def summary(verdict: Verdict) -> str:
-    """Return how the parts of a check came out, and the part that settles it.
-
-    That is the first part with the verdict of the whole.
-    """
-    found = Counter(part.verdict for part in verdict.measured)
-    counted = ", ".join(
-        f"{found[kind]} {kind}" for kind in (AGREE, DISAGREE, CANNOT_TELL) if found[kind]
-    )
-    first = next(part.text for part in verdict.measured if part.verdict == verdict.verdict)
-    return f"1 of {len(verdict.measured)} parts ({counted}): {first}"
-
-
-def why(rows: Sequence[Row]) -> tuple[str, str]:
-    """Return why a claim disagrees, and in which runs and at which rho.
-
-    The first text is empty if the reason is not known, the second if it disagrees
-    everywhere.
-    """
-    places: dict[str, list[str]] = {}
-    for row in rows:
-        if row.explanation:
-            places.setdefault(row.run, []).append(
-                "every ρ" if row.rho is None else f"ρ = {row.rho:g}"
-            )
-    everywhere = all(row.explanation for row in rows)
-    return next(
-        (row.explanation for row in rows if row.explanation), ""
-    ), "" if everywhere else "; ".join(
-        f"{run}: {', '.join(found)}" for run, found in places.items()
-    )
 
 
 def _listed(numbers: Sequence[int]) -> str:
@@ -117,13 +77,6 @@ def _listed(numbers: Sequence[int]) -> str:
     """
     *others, last = [f"{number:,}" for number in numbers]
     return f"{', '.join(others)} or {last}" if others else last
-
-
-def _by_claim(rows: Sequence[Row]) -> list[tuple[Mapping[str, Any], list[Row]]]:
-    grouped: dict[int, tuple[Mapping[str, Any], list[Row]]] = {}
-    for row in rows:
-        grouped.setdefault(id(row.claim), (row.claim, []))[1].append(row)
-    return list(grouped.values())
 
 
 def _by_setting(runs: Sequence[Run]) -> list[tuple[str, str, list[str]]]:
@@ -141,7 +94,7 @@ def _by_setting(runs: Sequence[Run]) -> list[tuple[str, str, list[str]]]:
 
 
 def _for_machines(
-    findings: Findings, rows: Sequence[Row], tables: Mapping[str, Sequence[Table]]
+    findings: Findings, matrix: Matrix, tables: Mapping[str, Sequence[Table]]
 ) -> dict[str, Any]:
     study = findings.study
     return {
@@ -160,9 +113,14 @@ def _for_machines(
             }
             for run in study.runs
         ],
+        "counts": {
+            "paper": matrix.paper.counts if matrix.paper else {},
+            "ours": matrix.ours.counts if matrix.ours else {},
+        },
         "claims": [
             {
                 "sentence": row.claim["sentence"],
+                "ours": row.ours or not study.has_paper,
                 "source": row.claim["source"],
                 "reading": row.claim.get("reading"),
                 "note": row.claim.get("note"),
@@ -174,7 +132,7 @@ def _for_machines(
                 "on_paper_trials": _verdict(row.paper),
                 "on_all_trials": _verdict(row.full),
             }
-            for row in rows
+            for row in matrix.rows
         ],
         "tables": {
             name: [row for table in parts for row in table.data] for name, parts in tables.items()

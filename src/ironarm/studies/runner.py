@@ -3,40 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 
+from ..errors import InvalidInput
 from ..policies import Policy
 from ..simulation import Result
 from ..simulation.cells import Cell, CellStore, compile_cells
 from ..simulation.progress import Part, Progress
 from .study import Run, Study
+from .tuning import Choice, next_value
 
 Task = tuple[Run, float, str]
 """A run, a rho and a policy's name."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """How a policy was tuned at one rho: candidates and their mean final regrets."""
-
-    name: str
-    rho: float
-    trials: int
-    candidates: tuple[Policy, ...]
-    regrets: tuple[float, ...]
-    runs: tuple[str, ...]
-    """The runs that use the choice."""
-
-    @property
-    def best(self) -> int:
-        """The number of the candidate with the smallest mean regret."""
-        return self.regrets.index(min(self.regrets))
-
-    @property
-    def policy(self) -> Policy:
-        """The candidate with the smallest mean regret."""
-        return self.candidates[self.best]
 
 
 @dataclass
@@ -97,17 +77,7 @@ class Runner:
             self._total = len(everything)
             chosen: dict[Task, Policy] = {}
             for cells, tuned in grids:
-                _, rho, name = tuned[0]
-                results = [self._obtain(cell, f"tuning {name}", rho, bar) for cell in cells]
-                regrets = tuple(float(result.regret[0, :, -1].mean()) for result in results)
-                choice = Choice(
-                    name,
-                    rho,
-                    cells[0].trials,
-                    tuple(cell.policy for cell in cells),
-                    regrets,
-                    tuple(run.name for run, _, _ in tuned),
-                )
+                choice = self._tune(cells, tuned, bar)
                 self._findings.choices.append(choice)
                 chosen |= dict.fromkeys(tuned, choice.policy)
             for run, rho, name in tasks:
@@ -118,6 +88,31 @@ class Runner:
                 self._findings.outcomes.setdefault((run.name, rho), {})[name] = result
         self._findings.seconds = time.monotonic() - started
         return self._findings
+
+    def _tune(self, cells: list[Cell], tuned: list[Task], bar: Progress) -> Choice:
+        """Play a policy's grid, and go on beyond its end while that is better."""
+        run, rho, name = tuned[0]
+        entry = self._study.policies[name]
+        runs = tuple(run.name for run, _, _ in tuned)
+        choice = Choice(name, rho, cells[0].trials, tuple(entry.tune), (), runs)
+        grid = product(*entry.tune.values())
+        for values, cell in zip(grid, cells, strict=True):
+            choice = choice.with_candidate(values, cell.policy, self._regret(cell, name, rho, bar))
+        while (value := next_value(choice)) is not None:
+            try:
+                policy = entry.candidate(rho, [value])
+                policy.constants(run.bandit.arms, run.horizon)
+            except InvalidInput:  # the parameter has no values beyond
+                break
+            cell = replace(cells[0], policy=policy)
+            self._total += 1
+            bar.extend(cell.rounds * round_work(cell))
+            choice = choice.with_candidate([value], policy, self._regret(cell, name, rho, bar))
+        return choice
+
+    def _regret(self, cell: Cell, name: str, rho: float, bar: Progress) -> float:
+        """Return a cell's mean final regret."""
+        return float(self._obtain(cell, f"tuning {name}", rho, bar).regret[0, :, -1].mean())
 
     def _grids(self, tasks: list[Task]) -> list[tuple[list[Cell], list[Task]]]:
         """Return the cells that each policy is tuned on, with the tasks that use them.
@@ -135,6 +130,8 @@ class Runner:
         assert tuning is not None, (
             "a study with a grid and without [tuning] is refused when it is read"
         )
+        entry = self._study.policies[name]
+        trials = tuning.trials if self._study.quick else entry.tuning_trials or tuning.trials
         # only the final regret matters, so only the horizon is recorded
         return [
             Cell(
@@ -142,11 +139,11 @@ class Runner:
                 run.tuned_on,
                 run.attack_at(rho),
                 run.horizon,
-                tuning.trials,
+                trials,
                 tuning.seed,
                 (run.horizon,),
             )
-            for policy in self._study.policies[name].candidates(rho)
+            for policy in entry.candidates(rho)
         ]
 
     def _cell(self, run: Run, rho: float, policy: Policy) -> Cell:

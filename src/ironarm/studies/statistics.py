@@ -11,6 +11,7 @@ import numpy as np
 from ..simulation.summary import bootstrap_interval, resampling_weights, short
 
 Z95 = 1.959963984540054
+RESAMPLED_QUANTILES = 500
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,29 @@ def mean(values: np.ndarray) -> Estimate:
     """
     low, high = bootstrap_interval(values)
     return Estimate(float(values.mean()), float(low), float(high))
+
+
+def mean_share(values: np.ndarray) -> Estimate:
+    """Return the mean of shares, one for each trial, with its bootstrap interval.
+
+    Where all trials gave the same, a bootstrap sees no spread. But what happens in none
+    of n trials may still happen in a share 3/n of them, and move the mean by as much.
+
+    >>> estimate = mean_share(np.ones(1000))
+    >>> estimate.value, round(estimate.low, 4)
+    (1.0, 0.997)
+    """
+    found, unseen = mean(values), unseen_share(len(values))
+    if values.min() < values.max():
+        return found
+    return Estimate(
+        found.value, (1 - unseen) * found.value, found.value + unseen * (1 - found.value)
+    )
+
+
+def unseen_share(trials: int) -> float:
+    """Return the largest share of trials that may have gone unseen, at 95 %: 3/n."""
+    return min(1.0, 3.0 / trials)
 
 
 def median(values: np.ndarray) -> Estimate:
@@ -71,11 +95,27 @@ def measured_exponent(rounds: np.ndarray, regret: np.ndarray, span: float = 10) 
     ... )
     (1.0, 0.0)
     """
-    at = [
-        int(np.abs(np.log(rounds * power / rounds[-1])).argmin())
-        for power in (span * span, span, 1)
-    ]
+    at = _stretch_ends(rounds, span)
     return resampled(regret[:, at], lambda curve: _exponent(curve, span))
+
+
+def quantile_exponent(
+    rounds: np.ndarray, regret: np.ndarray, quantile: float, span: float = 10
+) -> Estimate:
+    """Return the exponent of a quantile of the regret; see `measured_exponent`."""
+    at = _stretch_ends(rounds, span)
+    rng = np.random.default_rng(0)
+    n = len(regret)
+    picked = [np.arange(n), *(rng.integers(n, size=n) for _ in range(RESAMPLED_QUANTILES))]
+    curves = np.array([np.quantile(regret[rows][:, at], quantile, axis=0) for rows in picked])
+    exponents = _exponent(curves, span)
+    return _with_interval(float(exponents[0]), exponents[1:])
+
+
+def _stretch_ends(rounds: np.ndarray, span: float) -> list[int]:
+    """Return where the last two `span`-fold stretches of the rounds begin and end."""
+    powers = (span * span, span, 1)
+    return [int(np.abs(np.log(rounds * power / rounds[-1])).argmin()) for power in powers]
 
 
 def _exponent(curve: np.ndarray, span: float) -> np.ndarray:
@@ -100,7 +140,8 @@ def fitted_slope(rounds: np.ndarray, regret: np.ndarray, offset: np.ndarray) -> 
         with np.errstate(divide="ignore", invalid="ignore"):
             mx, my = (weight * x).sum(axis=1) / n, (weight * y).sum(axis=1) / n
             dx = weight * (x - mx[:, None])
-            return (dx * (y - my[:, None])).sum(axis=1) / (dx**2).sum(axis=1)
+            found = (dx * (y - my[:, None])).sum(axis=1) / (dx**2).sum(axis=1)
+        return np.where(np.abs(found) < 1e-9, 0.0, found)  # rounding, of a constant
 
     return resampled(regret, slope)
 
@@ -114,6 +155,11 @@ def resampled(rows: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -
     spread = np.concatenate(
         [statistic(weights @ rows) for weights in resampling_weights(len(rows))]
     )
+    return _with_interval(value, spread)
+
+
+def _with_interval(value: float, spread: np.ndarray) -> Estimate:
+    """Return a value with the central 95 % of what resampling gave."""
     spread = spread[np.isfinite(spread)]
     if len(spread) == 0 or not math.isfinite(value):
         return Estimate(value, -math.inf, math.inf)
@@ -133,7 +179,7 @@ def interval(estimate: Estimate, form: str = "", unit: str = "") -> str:
     ...     interval(Estimate(0.1, 0.1, 0.1)),
     ...     interval(Estimate(0.1, 0.099, 0.102), ".1f"),
     ... )
-    ('0.1 (no spread)', '0.1 (interval below the last digit)')
+    ('0.1 (the same in all trials)', '0.1 (to the last digit)')
     """
     value, low, high = (
         _signed(format(x, form) if form else short(x))
@@ -142,9 +188,9 @@ def interval(estimate: Estimate, form: str = "", unit: str = "") -> str:
     bounds = (
         f"{low} to {high}"
         if low != high
-        else "no spread"
+        else "the same in all trials"
         if math.isclose(estimate.low, estimate.high, rel_tol=1e-9, abs_tol=1e-9)
-        else "interval below the last digit"
+        else "to the last digit"
     )
     return f"{value}{' ' if unit else ''}{unit} ({bounds})"
 

@@ -25,20 +25,23 @@ from ..validation import did_you_mean
 class Entry:
     """A policy under the name that the study gives it.
 
-    `tune` is a grid of parameters to choose from.
+    `tune` is a grid of parameters to choose from, on `tuning_trials` trials or on the
+    study's own number (None).
     """
 
     name: str
     text: str
     tune: Mapping[str, tuple[Any, ...]]
+    tuning_trials: int | None = None
 
     def candidates(self, rho: float) -> list[Policy]:
         """Return the policies of the grid at this rho; just one if nothing is tuned."""
+        return [self.candidate(rho, values) for values in product(*self.tune.values())]
+
+    def candidate(self, rho: float, values: Iterable[Any]) -> Policy:
+        """Return the policy with these values of the tuned parameters."""
         policy = policy_from_text(self.text, rho=rho)
-        return [
-            replace(policy, **dict(zip(self.tune, values, strict=True)))  # type: ignore[type-var]
-            for values in product(*self.tune.values())
-        ]
+        return replace(policy, **dict(zip(self.tune, values, strict=True)))  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, eq=False)

@@ -187,55 +187,46 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
 
 def tuning(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
     """The grids that were searched, each candidate's mean regret, and the choice."""
+    settings = findings.study.tuning
+    if settings is None:
+        return []
     body, data = [], []
     several = len({choice.runs for choice in findings.choices}) > 1
     for choice in findings.choices:
-        grid = ", ".join(findings.study.policies[choice.name].tune)
-        values = [
-            ", ".join(
-                _value(getattr(policy, name)) for name in findings.study.policies[choice.name].tune
-            )
-            for policy in choice.candidates
-        ]
-        pairs = [
-            f"{value}: {short(regret)}"
-            for value, regret in zip(values, choice.regrets, strict=True)
-        ]
+        parameters = ", ".join(choice.parameters)
+        regrets = {
+            ", ".join(map(_value, one.values)): one.regret for one in choice.candidates
+        }
+        chosen = ", ".join(map(_value, choice.best.values))
+        pairs = " · ".join(f"{value}: {short(regret)}" for value, regret in regrets.items())
+        shown = f"{chosen} (at the edge of what was tried)" if choice.at_edge else chosen
         runs = ("; ".join(choice.runs),) if several else ()
-        body.append(
-            (choice.name, f"{choice.rho:g}", grid, " · ".join(pairs), values[choice.best], *runs)
-        )
-        regrets = dict(zip(values, choice.regrets, strict=True))
+        cells = (choice.name, f"{choice.rho:g}", parameters, shown, pairs, f"{choice.trials:,}")
+        body.append((*cells, *runs))
         data.append(
             {
                 "policy": choice.name,
                 "rho": choice.rho,
-                "parameters": grid,
+                "parameters": parameters,
                 "mean_regret": regrets,
-                "chosen": values[choice.best],
+                "chosen": chosen,
+                "at_edge": choice.at_edge,
                 "trials": choice.trials,
                 "runs": list(choice.runs),
             }
         )
-    settings = findings.study.tuning
-    if settings is None:
-        return []
     unit = f", in {findings.study.unit}," if findings.study.unit else ""
     note = (
-        f"Mean final regret{unit} over {settings.trials} trials of seed {settings.seed}, which "
-        "the study itself does not use; the same noise and coins for every candidate."
+        f"Mean final regret{unit} for each value of the grid, over trials of seed "
+        f"{settings.seed}, which the study itself does not use; every candidate meets the same "
+        "noise and the same attacks. A grid whose best value was its first or last was "
+        "continued until the best value lay inside."
     )
+    head = ("policy", "ρ", "parameter", "chosen", "value: mean regret", "trials")
     return [
         Table(
             str(spec["title"]),
-            (
-                "policy",
-                "ρ",
-                "parameter",
-                "grid: mean regret",
-                "chosen",
-                *(["runs"] if several else []),
-            ),
+            (*head, *(["runs"] if several else [])),
             tuple(body),
             tuple(data),
             note,
