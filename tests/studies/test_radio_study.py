@@ -228,23 +228,23 @@ def test_every_panel_names_its_jammer(out):
 
 
 def test_the_page_explains_itself(out):
-    """What was run, its words and policies come first.
+    """What was run comes first, its terms and policies last.
 
     A claim names its run, its unit and what was tuned.
     """
     page = (out / "report.html").read_text()
     assert (
         page.index("A receiver and a jammer.")
+        < page.index('id="claims"')
         < page.index("What was given away.")
         < page.index("goes by medians")
-        < page.index('id="claims"')
     )
     for words in (
         "So it was configured.",
-        "<h4>signal, T = 300</h4>",
-        "<h4>analytic, T = 300</h4>",
+        "<b>signal</b>, ρ = 0.3, T = 300",
+        "<b>analytic</b>, ρ = 0.3, T = 300",
         "channel 0: falls by 30.97 dB",
-        "c tuned over 2, 10",
+        "c tuned from 2, 10",
     ):
         assert words in page, words
     assert re.search(r"median: [\d.,]+ dB; mean: [\d.,]+ dB; difference −[\d.,]+ dB \(", page)
@@ -303,10 +303,7 @@ def test_the_page_speaks_of_the_trials_there_are(out):
     """Of few and all only where there are more than a few."""
     page = (out / "report.html").read_text()
     assert "3, 12 or 200 trials. Every policy" in page
-    assert (
-        "where there are more than 20, compare the verdict on the first 20 with the one on all of "
-        "them" in page
-    )
+    assert "where there are more than 20 trials, the verdict on the first 20" in page
     assert "quick sizes" not in page
     findings = Runner(read_study(str(SMALL)), out).run()
     tables = {

@@ -1,5 +1,6 @@
 """The report stands alone, and opens in a browser at a desk and on a phone."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -13,34 +14,52 @@ CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
 
-# the page in a frame of a phone's or a desk's width; the copy inside tells its errors
-# and its width
+WIDTHS = (360, 390, 600, 768, 1024, 1280, 1920)
+FONTS = ("system-ui", "DejaVu Sans", "serif", "monospace")
+
+# the page in frames of the widths of phones and desks; the copy inside tells what it
+# sees
 FRAME = (
-    '<!doctype html><body style="margin:0"><pre id="heard"></pre><iframe src="inside.html" '
-    'style="border:0;width:{width}px;height:900px"></iframe><script>{script}</script>'
+    '<!doctype html><body style="margin:0"><pre id="heard"></pre>{frames}<script>'
+    'addEventListener("message", (e) => {{ document.getElementById("heard").textContent += e.data '
+    '+ "\\n"; }});</script>'
 )
-LISTEN = (
-    'addEventListener("message", (e) => { document.getElementById("heard").textContent += e.data '
-    '+ "\\n"; });'
-)
+INSIDE = '<iframe src="inside.html" style="border:0;width:{width}px;height:900px"></iframe>'
 TELL = """<script>
-const tell = (text) => parent.postMessage(text, "*");
+const tell = (text) => parent.postMessage(innerWidth + " " + text, "*");
 addEventListener("error", (e) => tell("error " + e.message));
 for (const kind of ["error", "warn"]) {
   const old = console[kind];
   console[kind] = (...all) => { tell("console " + all.join(" ")); old(...all); };
 }
 const all = (where) => Array.from(document.querySelectorAll(where));
+const shown = (what) => what.getBoundingClientRect().width > 0;
 addEventListener("load", () => {
   const page = document.documentElement;
-  tell("width " + page.scrollWidth + " of " + page.clientWidth);
   const heights = all("figure svg text").map((text) => text.getBoundingClientRect().height);
   tell("smallest " + Math.min(...heights));
   tell("hints " + all(".hint").filter((hint) => hint.offsetHeight > 0).length);
   tell("figures " + all("figure svg").length);
   tell("claims " + all(".claim").length);
+  all("details").forEach((part) => { part.open = true; });
+  let cut = 0;
+  for (const font of FONTS) {
+    document.body.style.fontFamily = font;
+    cut += page.scrollWidth > page.clientWidth;
+    for (const table of all("table")) {
+      const box = table.parentElement.getBoundingClientRect();
+      cut += table.scrollWidth > table.parentElement.clientWidth + 1;
+      for (const cell of table.querySelectorAll("th, td"))
+        cut += shown(cell) && cell.getBoundingClientRect().right > box.right + 1;
+      for (const row of table.querySelectorAll("tbody tr"))
+        for (const cell of row.cells)
+          cut += cell.textContent.trim() !== "" && !shown(cell);
+    }
+  }
+  tell("tables " + all("table").length);
+  tell("cut " + cut);
 });
-</script>"""
+</script>""".replace("FONTS", json.dumps(FONTS))
 
 
 @pytest.fixture(scope="module", params=["small", "small_radio", "synthetic", "arena"])
@@ -93,6 +112,30 @@ def test_the_page_needs_nothing_else(out):
     }
 
 
+def test_the_paper_and_our_questions_are_exported_apart(out):
+    """The counts of each are those of its claims."""
+    found = json.loads((out / "report.json").read_text())
+    if "claims" not in found:
+        return  # an arena
+    for who, counts in found["counts"].items():
+        mine = [claim for claim in found["claims"] if claim["ours"] == (who == "ours")]
+        for verdict, count in counts.items():
+            assert count == sum(claim["verdict"] == verdict for claim in mine)
+        assert sum(counts.values()) == len(mine)
+
+
+def test_tuned_policies_are_tuned(out):
+    """The best value lies inside what was tried, or the table says that it does not."""
+    page = (out / "report.html").read_text()
+    rows = json.loads((out / "report.json").read_text())["tables"]
+    grids = [row for name in ("tuning", "grids") for row in rows.get(name, [])]
+    assert ("at the edge of what was tried" in page) == any(row["at_edge"] for row in grids)
+    for row in grids:
+        values = list(row["mean_regret"])
+        inside = values.index(row["chosen"]) not in (0, len(values) - 1)
+        assert inside or row["at_edge"]
+
+
 def test_names_in_the_page_are_unique(out):
     """Figures share one page."""
     names = re.findall(r'\bid="([^"]+)"', (out / "report.html").read_text())
@@ -106,11 +149,11 @@ def test_the_page_says_how_it_was_made(out):
         assert words in page
 
 
-@pytest.mark.parametrize("width", [1280, 360])
-def test_the_page_opens_in_a_browser(out, tmp_path, width):
-    """Nothing on the console, nothing wider than the screen, no text too small to read.
+def test_the_page_opens_in_a_browser(out, tmp_path):
+    """From a phone to a large screen, in four fonts.
 
-    Every figure and claim is there.
+    Nothing on the console, no text too small to read, every figure and claim there. No
+    page is wider than its window, no table wider than its box, no cell cut or hidden.
     """
     if CHROMIUM is None:
         pytest.skip(
@@ -119,7 +162,8 @@ def test_the_page_opens_in_a_browser(out, tmp_path, width):
         )
     page = (out / "report.html").read_text()
     (tmp_path / "inside.html").write_text(page.replace("<head>", "<head>" + TELL, 1))
-    (tmp_path / "frame.html").write_text(FRAME.format(width=width, script=LISTEN))
+    frames = "".join(INSIDE.format(width=width) for width in WIDTHS)
+    (tmp_path / "frame.html").write_text(FRAME.format(frames=frames))
     command = [
         CHROMIUM,
         "--headless=new",
@@ -128,24 +172,22 @@ def test_the_page_opens_in_a_browser(out, tmp_path, width):
         "--disable-dev-shm-usage",
         "--enable-logging=stderr",
         f"--user-data-dir={tmp_path / 'profile'}",
-    ]
-    command += [
-        "--window-size=1400,1000",
-        "--virtual-time-budget=5000",
+        "--window-size=2000,1000",
+        "--virtual-time-budget=20000",
         "--dump-dom",
         (tmp_path / "frame.html").as_uri(),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
     heard = re.search(r'<pre id="heard">([^<]*)</pre>', done.stdout)
     assert heard, done.stderr[-2000:]
-    lines = dict(line.split(" ", 1) for line in heard[1].strip().splitlines())
-    assert not {"error", "console"} & lines.keys(), lines
+    told = [line.split(" ", 2) for line in heard[1].strip().splitlines()]
+    assert not [line for line in told if line[1] in ("error", "console")], told
     assert "CONSOLE" not in done.stderr
-    scroll, client = (int(number) for number in lines["width"].split(" of "))
-    assert width - 20 <= client <= width  # a scroll bar may take its share
-    assert scroll <= client
-    assert float(lines["smallest"]) >= 7
-    assert int(lines["claims"]) == page.count('<section class="claim')
-    assert (int(lines["claims"]) > 0) == ('id="claims"' in page)
-    assert (int(lines["hints"]) > 0) == (width < 400)  # that pictures and tables can be scrolled
-    assert int(lines["figures"]) == page.count('role="img"') > 0
+    for width in WIDTHS:
+        lines = {what: value for at, what, value in told if int(at) == width}
+        assert float(lines["smallest"]) >= 7
+        assert int(lines["claims"]) == page.count('<tbody class="claim')
+        assert (int(lines["claims"]) > 0) == ('id="claims"' in page)
+        assert (int(lines["hints"]) > 0) == (width < 700)  # that pictures can be scrolled
+        assert int(lines["figures"]) == page.count('<div role="img"') > 0
+        assert (width, lines["tables"], lines["cut"]) == (width, str(page.count("<table")), "0")

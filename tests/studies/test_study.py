@@ -34,7 +34,7 @@ def test_the_papers_study_is_the_papers():
     Tuning is on other seeds.
     """
     study = read_study("synthetic")
-    run = study.run("paper")
+    run = study.run("Section 5.1")
     assert run.bandit.means.tolist() == list(range(2, 21, 2))
     assert (run.rho, run.horizon, run.trials, study.paper_trials) == (
         (0.125, 0.3),
@@ -68,12 +68,13 @@ def test_a_grid_gives_every_combination():
     assert [policy.alpha for policy in read_study(str(SMALL)).policies["mean"].candidates(0.1)] == [
         0.5,
         2.0,
+        8.0,
     ]
 
 
 def test_trials_take_the_place_of_every_runs_own():
     """As --trials does."""
-    assert [run.trials for run in read_study("synthetic", trials=7).runs] == [7, 7]
+    assert [run.trials for run in read_study("synthetic", trials=7).runs] == [7] * 6
 
 
 @pytest.mark.parametrize(
@@ -82,9 +83,9 @@ def test_trials_take_the_place_of_every_runs_own():
         ("runs", "MedEUCB(b=2", "MedUCB(b=2", "Did you mean 'MedEUCB'"),
         ("runs", "MedEUCB(b=2", "MedEUCB(bb=2", "Did you mean 'b'"),
         ("runs", "MedEUCB(b=2, block=200)", "MedEUCB(b=2, block=10)", "block=10 is too small"),
-        ("runs", "alpha = [0.5, 2]", "alhpa = [0.5, 2]", "Did you mean 'alpha'"),
-        ("runs", "alpha = [0.5, 2]", "alpha = 2", "tune must give each parameter a list"),
-        ("runs", "alpha = [0.5, 2]", "alpha = [-1]", "alpha must be above 0"),
+        ("runs", "alpha = [0.5, 2, 8]", "alhpa = [0.5, 2]", "Did you mean 'alpha'"),
+        ("runs", "alpha = [0.5, 2, 8]", "alpha = 2", "tune must give each parameter a list"),
+        ("runs", "alpha = [0.5, 2, 8]", "alpha = [-1]", "alpha must be above 0"),
         ("runs", "OppositeUniform", "OpositeUniform", "Did you mean 'OppositeUniform'"),
         ("runs", "scale = 100", "scal = 100", "Did you mean 'scale'"),
         (

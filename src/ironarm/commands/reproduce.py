@@ -55,8 +55,8 @@ def add(verbs: Any) -> None:
         "--quick",
         action="store_true",
         help=(
-            "the study's quick sizes, to look at: in our studies fewer trials of as many rounds, "
-            "in yours what its runs say"
+            "the study's quick sizes, for a first look: fewer trials in our studies, whatever the "
+            "runs say in yours"
         ),
     )
     reproduce.add_argument(
@@ -72,7 +72,7 @@ def add(verbs: Any) -> None:
         "--workers", type=int, metavar="N", help="threads (default: one for each processor)"
     )
     reproduce.add_argument(
-        "--force", action="store_true", help="run everything again, also what is there"
+        "--force", action="store_true", help="run everything again, even what is finished"
     )
 
 
@@ -99,21 +99,35 @@ def run(options: argparse.Namespace) -> int:
         )
         link_reports(options.out, STUDIES)
     print(study.title)
-    last, several = None, len({claim["run"] for claim in found["claims"]}) > 1
-    for claim in found["claims"]:
-        if claim["sentence"] != last:
-            print(f"\n{claim['sentence']}")
-        last = claim["sentence"]
-        print(f"  {claim['verdict']:<11}  {_on_what(claim, several)}")
+    if study.has_paper:
+        _print_claims("What the paper says", found, ours=False)
+    _print_claims("What this study asks" if study.has_paper else "Claims", found, ours=True)
     print(
-        f"\n{findings.computed} cells computed, {findings.kept} already there, "
+        f"\n{findings.computed} cells computed, {findings.kept} kept from before, "
         f"{findings.seconds:.0f} s before drawing"
     )
     print(
-        f"{'wrote' if written else 'already there:'} {options.out / 'report.html'} and what "
-        "belongs to it"
+        f"{'wrote' if written else 'up to date:'} {options.out / 'report.html'}, with report.json "
+        "and the figures"
     )
     return 0
+
+
+def _print_claims(title: str, found: dict[str, Any], *, ours: bool) -> None:
+    """Print the claims of the paper or those of the study, with their counts."""
+    claims = [claim for claim in found["claims"] if claim["ours"] == ours]
+    if not claims:
+        return
+    counts = found["counts"]["ours" if ours else "paper"]
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    print(f"\n{title}: {counted}")
+    several = len({claim["run"] for claim in found["claims"]}) > 1
+    last = None
+    for claim in claims:
+        if claim["sentence"] != last:
+            print(f"\n{claim['sentence']} ({claim['source']})")
+        last = claim["sentence"]
+        print(f"  {claim['verdict']:<11}  {_on_what(claim, several)}")
 
 
 def _on_what(claim: dict[str, Any], several: bool) -> str:

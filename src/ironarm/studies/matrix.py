@@ -122,7 +122,10 @@ def setting_text(setting: Setting) -> str:
 
 
 def headline(findings: Findings, matrix: Matrix) -> list[str]:
-    """Return who won and how the claims came out: one sentence each."""
+    """Return who won and how the claims came out: one sentence each.
+
+    The page ends the second one with what disagrees, linked.
+    """
     study = findings.study
     run = study.runs[0]
     best = []
@@ -136,6 +139,6 @@ def headline(findings: Findings, matrix: Matrix) -> list[str]:
         counts = matrix.paper.counts
         sentences.append(
             f"Of {sum(counts.values())} checks of what the paper says, {counts[AGREE]} agree, "
-            f"{counts[DISAGREE]} disagree, and {counts[CANNOT_TELL]} cannot be settled."
+            f"{counts[CANNOT_TELL]} cannot be settled and {counts[DISAGREE]} disagree"
         )
     return sentences

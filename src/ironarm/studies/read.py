@@ -62,7 +62,7 @@ def _study(
         "runs.toml",
         runs,
         ["title", "seed", "bandit", "attack", "policies", "runs"],
-        ["paper_trials", "tuning", "arm", "unit"],
+        ["paper", "paper_trials", "tuning", "arm", "unit"],
     )
     if not isinstance(top["policies"], dict) or not top["policies"]:
         raise InvalidInput(
@@ -112,7 +112,7 @@ def _study(
         title=text("title", top["title"]),
         seed=seed,
         paper_trials=whole("paper_trials", top.get("paper_trials", 20), at_least=2),
-        has_paper="paper_trials" in top,
+        paper=text("paper", top["paper"]) if "paper" in top else "",
         policies=entries,
         tuning=tuning,
         runs=tuple(listed),

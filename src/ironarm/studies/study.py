@@ -89,8 +89,9 @@ class Study:
     title: str
     seed: int
     paper_trials: int
-    """How many trials the paper had; without a paper, how many count as few."""
-    has_paper: bool
+    """How many trials the paper had; if it does not say, how many count as few."""
+    paper: str
+    """The paper whose claims are checked; empty if there is none."""
     policies: Mapping[str, Entry]
     tuning: Tuning | None
     runs: tuple[Run, ...]
@@ -102,6 +103,11 @@ class Study:
     """What the study calls an arm, for example a channel."""
     unit: str = ""
     """The unit of rewards, and so of regret."""
+
+    @property
+    def has_paper(self) -> bool:
+        """Whether the study checks what a paper says."""
+        return bool(self.paper)
 
     def run(self, name: str) -> Run:
         """Return the run of that name."""
