@@ -1,6 +1,7 @@
 """A result summarises, plots, saves and loads; a damaged file is refused."""
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -83,6 +84,20 @@ def test_no_flipped_byte_escapes_as_another_error(result, tmp_path):
         except ia.BadFile:
             refused += 1
     assert refused > len(whole) // 97 // 2
+
+
+def test_a_header_that_is_no_python_is_refused(result, tmp_path):
+    """NumPy tokenizes an array's header, and lets the tokenizer's own errors out."""
+    path = tmp_path / "r.npz"
+    result.save(path)
+    with zipfile.ZipFile(path) as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    parts["regret.npy"] = parts["regret.npy"].replace(b"{'descr'", b"{('descr")
+    with zipfile.ZipFile(path, "w") as damaged:
+        for name, data in parts.items():
+            damaged.writestr(name, data)
+    with pytest.raises(ia.BadFile):
+        ia.Result.load(path)
 
 
 def test_arrays_that_do_not_fit_together_are_refused(result, tmp_path):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -176,17 +174,9 @@ class Result:
             raise BadFile(f"{path} does not exist.") from None
         except BadFile:
             raise
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-            EOFError,
-            NotImplementedError,
-            RuntimeError,
-            zipfile.BadZipFile,
-            zlib.error,
-        ) as error:
+        # NumPy parses the headers of arrays as Python literals: damaged bytes can raise
+        # nearly anything there, from SyntaxError and TokenError to MemoryError
+        except Exception as error:
             raise BadFile(f"{path} is damaged or not a result of ironarm.") from error
         result = cls(policies=policies, specification=specification, seconds=seconds, **arrays)
         shape = (

@@ -19,6 +19,7 @@ from .runner import Findings
 from .study import Run
 from .tables import TABLES, Table
 
+
 def report(
     findings: Findings, out: Path, command: str, force: bool = False
 ) -> tuple[dict[str, Any], bool]:

@@ -194,9 +194,7 @@ def tuning(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
     several = len({choice.runs for choice in findings.choices}) > 1
     for choice in findings.choices:
         parameters = ", ".join(choice.parameters)
-        regrets = {
-            ", ".join(map(_value, one.values)): one.regret for one in choice.candidates
-        }
+        regrets = {", ".join(map(_value, one.values)): one.regret for one in choice.candidates}
         chosen = ", ".join(map(_value, choice.best.values))
         pairs = " · ".join(f"{value}: {short(regret)}" for value, regret in regrets.items())
         shown = f"{chosen} (at the edge of what was tried)" if choice.at_edge else chosen

@@ -91,7 +91,5 @@ def next_value(choice: Choice) -> float | None:
 
 def _is_number(values: tuple[Any, ...]) -> bool:
     return (
-        len(values) == 1
-        and isinstance(values[0], (int, float))
-        and not isinstance(values[0], bool)
+        len(values) == 1 and isinstance(values[0], (int, float)) and not isinstance(values[0], bool)
     )
