@@ -81,19 +81,16 @@ class Runner:
                 self._findings.choices.append(choice)
                 chosen |= dict.fromkeys(tuned, choice.policy)
             for run, rho in places:
-                cells = [
-                    (
-                        name,
-                        self._cell(
-                            run, rho, chosen.get((run, rho, name)) or self._first(name, rho)
-                        ),
-                    )
+                wanted = {
+                    name: chosen.get((run, rho, name)) or self._first(name, rho)
                     for name in run.policies
-                ]
-                results = self._obtain(cells, rho, bar)
-                self._findings.outcomes[run.name, rho] = {
-                    name: result for (name, _), result in zip(cells, results, strict=True)
                 }
+                results = self._obtain(
+                    [(name, self._cell(run, rho, policy)) for name, policy in wanted.items()],
+                    rho,
+                    bar,
+                )
+                self._findings.outcomes[run.name, rho] = dict(zip(wanted, results, strict=True))
         self._findings.seconds = time.monotonic() - started
         return self._findings
 
