@@ -102,13 +102,7 @@ def run(options: argparse.Namespace) -> int:
     policy = policy_from_text(_or(options.policy, "MedEUCB"))
     if options.paper:
         print(
-            json.dumps(
-                [
-                    {"quantity": row.quantity, **theory.plain(row.values)}
-                    for row in theory.paper_table()
-                ],
-                indent=2,
-            )
+            json.dumps([row.to_dict() for row in theory.paper_table()], indent=2, allow_nan=False)
             if options.json
             else theory.paper_text()
         )
