@@ -144,8 +144,8 @@ class Certificate:
         )
         return (
             f"an expected regret of at most {at_most(self.bound)}, where "
-            f"{figure(self.largest_regret)} is possible. It holds under any attack that does not "
-            f"look at a reward before it decides whether to corrupt it.{estimated}"
+            f"{figure(self.largest_regret)} is possible. It holds under any attack that chooses "
+            f"which rewards to corrupt without seeing them.{estimated}"
         )
 
     def _rewards(self) -> str:
@@ -190,8 +190,8 @@ class Certificate:
                 f"{self.fit.coin} ({level:g} % intervals)."
             )
         return (
-            f"{paper}; they allow an attacker who sees a reward before it decides whether to "
-            f"corrupt it. Against one who does not, medians work for rho below "
+            f"{paper}; they hold even if the attacker sees each reward before deciding whether to "
+            "corrupt it. If the attacker does not, medians work for rho below "
             f"{self.budget.coin:.4f}{optimal}.{interval}"
         )
 
