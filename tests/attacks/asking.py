@@ -19,7 +19,7 @@ class Asked:
 
     def __call__(self, arm, x, u=0.25, v=0.75, t=1):
         """Return what the policy sees in place of x."""
-        return call(self.adversary.target, self._scene.address, arm, x, t, u, v)
+        return call(self.adversary.targets[0], self._scene.address, arm, x, t, u, v)
 
 
 @numba.njit

@@ -34,12 +34,17 @@ class Recorder(ia.Policy):
 
 def seen(attack, bandit=BANDIT):
     """What a policy sees in the compiled loop, round by round."""
+    return player(attack, bandit).state.view.seen.copy()
+
+
+def player(attack, bandit=BANDIT):
+    """Return the recording policy after one trial."""
     simulation = Simulation(
         (Recorder(),), bandit, Adversary(attack, bandit), ROUNDS, SEED, np.array([ROUNDS, 0])
     )
     trials = Trials(simulation)
     trials.play(0, lambda: False)
-    return trials.players[0].state.view.seen.copy()
+    return trials.players[0]
 
 
 def coin_rounds(rho):

@@ -73,13 +73,15 @@ def play(policy, bandit, attack, horizon, seed, trial):
     for t in range(1, horizon + 1):
         arm = twin.select(t)
         pulls[arm] += 1
-        x = clean[arm][t - 1]
+        x = before = clean[arm][t - 1]
         if coin[t - 1]:
             scene.t, scene.estimate = t, twin.estimates
-            x = attack.corrupt(
-                scene, arm, clean[shows[arm]][t - 1], *numbers[3 * t - 2 : 3 * t].tolist()
-            )
+            before = clean[shows[arm]][t - 1]
+            x = attack.corrupt(scene, arm, before, *numbers[3 * t - 2 : 3 * t].tolist())
         twin.update(arm, x)
+        if attack.observe is not None:
+            scene.t, scene.estimate = t, twin.estimates
+            attack.observe(scene, arm, before, x)
         choices.append(arm)
         seen.append(x)
     return choices, seen

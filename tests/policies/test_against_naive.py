@@ -47,6 +47,7 @@ ATTACKS = {
     "chaser": ia.MedianChaser(rho=0.3),
     "constant": ia.Constant(rho=0.125, value=3),
     "mimic": ia.Mimic(rho=0.3),
+    "overtake": ia.Overtake(rho=0.3),
 }
 POLICIES = [
     ia.UCB(),
@@ -233,6 +234,12 @@ def test_simulation(bandit, attack, short_tapes):
     That holds in every round, and for the final pulls.
     """
     check_simulation(POLICIES, bandit, attack)
+
+
+@pytest.mark.parametrize("bandit", ["paper", "hard", "bernoulli"])
+def test_simulation_with_an_attack_that_observes(bandit, short_tapes):
+    """The loop that tells the attack of every round, with three policies."""
+    check_simulation([ia.RUCB(), ia.UCB(), ia.MedEpsilonGreedy(c=5)], bandit, "overtake")
 
 
 @pytest.mark.parametrize(("bandit", "attack"), MANY_SETTINGS)

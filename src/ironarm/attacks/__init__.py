@@ -24,6 +24,7 @@ from .median_chaser import MedianChaser
 from .mimic import Mimic
 from .none import NoAttack
 from .opposite_uniform import OppositeUniform
+from .overtake import Overtake
 from .shaped import Shaped
 
 __all__ = [  # noqa: RUF022 - the order in messages and tables
@@ -33,6 +34,7 @@ __all__ = [  # noqa: RUF022 - the order in messages and tables
     "Mimic",
     "FrontLoaded",
     "MedianChaser",
+    "Overtake",
     "Jammer",
     "LeastFavourable",
     "Cauchy",

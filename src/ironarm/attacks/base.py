@@ -8,12 +8,17 @@ far. It changes what the policy sees; the regret is computed from the true means
 * `corrupt(e, a, x, u, v)` returns what the policy sees of arm `a` instead of the clean
   reward `x`. `u` and `v` are two uniform numbers in (0, 1) from the attack's own
   stream. A NaN counts as -inf.
+* `observe(e, a, x, shown)` is called at the end of every round, attacked or not. Arm
+  `a` was pulled and paid `x`; the policy was shown `shown`, and has learnt it. In an
+  attacked round `x` is what `corrupt` was given. `observe` returns nothing and writes
+  to `e.memory`. Optional: None, and then it costs nothing.
 * `shows(bandit)` may name, for each arm, the arm whose law the attacked reward `x` is
   drawn from, or one of the bandit's further laws. Optional: its own.
 * `memory` is how many numbers `e.memory` holds between rounds, zero at the start of
   each trial. Optional: none.
-* `start(bandit)` may return what `e.memory` holds at the start of each trial, including
-  tables that depend on the bandit. Optional: zeros.
+* `start(bandit)` may return what `e.memory` holds at the start of each trial: as many
+  numbers as it likes, some for each arm, or tables that depend on the bandit. Optional:
+  `memory` zeros.
 * `burst` is the mean length of the coin's runs of attacked rounds. Optional: 0, for a
   coin that is independent from round to round.
 * `within_model` says whether the coin is independent, as the paper's model and every
@@ -33,6 +38,7 @@ far. It changes what the policy sees; the regret is computed from the true means
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -54,6 +60,7 @@ class Attack:
     memory: ClassVar[int] = 0
     burst: ClassVar[float] = 0.0
     within_model: ClassVar[bool] = True
+    observe: Callable[..., object] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", number("rho", self.rho, at_least=0, below=1))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
+import types
 from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any
@@ -10,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..attacks.base import Attack
-from ..attacks.none import NoAttack
 from ..bandits.base import Bandit
 from ..errors import InvalidInput, PolicyFault
 from ..marks import hot, mark_of
@@ -29,14 +30,29 @@ SCENE = (
 )
 
 # filled in below: the attack's own function, and the scene's layout
-corrupt: Any = None
+function: Any = None
 scene_at: Any = None
 
 
 @hot
-def observed(a, x, t, u, v, scene):
+def corrupt(a, x, t, u, v, scene):
     """Return what the policy sees in place of x."""
-    return float(corrupt(scene_at(scene, t), a, x, u, v))
+    return float(function(scene_at(scene, t), a, x, u, v))
+
+
+@hot
+def observe(a, x, t, shown, unused, scene):
+    """Tell the attack of a round.
+
+    It is compiled and called as `corrupt` is, hence the argument and the result that
+    nobody uses.
+    """
+    function(scene_at(scene, t), a, x, shown)
+    return 0.0
+
+
+CALLS = {"corrupt": corrupt, "observe": observe}
+ARGUMENTS = {"corrupt": ("e", "a", "x", "u", "v"), "observe": ("e", "a", "x", "shown")}
 
 
 class Adversary:
@@ -56,7 +72,8 @@ class Adversary:
                 f"the attack's number {sorted(taken)[0]!r} has a name that the scene already "
                 "uses; rename it."
             )
-        _check_arguments(attack.corrupt)
+        for name, step in _steps(attack).items():
+            _check_arguments(name, step)
         self.rho = number("rho", attack.rho, at_least=0, below=1)
         self.burst = attack.burst
         # one row of numbers, whatever shape a table has
@@ -74,13 +91,20 @@ class Adversary:
         self.means = np.ascontiguousarray(bandit.means, dtype=float).copy()
         self._best, self._runner_up = bandit.best, bandit.runner_up
         self.attack = attack
-        self.in_python = mark_of(attack.corrupt) is None
+        self.entry = "run" if attack.observe is None else "run_observed"
+        # where one of the two is plain Python, both are called from there
+        self.in_python = any(mark_of(step) is None for step in _steps(attack).values())
         self._layout = _layout(tuple(self._constants))
 
     @cached_property
-    def target(self) -> Any:
-        """What the loop calls, compiled on first use."""
-        return compiled_attack(NoAttack() if self.in_python else self.attack)[0]
+    def targets(self) -> tuple[Any, ...]:
+        """What the loop calls, compiled on first use: `corrupt` and, if any, `observe`.
+
+        Zeros, which it does not call, where Python answers.
+        """
+        if self.in_python:
+            return (0,) * len(_steps(self.attack))
+        return compiled_attack(self.attack)
 
     def scene(self, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray) -> Record:
         """Return what the attacker knows in a trial."""
@@ -110,19 +134,32 @@ class Adversary:
         except (TypeError, ValueError, OverflowError):
             raise InvalidInput(f"the attack must return a number, got {value!r}.") from None
 
+    def tell(self, scene: Record, t: int, a: int, x: float, shown: float) -> None:
+        """Tell a Python attack of a round."""
+        assert self.attack.observe is not None
+        self.attack.observe(_dated(scene, t), a, x, shown)
 
-def compiled_attack(attack: Attack) -> Any:
-    """Return what the loop calls, and what must stay alive meanwhile."""
-    return _compiled(attack.corrupt, tuple(attack.constants()))
+
+def compiled_attack(attack: Attack) -> tuple[Any, ...]:
+    """Return what the loop calls: `corrupt` and, if the attack has it, `observe`."""
+    constants = tuple(attack.constants())
+    return tuple(_compiled(name, step, constants)[0] for name, step in _steps(attack).items())
 
 
-def _check_arguments(function: Callable[..., Any]) -> None:
-    """Refuse a function that cannot be called as corrupt(e, a, x, u, v)."""
+def _steps(attack: Attack) -> dict[str, Callable[..., Any]]:
+    """Return the attack's own functions by name."""
+    steps = {name: getattr(attack, name) for name in CALLS}
+    return {name: step for name, step in steps.items() if step is not None}
+
+
+def _check_arguments(name: str, function: Callable[..., Any]) -> None:
+    """Refuse a function that cannot be called with an attack's arguments."""
     try:
-        inspect.signature(function).bind(*"eaxuv")
+        inspect.signature(function).bind(*ARGUMENTS[name])
     except TypeError:
         raise PolicyFault(
-            f"an attack's function must take (e, a, x, u, v), got {inspect.signature(function)}."
+            f"an attack's {name} must take ({', '.join(ARGUMENTS[name])}), got "
+            f"{inspect.signature(function)}."
         ) from None
     except ValueError:
         pass  # a built-in that does not tell its arguments
@@ -138,16 +175,18 @@ def _dated(scene: Record, t: int) -> Any:
 
 
 @cache
-def _compiled(function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
+def _compiled(name: str, function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
+    """Return what the loop calls, and what must stay alive meanwhile."""
     from . import jit, linking
     from .record_type import dated_record_at
 
     if jit.DISABLED:
-        return lambda a, x, t, u, v, scene: float(function(_dated(scene, t), a, x, u, v)), None
-    steps = {"corrupt": function, "scene_at": dated_record_at(_layout(constants))}
+        names = {"__builtins__": builtins, "function": function, "scene_at": _dated}
+        return types.FunctionType(CALLS[name].__code__, names), None
+    steps = {"function": function, "scene_at": dated_record_at(_layout(constants))}
     linker = linking.Linker(__name__, steps)
     try:
-        return linker.pointer(observed, f"attack_{function.__name__}")
+        return linker.pointer(CALLS[name], f"attack_{function.__name__}")
     except (jit.NumbaError, NotImplementedError, ValueError, TypeError, KeyError) as error:
         raise PolicyFault(
             f"the attack {function.__qualname__} cannot be compiled: {reason(error)}"

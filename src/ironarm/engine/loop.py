@@ -6,7 +6,8 @@ the names below. Every argument is a number: records are handed over by address.
 `run` plays rounds of a simulation. It comes back early whenever it needs something that
 only Python can give: a larger pool, a column of rewards, an attack's answer. Called
 again, it resumes. It remembers the arm that was chosen; the rest of the round is
-computed again from the tape.
+computed again from the tape. `run_observed` is the same loop for an attack that sees
+every round; it is compiled apart, so that the others do not pay for it.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ GROW = 1
 FILL = 2
 ASK = 3
 BAD_ARM = 4
+TELL = 5
 
 # who answers for the attack
 COMPILED = 0
@@ -72,9 +74,11 @@ STRETCH = Layout(
         Field("played", "int", "here"),  # rounds played on this stretch
         Field("checkpoint", "int", "here"),  # the number of the next one
         Field("chosen", "int", "here"),  # the arm chosen but not yet rewarded, or -1
-        Field("wanted", "int", "here"),  # FILL: the law; BAD_ARM: what was chosen
+        # FILL: the law; BAD_ARM: what was chosen; TELL: the arm
+        Field("wanted", "int", "here"),
         Field("attacker", "int", "here"),
-        Field("reply", "float", "here"),  # ASK: the clean reward, then the answer
+        # ASK: the clean reward, then the answer; TELL: the clean reward, the one shown
+        Field("reply", "float", "here", width=2),
     ],
 )
 
@@ -121,6 +125,18 @@ def write_checkpoint(n, gaps, pulls, t, k, regret, optimal):
 @hot
 def run(state, stretch, attack, scene):
     """Play the rounds of a stretch; return why it came back."""
+    return play(state, stretch, attack, 0, scene, False)
+
+
+@hot
+def run_observed(state, stretch, attack, observer, scene):
+    """As `run`, for an attack that is told of every round."""
+    return play(state, stretch, attack, observer, scene, True)
+
+
+@hot
+def play(state, stretch, attack, observer, scene, is_observed):
+    """`run` and `run_observed`."""
     s = state_at(state)
     r = stretch_at(stretch)
     listed = len(r.filled) > 0
@@ -163,6 +179,7 @@ def run(state, stretch, attack, scene):
                 r.wanted[0] = law
                 return FILL
             x = r.column[law * rounds + i]
+        clean = x
         if attacked:
             if r.attacker[0] == COMPILED:
                 x = call_attack(attack, scene, a, x, t, r.draws[3 * i + 1], r.draws[3 * i + 2])
@@ -183,6 +200,16 @@ def run(state, stretch, attack, scene):
             r.checkpoint[0] = k
             due = r.checkpoints[k]
         i += 1
+        if is_observed:
+            if r.attacker[0] == COMPILED:
+                # one kind of call for both: x is the shown reward in the place of u
+                call_attack(observer, scene, a, clean, t, x, 0.0)
+            else:
+                r.played[0] = i
+                r.wanted[0] = a
+                r.reply[0] = clean
+                r.reply[1] = x
+                return TELL
     r.played[0] = i
     s.rounds[0] = before + rounds
     return DONE

@@ -38,6 +38,7 @@ ARGUMENTS = {
 STEPS = ("choose", "update", "recount", "owed", "welcome", "settle")
 ENTRIES = {  # the types of their arguments; see `jit.bare_entry`
     "run": "iiii*",
+    "run_observed": "iiiii*",
     "select": "i",
     "observe": "iiffi",
     "adjust": "iii",
@@ -120,11 +121,13 @@ class Machine:
         """Return an entry point's name as it appears in the names of files."""
         return f"{self.policy.__name__}_{name}"
 
-    def on_disk(self) -> bool:
-        """Say whether the simulator's loop need not be compiled any more."""
+    def on_disk(self, name: str) -> bool:
+        """Say whether an entry point need not be compiled any more."""
         # looking through the directory takes milliseconds, so what is loaded goes first
         return (
-            self.plain or "run" in self._calls or self._linker.is_kept(loop.run, self.label("run"))
+            self.plain
+            or name in self._calls
+            or self._linker.is_kept(getattr(loop, name), self.label(name))
         )
 
     def handle(self, record: Record) -> Any:

@@ -37,7 +37,8 @@ def compile_all(
     `say` gets what takes its time, as text.
     """
     machines = {policy: machine_for(policy, policy.constants(arms, horizon)) for policy in policies}
-    new = [policy for policy, machine in machines.items() if not machine.on_disk()]
+    entry = adversary.entry
+    new = [policy for policy, machine in machines.items() if not machine.on_disk(entry)]
     # side by side in the list are often relatives, which share compiled helpers
     shareable = [policy for policy in new if type(policy) in POLICIES.values()]
     theirs = shareable[(len(shareable) + 1) // 2 :]
@@ -47,7 +48,7 @@ def compile_all(
             if policy in new:
                 say(f"compiling {type(policy).__name__} (kept for the next time)")
             if helper is None or policy not in theirs:
-                _compile(machine)
+                _compile(machine, entry)
     except BaseException:
         if helper is not None:
             helper.kill()
@@ -56,12 +57,12 @@ def compile_all(
         if helper is not None:
             helper.wait()
     for machine in machines.values():
-        _compile(machine)
-    _ = adversary.target
+        _compile(machine, entry)
+    _ = adversary.targets
 
 
-def _compile(machine: Machine) -> None:
-    machine.call("run")
+def _compile(machine: Machine, entry: str) -> None:
+    machine.call(entry)
     if machine.estimator and machine.estimator.holds_rewards:
         machine.call("repack")
 
@@ -77,6 +78,7 @@ def _start(
         "path": sys.path,
         "policies": [policy.to_dict() for policy in policies],
         "attack": attack.to_dict() if type(attack) in ATTACKS.values() else None,
+        "entry": adversary.entry,
         "arms": arms,
         "horizon": horizon,
     }
@@ -101,4 +103,4 @@ def serve(request: dict[str, Any]) -> None:
     for data in request["policies"]:
         policy = from_dict(data)
         constants = policy.constants(request["arms"], request["horizon"])
-        _compile(machine_for(policy, constants))
+        _compile(machine_for(policy, constants), request["entry"])

@@ -133,13 +133,13 @@ def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
     Whoever runs the cells, here or in other processes, then only loads it.
     """
     adversaries = {type(cell.attack): Adversary(cell.attack, cell.bandit) for cell in cells}
-    by_arms: dict[int, dict[Machine, Cell]] = {}
+    by_loop: dict[tuple[int, str], dict[Machine, Cell]] = {}
     for cell in cells:
         arms = cell.bandit.arms
-        by_arms.setdefault(arms, {}).setdefault(
+        by_loop.setdefault((arms, adversaries[type(cell.attack)].entry), {}).setdefault(
             machine_for(cell.policy, cell.policy.constants(arms, cell.horizon)), cell
         )
-    for arms, needed in by_arms.items():
+    for (arms, _), needed in by_loop.items():
         first = next(iter(needed.values()))
         compile_all(
             [cell.policy for cell in needed.values()],
@@ -149,7 +149,7 @@ def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
             say,
         )
     for adversary in adversaries.values():
-        _ = adversary.target
+        _ = adversary.targets
     for cell in cells:
         cell.bandit.prepare(say)
 

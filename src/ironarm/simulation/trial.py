@@ -120,7 +120,7 @@ class Player:
         self._adversary = adversary = simulation.adversary
         self._columns = columns
         self.state = State(policy, arms, simulation.horizon)
-        self._run = self.state.call("run")
+        self._run = self.state.call(adversary.entry)
         self.regret, self.optimal = np.zeros(marks), np.zeros(marks)
         self.pulls = np.zeros(arms, np.int64)
         self._memory = adversary.start.copy()
@@ -163,9 +163,9 @@ class Player:
         r.before[0], r.played[0] = before, 0
         machine = state.machine
         handles = state.handle, machine.handle(stretch)
-        attack, scene = adversary.target, adversary.handle(self._scene)
+        targets, scene = adversary.targets, adversary.handle(self._scene)
         while True:
-            status = self._run(*handles, attack, scene)
+            status = self._run(*handles, *targets, scene)
             if status == loop.DONE:
                 return
             if status == loop.GROW:
@@ -178,6 +178,10 @@ class Player:
                 x = float(r.reply[0])
                 r.reply[0] = adversary.answer(self._scene, before + i + 1, a, x, u, v)
                 r.attacker[0] = loop.ANSWERED
+            elif status == loop.TELL:
+                x, shown = r.reply.tolist()
+                t = before + int(r.played[0])
+                adversary.tell(self._scene, t, int(r.wanted[0]), x, shown)
             else:
                 raise PolicyFault(
                     f"{type(self._policy).__name__}.choose returned arm "
