@@ -12,7 +12,9 @@ from .read import Setting
 from .runner import Findings
 from .standings import rows, standings
 
-FURTHEST = 1000.0  # times the best: anything beyond has the same shade
+NEAREST, FURTHEST = 1.0, 1000.0  # times the best: beyond them the shade stays the same
+MARKS = (1, 3, 10, 30, 100, 300, 1000)  # on the scale
+DARKEST = 0.94  # of the colour map: the page may be black, and shades must not be lost on it
 STUCK = 0.01
 
 
@@ -33,19 +35,13 @@ def overview(findings: Findings) -> Any:
         for policy, score in scores.items():
             i = order.index(policy)
             values[i, j] = np.nanmax([values[i, j], score.regret.value / best[setting, rho]])
-    plt = pyplot()
-    figure, axes = plt.subplots(
-        figsize=(1.6 + 0.78 * values.shape[1], 1.9 + 0.3 * len(order)), layout="constrained"
-    )
-    shades = _map(
-        axes,
+    return _map(
         values,
         order,
         _attack_labels(findings, findings.arena.attacks),
-        lambda i, j: _times(float(values[i, j])),
+        lambda i, j: _compact(float(values[i, j])),
+        "times the smallest worst case",
     )
-    figure.colorbar(shades, ax=axes, label="regret / smallest worst case", shrink=0.8, pad=0.02)
-    return figure
 
 
 def in_setting(findings: Findings, setting: Setting, rho: float) -> Any:
@@ -66,13 +62,8 @@ def in_setting(findings: Findings, setting: Setting, rho: float) -> Any:
         score = scores[list(scores)[j]][order[i]]
         return _compact(score.regret.value) + ("°" if score.stuck.value > STUCK else "")
 
-    plt = pyplot()
-    figure, axes = plt.subplots(
-        figsize=(1.6 + 0.72 * values.shape[1], 1.7 + 0.3 * len(order)), layout="constrained"
-    )
-    _map(axes, values, order, _attack_labels(findings, scores), label)
-    axes.set_title(f"rho = {rho:g}", fontsize=10)
-    return figure
+    where = f"{setting.name} at ρ = {rho:g}: times the smallest worst case"
+    return _map(values, order, _attack_labels(findings, scores), label, where)
 
 
 def _best(findings: Findings, setting: Setting, rho: float) -> float:
@@ -84,22 +75,29 @@ def _attack_labels(findings: Findings, names: Iterable[str]) -> list[str]:
 
 
 def _map(
-    axes: Any, values: np.ndarray, down: Sequence[str], across: Sequence[str], label: Any
+    values: np.ndarray, down: Sequence[str], across: Sequence[str], label: Any, scale: str
 ) -> Any:
-    from matplotlib.colors import LogNorm
+    """Draw a map, with its scale above it on the left, where a phone shows it."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap, LogNorm
 
+    figure, axes = pyplot().subplots(
+        # an arena of few attacks is as wide as another, so its letters are as large
+        figsize=(max(8.0, 1.6 + 0.68 * len(across)), 2.2 + 0.3 * len(down)),
+        layout="constrained",
+    )
+    # equal ratios are equal steps of lightness, so it can be read in grey too
+    colours = ListedColormap(colormaps["inferno_r"](np.linspace(0, DARKEST, 256)))
     shades = axes.imshow(
-        np.clip(values, 1 / 30, FURTHEST),
-        cmap="cividis_r",
-        norm=LogNorm(1 / 10, FURTHEST),
+        values,
+        cmap=colours,
+        norm=LogNorm(NEAREST, FURTHEST, clip=True),
         aspect="auto",
         interpolation="nearest",
     )
     for i in range(values.shape[0]):
         for j in range(values.shape[1]):
             if np.isfinite(values[i, j]):
-                red, green, blue, _ = shades.cmap(shades.norm(values[i, j]))
-                light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.5
                 axes.text(
                     j,
                     i,
@@ -107,7 +105,7 @@ def _map(
                     ha="center",
                     va="center",
                     fontsize=7,
-                    color="#111111" if light else "#ffffff",
+                    color=_ink(shades.to_rgba(values[i, j])),
                 )
     axes.set_xticks(
         range(len(across)), across, rotation=40, ha="right", rotation_mode="anchor", fontsize=8
@@ -116,19 +114,33 @@ def _map(
     axes.tick_params(length=0)
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    return shades
+    bar = figure.colorbar(
+        shades, ax=axes, location="top", shrink=0.45, aspect=30, anchor=(0.0, 0.0), pad=0.02
+    )
+    bar.set_ticks(MARKS, labels=["≤ 1", *map(str, MARKS[1:-1]), "≥ 1,000"], fontsize=8)
+    bar.ax.minorticks_off()
+    bar.set_label(scale, fontsize=9, loc="left")
+    return figure
 
 
-def _times(x: float) -> str:
-    return f"{x:.2g}" if x < 100 else _compact(x)
+def _ink(shade: Sequence[float]) -> str:
+    """Return black or white, whichever has more contrast on a shade.
+
+    The black is not #000000, which a page replaces by the colour of its text.
+    """
+    linear = (((c + 0.055) / 1.055) ** 2.4 if c > 0.04045 else c / 12.92 for c in shade[:3])
+    luminance = float(np.dot((0.2126, 0.7152, 0.0722), tuple(linear)))
+    return "#010101" if luminance > 0.18 else "#ffffff"
 
 
 def _compact(x: float) -> str:
     """Return a number in at most four characters.
 
-    >>> [_compact(x) for x in (3.14, 42.4, 999, 4230, 26190, 1_792_931)]
-    ['3.1', '42', '999', '4.2k', '26k', '1.8M']
+    >>> [_compact(x) for x in (0.03, 3.14, 42.4, 999, 4230, 26190, 1_792_931)]
+    ['<0.1', '3.1', '42', '999', '4.2k', '26k', '1.8M']
     """
+    if 0 < x < 0.05:
+        return "<0.1"
     for size, unit in ((1e6, "M"), (1e3, "k")):
         if x >= 0.9995 * size:
             return f"{x / size:.1f}{unit}" if x < 9.95 * size else f"{x / size:.0f}{unit}"

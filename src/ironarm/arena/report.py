@@ -6,7 +6,8 @@ The same findings are written as JSON.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+import re
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from .. import attacks as all_attacks
 from .. import policies as all_policies
 from ..notation import parse
 from ..simulation.progress import Progress
-from ..simulation.summary import short
 from ..studies.page import (
     kept_report,
     panel,
@@ -37,17 +37,15 @@ from .standings import (
     standings,
 )
 
-NOTE = (
-    "Sorted by the worst case: the largest mean regret over the attacks within the model. Floors "
-    "are lower bounds on the regret, asymptotic, for policies that do well on all shifts of these "
-    "laws under every attack; a ratio below 1 is possible at a finite horizon, or for a policy "
-    "that fails elsewhere. In brackets 95 % intervals. A trial is stuck if less than half of its "
-    "last tenth went to the best arm; the share is the largest over the attacks."
-)
 CAPTION = (
-    "Each number is the worst over settings and ρ: mean regret in units of the smallest worst "
-    "case of any policy there. A number below 1 is a regret below every policy's worst case. * "
-    "outside the model: the coin comes in runs."
+    "How many times the smallest worst case of any policy the mean regret is; each number is the "
+    "largest over the settings and ρ. Darker is worse. A number below 1 means less regret than "
+    "every policy has in its worst case. * outside the model: attacked rounds come in runs."
+)
+CAPTION_OF_SETTING = (
+    "The numbers are mean regrets: 4.2k is 4,200, 1.8M is 1,800,000. The colour tells how many "
+    "times the smallest worst case they are; darker is worse. ° more than 1 % of the trials ended "
+    "on a wrong arm. * outside the model: attacked rounds come in runs."
 )
 
 
@@ -89,22 +87,21 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
             for rho in setting.rho:
                 bar.note(f"drawing {setting.name}")
                 map_of_rho = in_setting(findings, setting, rho)
-                panels.append(panel(map_of_rho, folder, f"{setting.name}-{rho:g}"))
+                made = panel(map_of_rho, folder, f"{setting.name}-{rho:g}")
+                panels.append({**made, "title": f"ρ = {rho:g}"})
                 bar.advance()
-            caption = (
-                "Mean regret; shades count from the smallest worst case. ° more than 1 % of the "
-                "trials stuck. * outside the model."
-            )
             figure = {
                 "name": f"{setting.name}-map",
-                "title": "Mean regret",
-                "caption": caption,
+                "title": "Mean regret of every policy under every attack",
+                "caption": CAPTION_OF_SETTING,
                 "panels": panels,
                 "wide": True,
             }
+            told = ", ".join(f"{key} = {value:g}" for key, value in setting.told.items())
             parts.append(
                 {
                     "setting": setting,
+                    "told": _greek(told),
                     "figure": figure,
                     "tables": [_setting_table(findings, setting, rho) for rho in setting.rho],
                 }
@@ -114,7 +111,10 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     page = render(
         "arena.html",
         arena=arena,
-        advice=advice(findings),
+        advice=[
+            replace(piece, when=_greek(piece.when), why=_greek(piece.why))
+            for piece in advice(findings)
+        ],
         standings=_standings_table(findings),
         comparisons=comparisons(findings),
         overview=whole,
@@ -138,35 +138,34 @@ def _standings_table(findings: Findings) -> Table:
     body = tuple(
         (
             standing.policy,
-            ", ".join(standing.told) or "nothing",
-            f"{_times(standing.most)} ({standing.where})",
+            _greek(", ".join(standing.told)) or "nothing",
+            f"{_times(standing.most)} ({_greek(standing.where)})",
             _times(standing.average),
-            f"{100 * standing.stuck:.3g} %",
+            f"{100 * standing.stuck:.1f} %",
             f"{standing.nanoseconds:.0f} ns"
-            + (
-                f" ({standing.nanoseconds / reference:.2g} times)" if reference == reference else ""
-            ),
+            + (f" ({_times(standing.nanoseconds / reference)})" if reference == reference else ""),
         )
         for standing in made
     )
     head = (
         "policy",
         "told",
-        "worst case / best, at most",
+        "times the best, at most",
         "on average",
         "stuck, at most",
-        "a round (times MedEUCB)",
+        "a round" + (" (times MedEUCB)" if reference == reference else ""),
     )
     note = (
-        "For each setting and ρ, a policy's largest mean regret over the attacks, in units of the "
-        "smallest such of any policy there: the largest ratio, and the geometric mean of all of "
-        "them."
+        "In each setting and for each ρ, a policy's worst case is divided by the smallest worst "
+        "case of any policy. The table has the largest of these ratios and where that was, and "
+        "their geometric mean. Told is what a policy must be given. Stuck is the largest share of "
+        "trials, under any one attack, that ended on a wrong arm."
     )
     places: dict[str, dict[str, str]] = {}
     for (setting, rho, policy), why in findings.refused.items():
         places.setdefault(policy, {})[f"{setting} at ρ = {rho:g}"] = why
     refusals = "".join(
-        f" {policy} does not play in {', '.join(where)}: {next(iter(where.values()))}"
+        f" {policy} does not play in {', '.join(where)}: {_greek(next(iter(where.values())))}"
         for policy, where in places.items()
     )
     return Table(
@@ -177,19 +176,19 @@ def _standings_table(findings: Findings) -> Table:
 def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
     made = rows(findings, setting, rho)
     worst = findings.worst_floor[setting.name, rho]
+    # one format for all: whole numbers, unless the smallest worst case has one digit
+    form = ",.0f" if made[0].worst.regret.value >= 10 else ",.1f"
     body = tuple(
         (
             row.policy,
-            interval(row.worst.regret),
+            interval(row.worst.regret, form),
             row.attack,
             _times(row.to_best),
             _times(row.to_worst_floor) if math.isfinite(worst) else "",
             _times(row.to_attack_floor),
-            percent(row.worst.stuck)
-            if row.worst.stuck.value == row.stuck
-            else f"{100 * row.stuck:.3g} %",
-            "" if row.clean is None else short(row.clean),
-            *([] if row.outside is None else [f"{short(row.outside[1])} ({row.outside[0]})"]),
+            percent(row.stuck_share),
+            "" if row.clean is None else format(row.clean, form),
+            *([] if row.outside is None else [f"{row.outside[1]:{form}} ({row.outside[0]})"]),
         )
         for row in made
     )
@@ -198,23 +197,21 @@ def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
         "policy",
         "worst case",
         "under",
-        "/ best",
-        "/ floor, worst attack",
-        "/ floor, that attack",
+        "times the best",
+        "times the floor, any attack",
+        "times the floor, this attack",
         "stuck, at most",
         "without attack",
         *beyond,
     )
     if math.isnan(worst):
-        floors = "No floor is known: not all of these laws have a density. "
+        floor = "No floor is known: not all of these laws have a density."
+    elif math.isfinite(worst):
+        floor = f"The floor under any attack is {worst:{form}}."
     else:
-        floors = (
-            f"The floor under the worst attack is {short(worst)}. "
-            if math.isfinite(worst)
-            else "Under the worst attack the arms cannot be told apart. "
-        )
+        floor = "Under the worst attack the arms cannot be told apart, so there is no floor."
     data = tuple({"setting": setting.name, "rho": rho, **asdict(row)} for row in made)
-    return Table(f"ρ = {rho:g}", head, body, data, floors + NOTE)
+    return Table(f"Worst cases at ρ = {rho:g}", head, body, data, floor)
 
 
 def _attacks_table(findings: Findings) -> Table:
@@ -229,9 +226,8 @@ def _attacks_table(findings: Findings) -> Table:
                 _first_sentence(kind),
             )
         )
-    return Table(
-        "Attacks", ("attack", "as", "the model", "what it does"), tuple(body), (), words=True
-    )
+    head = ("attack", "written as", "the model", "what it does")
+    return Table("Attacks", head, tuple(body), (), words=True)
 
 
 def _policies_table(findings: Findings) -> Table:
@@ -240,10 +236,11 @@ def _policies_table(findings: Findings) -> Table:
         kind = all_policies.POLICIES[
             parse(text, "policy", lambda node: None)[0].removesuffix(".for_rho")
         ]
-        told = ", ".join(findings.arena.told(name)) or "nothing"
+        told = _greek(", ".join(findings.arena.told(name))) or "nothing"
         warning = "Experimental: not all of its formulas are checked. " if kind.experimental else ""
         body.append((name, text, told, warning + _first_sentence(kind)))
-    return Table("Policies", ("policy", "as", "told", "what it is"), tuple(body), (), words=True)
+    head = ("policy", "written as", "told", "what it is")
+    return Table("Policies", head, tuple(body), (), words=True)
 
 
 def _first_sentence(kind: type) -> str:
@@ -308,6 +305,13 @@ def _for_machines(findings: Findings) -> dict[str, Any]:
 
 
 def _times(x: float) -> str:
-    if not math.isfinite(x):
-        return ""
-    return f"{x:,.0f}" if x >= 100 else f"{x:.2g}" if x < 10 else f"{x:.0f}"
+    return f"{x:,.1f}" if math.isfinite(x) else ""
+
+
+def _greek(text: str) -> str:
+    """Return text for a page, where rho and sigma are letters.
+
+    >>> _greek("paper, rho = 0.3; told sigma")
+    'paper, ρ = 0.3; told σ'
+    """
+    return re.sub(r"\b(rho|sigma)\b", lambda word: {"rho": "ρ", "sigma": "σ"}[word[0]], text)

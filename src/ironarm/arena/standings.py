@@ -6,17 +6,17 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from ..simulation.summary import short
+from ..studies.statistics import Estimate
 from .read import Setting
 from .runner import Findings, Score
 
 ENOUGH_TRIALS = 20  # with fewer in any setting, the advice is not reliable
 KNOWLEDGE = (
     (
-        "You know a bound on the share of corrupt rewards and their clean spread",
+        "You know a bound on rho, and the spread of clean rewards",
         {"rho", "sigma", "smallest gap", "range", "horizon"},
     ),
-    ("You know the clean spread, and not how much is corrupt", {"sigma", "range", "horizon"}),
+    ("You know the spread of clean rewards, but not rho", {"sigma", "range", "horizon"}),
     ("You know neither", {"horizon"}),
 )
 """What somebody may know, and what a policy may then be told."""
@@ -26,13 +26,16 @@ KNOWLEDGE = (
 class Row:
     """One policy in one setting at one rho.
 
-    It is judged by the attack within the model that hurts it most.
+    It is judged by the attack within the model that hurts it most. `stuck` is the
+    largest share of stuck trials under such an attack, `stuck_share` the same with its
+    interval.
     """
 
     policy: str
     attack: str
     worst: Score
     stuck: float
+    stuck_share: Estimate
     clean: float | None
     to_worst_floor: float
     to_attack_floor: float
@@ -78,12 +81,14 @@ def rows(findings: Findings, setting: Setting, rho: float) -> list[Row]:
         scores = {name: findings.scores[setting.name, rho, name][policy] for name in played}
         attack = max(inside, key=lambda name: scores[name].regret.value)
         worst = scores[attack]
+        stuck_share = max((scores[name].stuck for name in inside), key=lambda share: share.value)
         made.append(
             Row(
                 policy=policy,
                 attack=attack,
                 worst=worst,
-                stuck=max(scores[name].stuck.value for name in inside),
+                stuck=stuck_share.value,
+                stuck_share=stuck_share,
                 clean=None if clean is None else scores[clean].regret.value,
                 to_worst_floor=_ratio(worst.regret.value, findings.worst_floor[setting.name, rho]),
                 to_attack_floor=_ratio(
@@ -160,7 +165,7 @@ def advice(findings: Findings) -> list[Advice]:
             (standing for standing in all_standings if set(standing.told) <= allowed), None
         )
         if found is not None:
-            given.append(Advice(when, found.policy, _reach(findings, found)))
+            given.append(Advice(when, found.policy, _reach(found)))
     given += [
         piece
         for setting in findings.arena.settings
@@ -214,20 +219,19 @@ def comparisons(findings: Findings) -> list[Comparison]:
     return made
 
 
-def _reach(findings: Findings, standing: Standing) -> str:
-    places = sum(len(setting.rho) for setting in findings.arena.settings)
-    told = f"told {_listed(standing.told)}" if standing.told else "told nothing"
+def _reach(standing: Standing) -> str:
+    told = f"It must be told {_listed(standing.told)}." if standing.told else "It is told nothing."
+    share = f"{100 * standing.stuck:.1f}\N{NO-BREAK SPACE}%"
     stuck = (
-        "never stuck"
-        if standing.stuck == 0
-        else f"stuck in at most {100 * standing.stuck:.3g} % of the trials under any one attack"
+        f"Under one attack {share} of its trials ended on a wrong arm."
+        if standing.stuck
+        else "It was never stuck on a wrong arm."
     )
     if standing.most <= 1:
-        return f"{told}; the smallest worst case in all places tried; {stuck}."
+        return f"{told} It has the smallest worst case everywhere. {stuck}"
     return (
-        f"{told}; its worst case over the attacks is at most {standing.most:.2g} times the best "
-        f"policy's in the {places} places tried ({standing.where}), {standing.average:.2g} times "
-        f"on average; {stuck}."
+        f"{told} Its worst case is at most {standing.most:.1f} times the smallest of any policy "
+        f"({standing.where}), and {standing.average:.1f} times on average. {stuck}"
     )
 
 
@@ -257,15 +261,15 @@ def _in_setting(findings: Findings, setting: Setting) -> Advice | None:
         ]
         or list(whole)
     )
-    text = f"worst case {_figures(whole[best], setting)}"
+    text = f"Its worst case is {_figures(whole[best], setting)}."
     if untold != best:
-        text += f"; told nothing, {untold}: {_figures(whole[untold], setting)}"
-    return Advice(setting.title, best, text + ".")
+        text += f" {untold}, which is told nothing: {_figures(whole[untold], setting)}."
+    return Advice(setting.title, best, text)
 
 
 def _figures(made: list[Row], setting: Setting) -> str:
     return ", ".join(
-        f"{short(row.worst.regret.value)} at rho = {rho:g} ({row.attack})"
+        f"{row.worst.regret.value:,.0f} at rho = {rho:g} ({row.attack})"
         for row, rho in zip(made, setting.rho, strict=True)
     )
 
@@ -299,15 +303,15 @@ def _unattacked(findings: Findings) -> Advice | None:
 
     best = min(everywhere, key=average)
     price = ", ".join(
-        f"{name} {average(name) / average(best):.2g} times"
+        f"{name} {average(name) / average(best):.1f} times as much"
         for name in sorted(everywhere, key=average)[1:4]
     )
-    others = f"; the next: {price}" if price else ""
+    others = f" The next have more: {price}." if price else ""
     return Advice(
         "Nobody attacks",
         best,
-        f"the smallest regret without an attack, on average over the settings{others}. It says "
-        "nothing of what an attack does to it.",
+        f"It has the smallest regret without an attack, on average over the settings.{others} "
+        "That says nothing of what an attack does to it.",
     )
 
 
