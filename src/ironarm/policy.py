@@ -53,6 +53,7 @@ from typing import Any, ClassVar
 from .errors import InvalidInput, PolicyFault
 from .estimators import Estimator, Mean
 from .marks import hot
+from .own_code import name_of, reduced
 
 
 class Policy:
@@ -134,7 +135,7 @@ class Policy:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that `ironarm.policies.from_dict` reads back."""
         return {
-            "policy": type(self).__name__,
+            "policy": name_of(type(self)),
             "parameters": {
                 k: list(v) if isinstance(v, tuple) else v for k, v in self.parameters.items()
             },
@@ -149,6 +150,9 @@ class Policy:
             if getattr(self, f.name) != f.default
         ]
         return type(self).__name__ + (f"({', '.join(changed)})" if changed else "")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self) or super().__reduce_ex__(protocol)
 
     def _set(self, **values: Any) -> None:
         """Store checked parameters; only for `__post_init__`."""

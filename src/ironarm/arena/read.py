@@ -17,6 +17,7 @@ from ..attacks import Attack
 from ..bandits import Bandit
 from ..errors import InvalidInput
 from ..notation import parse, policy_from_text, value_with
+from ..own_code import split
 from ..policies import Policy
 from ..toml_fields import (
     distinct,
@@ -124,7 +125,7 @@ def names_in(text: str) -> set[str]:
     try:
         return {
             node.id
-            for node in ast.walk(ast.parse(text.strip(), mode="eval"))
+            for node in ast.walk(ast.parse(split(text)[1], mode="eval"))
             if isinstance(node, ast.Name)
         }
     except (SyntaxError, ValueError):

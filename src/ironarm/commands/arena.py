@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .common import add_verb, resumable
+from .. import own_code
+from .common import add_allow_code, add_verb, resumable
 
 EXAMPLES = """\
 examples:
@@ -57,6 +58,7 @@ def add(verbs: Any) -> None:
     arena.add_argument(
         "--force", action="store_true", help="run everything again, also what is there"
     )
+    add_allow_code(arena)
     arena.add_argument("--print", action="store_true", help="print the arena file and stop")
 
 
@@ -70,7 +72,9 @@ def run(options: argparse.Namespace) -> int:
     if options.print:
         print((options.file or DEFAULT).read_text(encoding="utf-8"), end="")
         return 0
-    arena = read_arena(options.file, trials=options.trials, quick=options.quick)
+    folder = options.file.parent if options.file else "."
+    with own_code.allowed(folder, options.allow_code):
+        arena = read_arena(options.file, trials=options.trials, quick=options.quick)
     with resumable(options.out):
         found, findings = arena_report(
             arena,
