@@ -72,7 +72,7 @@ def test_runs_that_are_tuned_alike_are_tuned_once(out):
     """Both on the analytic tier."""
     report = json.loads((out / "report.json").read_text())
     assert [row["runs"] for row in report["tables"]["grids"]] == [["signal", "analytic"]]
-    assert len(list((out / "cells").glob("*.npz"))) == 2 + 4 + 2
+    assert len(list((out / "cells").glob("*.npz"))) == 3 + 4 + 2
 
 
 def test_a_claim_is_judged_on_each_of_its_runs(out):
@@ -244,7 +244,7 @@ def test_the_page_explains_itself(out):
         "<b>signal</b>, ρ = 0.3, T = 300",
         "<b>analytic</b>, ρ = 0.3, T = 300",
         "channel 0: falls by 30.97 dB",
-        "c tuned from 2, 10",
+        "alpha tuned from 0.1, 1, 10",
     ):
         assert words in page, words
     assert re.search(r"median: [\d.,]+ dB; mean: [\d.,]+ dB; difference −[\d.,]+ dB \(", page)
@@ -295,7 +295,7 @@ def test_progress_goes_with_the_work(out, monkeypatch):
 
     monkeypatch.setattr("ironarm.studies.runner.Progress", Watched)
     Runner(read_study(str(SMALL)), out).run()
-    signal, analytic, normal, tuning = 2 * 3 * 300, 2 * 200 * 300, 2 * 12 * 300, 2 * 3 * 300
+    signal, analytic, normal, tuning = 2 * 3 * 300, 2 * 200 * 300, 2 * 12 * 300, 3 * 3 * 300
     assert bars[0]._done == bars[0]._total == SIGNAL_LEVEL * signal + analytic + normal + tuning
 
 

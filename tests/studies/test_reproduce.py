@@ -52,14 +52,14 @@ def test_the_report_is_complete(undisturbed, capsys):
         claim["on_all_trials"]["verdict"] for claim in found["claims"][:2]
     ]
     assert [row["policy"] for row in found["tables"]["final"]] == ["median", "mean", "trimmed"] * 2
-    assert {row["chosen"] for row in found["tables"]["grids"]} <= {"0.5", "2"}
+    assert {row["chosen"] for row in found["tables"]["grids"]} == {"0.125", "8"}
 
 
 def test_a_repeated_run_computes_nothing_and_changes_nothing(undisturbed, capsys):
     """Not even the report's time."""
     before = {path: path.stat().st_mtime_ns for path in undisturbed.rglob("*") if path.is_file()}
     assert main([*QUICK, "--out", str(undisturbed)]) == 0
-    assert "0 cells computed, 10 already there" in capsys.readouterr().out
+    assert "0 cells computed, 15 kept from before" in capsys.readouterr().out
     assert {
         path: path.stat().st_mtime_ns for path in undisturbed.rglob("*") if path.is_file()
     } == before
@@ -69,7 +69,7 @@ def test_forced_everything_is_run_again(undisturbed, tmp_path, capsys):
     """To the same bytes."""
     shutil.copytree(undisturbed, tmp_path / "out")
     assert main([*QUICK, "--out", str(tmp_path / "out"), "--force", "--workers", "1"]) == 0
-    assert "10 cells computed, 0 already there" in capsys.readouterr().out
+    assert "15 cells computed, 0 kept from before" in capsys.readouterr().out
     assert files(tmp_path / "out") == files(undisturbed)
 
 
@@ -80,7 +80,7 @@ def test_a_changed_parameter_reruns_that_policy_only(undisturbed, tmp_path):
     runs = tmp_path / "study" / "runs.toml"
     runs.write_text(runs.read_text().replace("MedEUCB(b=2", "MedEUCB(b=3"))
     findings = Runner(read_study(str(tmp_path / "study"), quick=True), tmp_path / "out").run()
-    assert (findings.computed, findings.kept) == (2, 8)
+    assert (findings.computed, findings.kept) == (2, 13)
 
 
 def test_a_cell_that_two_policies_share_is_counted_once(undisturbed, tmp_path):
@@ -94,7 +94,7 @@ def test_a_cell_that_two_policies_share_is_counted_once(undisturbed, tmp_path):
         )
     )
     study = read_study(str(tmp_path / "study"), quick=True)
-    for force, counted in ((False, (0, 10)), (True, (10, 0))):
+    for force, counted in ((False, (0, 15)), (True, (15, 0))):
         findings = Runner(study, tmp_path / "out", force=force).run()
         assert (findings.computed, findings.kept) == counted
 
@@ -150,7 +150,7 @@ def test_damaged_cells_are_noticed_and_redone(undisturbed, tmp_path):
     emptied.write_bytes(b"")
     overwritten.write_bytes(bytes(500) + overwritten.read_bytes()[500:])
     findings = Runner(read_study(str(SMALL), quick=True), out).run()
-    assert (findings.computed, findings.kept) == (3, 7)
+    assert (findings.computed, findings.kept) == (3, 12)
     assert files(out) == files(undisturbed)
 
 
@@ -199,14 +199,14 @@ def test_an_interrupted_study_resumes_to_identical_files(tmp_path):
     assert "the same command resumes" in errors
     assert "Traceback" not in errors
     kept = len(list((broken / "cells").glob("*.npz")))
-    assert 6 <= kept < 10
+    assert 6 <= kept < 15
     assert [path.suffix for path in (broken / "cells").iterdir()] == [".npz"] * kept
     for out in (broken, whole):
         process = start(out)
         output, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
         if out is broken:
-            assert f"{kept} already there" in output
+            assert f"{kept} kept from before" in output
     assert files(broken) == files(whole)
 
 
