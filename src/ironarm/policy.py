@@ -8,7 +8,9 @@ live agents:
 * `choose(s, t, g)` returns the arm for round t (from 1). `g` is the policy's random
   stream, for the functions of `ironarm.random`.
 * `update(s, a, x)` learns the reward `x` of arm `a`. `x` is never NaN but may be
-  infinite. The estimator has already taken `x`, so `s.estimate[a]` is new.
+  infinite. The engine has counted it and the estimator has taken it, so `s.rewards[a]`,
+  `s.n[a]` and `s.estimate[a]` include it. A policy without an estimator writes
+  `s.estimate[a]` itself.
 * `recount(s, a)` is called when `s.n[a]` has changed without a reward: a live decision
   was made or cancelled. Optional.
 * `owed(s, t)` returns how many forced pulls of each arm the schedule has planned up to
@@ -33,8 +35,9 @@ For K arms, `s` holds every number that `constants` returns (`s.omega`), every a
     s.live         1 behind an agent, 0 in a simulation
 
 Fields are declared as text, `"float[arms]"`, `"int[1]"`, `"float[arms*4]"`, and start
-at zero. Declare a field that can be recomputed as `"cache int[1]"`: it is not saved,
-and zero must mean "not known".
+at zero. A size may be a parameter: `"float[arms*window]"` with a whole number `window`;
+each value of it is compiled once. Declare a field that can be recomputed as
+`"cache int[1]"`: it is not saved, and zero must mean "not known".
 
 Most policies need only a part of this. `IndexPolicy`, `DecayingGreedy`, `EpochPolicy`,
 `ImedPolicy` and `RangedPolicy` in `ironarm.rules` hold what a kind of policy shares.
