@@ -133,8 +133,8 @@ def headline(findings: Findings, matrix: Matrix) -> list[str]:
         evidence = Evidence(findings.outcomes[run.name, rho], run.trials, study.unit)
         regret = {name: float(evidence.regret(name).mean()) for name in run.policies}
         name = min(regret, key=lambda name: regret[name])
-        best.append(f"{name} at ρ = {rho:g} ({short(regret[name], study.unit)})")
-    sentences = [f"The least mean regret at the end has {' and '.join(best)}."]
+        best.append(f"at ρ = {rho:g} {name} ({short(regret[name], study.unit)})")
+    sentences = [f"The winners, with the lowest mean final regret, are {' and '.join(best)}."]
     if matrix.paper:
         counts = matrix.paper.counts
         sentences.append(

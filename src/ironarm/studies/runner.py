@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from ..errors import InvalidInput
 from ..policies import Policy
 from ..simulation import Result
-from ..simulation.cells import Cell, CellStore, compile_cells
+from ..simulation.cells import Cell, CellStore, compile_cells, run_together
 from ..simulation.progress import Part, Progress
 from .study import Run, Study
 from .tuning import Choice, next_value
@@ -31,6 +32,9 @@ class Findings:
     computed: int = 0
     seconds: float = 0.0
 
+
+TOGETHER = 4
+"""Noise is drawn once for this many policies. An interrupt loses no more cells."""
 
 SIGNAL_LEVEL = 90
 """A round at signal level, with a packet sent and received, takes as long as this many
@@ -61,14 +65,10 @@ class Runner:
     def run(self) -> Findings:
         """Run what is missing, and return everything."""
         started = time.monotonic()
-        tasks = [
-            (run, rho, name) for run in self._study.runs for rho in run.rho for name in run.policies
-        ]
+        places = [(run, rho) for run in self._study.runs for rho in run.rho]
+        tasks = [(run, rho, name) for run, rho in places for name in run.policies]
         grids = self._grids([task for task in tasks if self._study.policies[task[2]].tune])
-        likely = [
-            self._cell(run, rho, self._study.policies[name].candidates(rho)[0])
-            for run, rho, name in tasks
-        ]
+        likely = [self._cell(run, rho, self._first(name, rho)) for run, rho, name in tasks]
         everything = [*(cell for cells, _ in grids for cell in cells), *likely]
         work = sum(cell.rounds * round_work(cell) for cell in everything)
         with Progress("preparing", work, True) as bar:
@@ -80,14 +80,23 @@ class Runner:
                 choice = self._tune(cells, tuned, bar)
                 self._findings.choices.append(choice)
                 chosen |= dict.fromkeys(tuned, choice.policy)
-            for run, rho, name in tasks:
-                policy = (
-                    chosen.get((run, rho, name)) or self._study.policies[name].candidates(rho)[0]
+            for run, rho in places:
+                wanted = {
+                    name: chosen.get((run, rho, name)) or self._first(name, rho)
+                    for name in run.policies
+                }
+                results = self._obtain(
+                    [(name, self._cell(run, rho, policy)) for name, policy in wanted.items()],
+                    rho,
+                    bar,
                 )
-                result = self._obtain(self._cell(run, rho, policy), name, rho, bar)
-                self._findings.outcomes.setdefault((run.name, rho), {})[name] = result
+                self._findings.outcomes[run.name, rho] = dict(zip(wanted, results, strict=True))
         self._findings.seconds = time.monotonic() - started
         return self._findings
+
+    def _first(self, name: str, rho: float) -> Policy:
+        """Return a policy as it is, or the first of its grid."""
+        return self._study.policies[name].candidates(rho)[0]
 
     def _tune(self, cells: list[Cell], tuned: list[Task], bar: Progress) -> Choice:
         """Play a policy's grid, and go on beyond its end while that is better."""
@@ -96,8 +105,10 @@ class Runner:
         runs = tuple(run.name for run, _, _ in tuned)
         choice = Choice(name, rho, cells[0].trials, tuple(entry.tune), (), runs)
         grid = product(*entry.tune.values())
-        for values, cell in zip(grid, cells, strict=True):
-            choice = choice.with_candidate(values, cell.policy, self._regret(cell, name, rho, bar))
+        for values, cell, regret in zip(
+            grid, cells, self._regrets(cells, name, rho, bar), strict=True
+        ):
+            choice = choice.with_candidate(values, cell.policy, regret)
         while (value := next_value(choice)) is not None:
             try:
                 policy = entry.candidate(rho, [value])
@@ -107,12 +118,14 @@ class Runner:
             cell = replace(cells[0], policy=policy)
             self._total += 1
             bar.extend(cell.rounds * round_work(cell))
-            choice = choice.with_candidate([value], policy, self._regret(cell, name, rho, bar))
+            [regret] = self._regrets([cell], name, rho, bar)
+            choice = choice.with_candidate([value], policy, regret)
         return choice
 
-    def _regret(self, cell: Cell, name: str, rho: float, bar: Progress) -> float:
-        """Return a cell's mean final regret."""
-        return float(self._obtain(cell, f"tuning {name}", rho, bar).regret[0, :, -1].mean())
+    def _regrets(self, cells: list[Cell], name: str, rho: float, bar: Progress) -> list[float]:
+        """Return the cells' mean final regrets."""
+        results = self._obtain([(f"tuning {name}", cell) for cell in cells], rho, bar)
+        return [float(result.regret[0, :, -1].mean()) for result in results]
 
     def _grids(self, tasks: list[Task]) -> list[tuple[list[Cell], list[Task]]]:
         """Return the cells that each policy is tuned on, with the tasks that use them.
@@ -157,23 +170,43 @@ class Runner:
             run.checkpoints,
         )
 
-    def _obtain(self, cell: Cell, name: str, rho: float, bar: Progress) -> Result:
-        self._obtained += 1
-        # a tuned and an untuned policy may be the same cell; count it once
-        shared = cell.key in self._findings.keys
-        self._findings.keys.append(cell.key)
-        found = None if self._force and not shared else self._store.get(cell)
-        if found is not None:
-            self._findings.kept += not shared
+    def _obtain(self, cells: Iterable[tuple[str, Cell]], rho: float, bar: Progress) -> list[Result]:
+        """Return the results of labelled cells that differ only in their policy."""
+        found: dict[str, Result] = {}
+        missing: dict[str, tuple[str, Cell]] = {}
+        keys = []
+        for label, cell in cells:
+            keys.append(cell.key)
+            # a tuned and an untuned policy may be the same cell; count it once
+            shared = cell.key in self._findings.keys
+            self._findings.keys.append(cell.key)
+            result = None if self._force and not shared else self._store.get(cell)
+            if result is None and cell.key not in missing:
+                missing[cell.key] = label, cell
+                continue
+            if result is not None:
+                found[cell.key] = result
+                self._findings.kept += not shared
+            self._obtained += 1
             bar.advance(cell.rounds * round_work(cell))
-            return found
+        waiting = list(missing.values())
+        for first in range(0, len(waiting), TOGETHER):
+            found |= self._run(waiting[first : first + TOGETHER], rho, bar)
+        return [found[key] for key in keys]
+
+    def _run(self, cells: list[tuple[str, Cell]], rho: float, bar: Progress) -> dict[str, Result]:
+        """Run cells as one simulation and keep their results."""
+        label, cell = cells[0]
+        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        self._obtained += len(cells)
         part = Part(
             bar,
-            f"{self._obtained} of {self._total}: {name}, rho = {rho:g}, {cell.trials:,} trials of "
-            f"{cell.horizon:,} rounds",
-            cell.horizon * round_work(cell),
+            f"{self._obtained} of {self._total}: {label}{more}, rho = {rho:g}, {cell.trials:,} "
+            f"trials of {cell.horizon:,} rounds",
+            len(cells) * cell.horizon * round_work(cell),
         )
-        result = cell.run(self._workers, part)
-        self._store.put(cell, result)
-        self._findings.computed += 1
-        return result
+        results = run_together([cell for _, cell in cells], self._workers, part)
+        for (_, cell), result in zip(cells, results, strict=True):
+            self._store.put(cell, result)
+            self._findings.computed += 1
+        return {cell.key: result for (_, cell), result in zip(cells, results, strict=True)}
