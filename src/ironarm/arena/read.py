@@ -61,6 +61,8 @@ class Arena:
     """Pairs of policies: how many times the second one's regret is the first one's,
     at most?
     """
+    rivals: tuple[str, ...] = ()
+    """The policies that `ironarm compare` compares others with."""
 
     @property
     def places(self) -> list[tuple[Setting, float]]:
@@ -147,8 +149,21 @@ def read_arena(
         raise InvalidInput(f"{path}: {error}") from None
 
 
+def with_policies(arena: Arena, texts: Mapping[str, str]) -> Arena:
+    """Return the arena with more policies, by name."""
+    made = replace(arena, policies={**arena.policies, **texts})
+    for name in texts:
+        made.policy(name, made.settings[0], made.settings[0].rho[0])
+    return made
+
+
 def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
-    fields("an arena", data, ("title", "seed", "policies", "attacks", "settings"), ("compare",))
+    fields(
+        "an arena",
+        data,
+        ("title", "seed", "policies", "attacks", "settings"),
+        ("compare", "rivals"),
+    )
     settings = tuple(
         _setting(table, trials, quick) for table in tables("settings", data["settings"])
     )
@@ -163,6 +178,7 @@ def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
         _texts(data, "attacks"),
         settings,
         _pairs(data.get("compare", []), texts),
+        _rivals(data.get("rivals", []), texts),
     )
     for setting in settings:
         for name in setting.without:
@@ -239,6 +255,18 @@ def _pairs(value: object, known: Mapping[str, str]) -> tuple[tuple[str, str], ..
                 f"{', '.join(known)}.{did_you_mean(name, known)}"
             )
     return tuple((first, second) for first, second in value)
+
+
+def _rivals(value: object, known: Mapping[str, str]) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise InvalidInput(f"rivals must be a list of policies, got {value!r}.")
+    for name in value:
+        if name not in known:
+            raise InvalidInput(
+                f"rivals names the policy {name!r}; expected one of "
+                f"{', '.join(known)}.{did_you_mean(str(name), known)}"
+            )
+    return tuple(value)
 
 
 def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import attacks as all_attacks
 from .. import policies as all_policies
+from ..by_name import find
 from ..notation import parse
 from ..simulation.progress import Progress
 from ..simulation.summary import short
@@ -115,7 +116,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
         "arena.html",
         arena=arena,
         advice=advice(findings),
-        standings=_standings_table(findings),
+        standings=standings_table(findings),
         comparisons=comparisons(findings),
         overview=whole,
         settings=parts,
@@ -132,7 +133,8 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     return found
 
 
-def _standings_table(findings: Findings) -> Table:
+def standings_table(findings: Findings) -> Table:
+    """Return the policies over all settings, the best first."""
     made = standings(findings)
     reference = findings.nanoseconds.get("MedEUCB", math.nan)
     body = tuple(
@@ -220,7 +222,7 @@ def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
 def _attacks_table(findings: Findings) -> Table:
     body = []
     for name, text in findings.arena.attacks.items():
-        kind = all_attacks.ATTACKS[parse(text, "attack", lambda node: None)[0]]
+        kind = find("attack", all_attacks.ATTACKS, parse(text, "attack", lambda node: None)[0])
         body.append(
             (
                 name,
@@ -237,9 +239,8 @@ def _attacks_table(findings: Findings) -> Table:
 def _policies_table(findings: Findings) -> Table:
     body = []
     for name, text in findings.arena.policies.items():
-        kind = all_policies.POLICIES[
-            parse(text, "policy", lambda node: None)[0].removesuffix(".for_rho")
-        ]
+        made = parse(text, "policy", lambda node: None)[0].removesuffix(".for_rho")
+        kind = find("policy", all_policies.POLICIES, made)
         told = ", ".join(findings.arena.told(name)) or "nothing"
         warning = "Experimental: not all of its formulas are checked. " if kind.experimental else ""
         body.append((name, text, told, warning + _first_sentence(kind)))
