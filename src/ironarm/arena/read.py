@@ -158,12 +158,8 @@ def with_policies(arena: Arena, texts: Mapping[str, str]) -> Arena:
 
 
 def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
-    fields(
-        "an arena",
-        data,
-        ("title", "seed", "policies", "attacks", "settings"),
-        ("compare", "rivals"),
-    )
+    needed = ("title", "seed", "policies", "attacks", "settings")
+    fields("an arena", data, needed, ("compare", "rivals"))
     settings = tuple(
         _setting(table, trials, quick) for table in tables("settings", data["settings"])
     )

@@ -6,6 +6,7 @@ The same findings are written as JSON.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -222,7 +223,7 @@ def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
 def _attacks_table(findings: Findings) -> Table:
     body = []
     for name, text in findings.arena.attacks.items():
-        kind = find("attack", all_attacks.ATTACKS, parse(text, "attack", lambda node: None)[0])
+        kind = _kind("attack", all_attacks.ATTACKS, text)
         body.append(
             (
                 name,
@@ -239,12 +240,17 @@ def _attacks_table(findings: Findings) -> Table:
 def _policies_table(findings: Findings) -> Table:
     body = []
     for name, text in findings.arena.policies.items():
-        made = parse(text, "policy", lambda node: None)[0].removesuffix(".for_rho")
-        kind = find("policy", all_policies.POLICIES, made)
+        kind = _kind("policy", all_policies.POLICIES, text)
         told = ", ".join(findings.arena.told(name)) or "nothing"
         warning = "Experimental: not all of its formulas are checked. " if kind.experimental else ""
         body.append((name, text, told, warning + _first_sentence(kind)))
     return Table("Policies", ("policy", "as", "told", "what it is"), tuple(body), (), words=True)
+
+
+def _kind(what: str, table: Mapping[str, type], text: str) -> Any:
+    """Return the class that a text names."""
+    name = parse(text, what, lambda node: None)[0]
+    return find(what, table, name.removesuffix(".for_rho"))
 
 
 def _first_sentence(kind: type) -> str:
