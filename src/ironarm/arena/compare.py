@@ -23,7 +23,6 @@ from ..simulation.summary import short
 from ..studies.evidence import Evidence
 from ..studies.figures import regret, share_axes
 from ..studies.page import panel, provenance, render, require_extras, write_report
-from ..studies.statistics import interval
 from ..studies.tables import Table
 from .figures import overview
 from .read import Arena, Setting, with_policies
@@ -91,7 +90,7 @@ class Compared:
             else "It was stuck on a wrong arm in no trial."
         )
         speed = self.standing.nanoseconds
-        times = f", {_times(speed / reference)} times MedEUCB's" if reference == reference else ""
+        other = f"; one of MedEUCB takes {reference:.0f}" if reference == reference else ""
         return [
             f"{self.policy} is number {self.rank} of {of}: over the attacks, its worst case is at "
             f"most {most} times the best policy's ({self.standing.where}), {average} times on "
@@ -99,7 +98,7 @@ class Compared:
             f"Against the best rival of each place it wins in {self.count(WINS)} of "
             f"{len(self.places)} places, is level in {self.count(LEVEL)} and loses in "
             f"{self.count(LOSES)}.",
-            f"{stuck} {_search_sentence(self.worst)} A round takes {speed:.0f} ns{times}.",
+            f"{stuck} {_search_sentence(self.worst)} A round takes {speed:.0f} ns{other}.",
         ]
 
 
@@ -291,54 +290,41 @@ def _places_table(one: Compared) -> Table:
             f"{place.setting}, ρ = {place.rho:g}",
             place.verdict,
             _times(place.ratio),
-            interval(place.mine.worst.regret),
-            place.mine.attack,
+            f"{short(place.mine.worst.regret.value)} ({place.mine.attack})",
+            f"{short(place.rival.worst.regret.value)} ({place.rival.policy})",
             f"{100 * place.mine.stuck:.3g} %",
-            interval(place.rival.worst.regret),
-            place.rival.policy,
         )
         for place in one.places
     )
-    head = (
-        "place",
-        "",
-        "/ best rival",
-        "worst case",
-        "under",
-        "stuck, at most",
-        "best rival's",
-        "rival",
-    )
+    head = ("place", "", "/ rival's", "worst case (under)", "rival's (who)", "stuck, at most")
     note = (
-        "The worst case is the largest mean regret over the attacks within the model, with its "
-        "95 % interval. A policy wins or loses where the two intervals do not overlap. The rival "
-        "is the best of the others in that place."
+        "The worst case is the largest mean regret over the attacks within the model. The rival "
+        "is the best of the others in that place. A policy wins or loses where the two 95 % "
+        "intervals, which are in report.json, do not overlap."
     )
-    data = tuple(
-        {"setting": place.setting, "rho": place.rho, "verdict": place.verdict, "ratio": place.ratio}
-        for place in one.places
-    )
-    return Table(f"{one.policy}: where it wins and loses", head, body, data, note)
+    return Table(f"{one.policy}: where it wins and loses", head, body, (), note)
 
 
 def _search_table(one: Compared) -> Table:
     worst = one.worst
-    damage = [("found", worst.found), *((repr(each.attack), each) for each in worst.named)]
+    damage = [
+        ("found by the search", worst.found),
+        *((type(each.attack).__name__, each) for each in worst.named),
+    ]
     body = tuple(
         (
-            repr(each.attack) if name == "found" else name,
-            "found by the search" if name == "found" else "named",
-            short(each.mean),
-            f"{short(each.low)} to {short(each.high)}",
+            name,
+            f"{short(each.mean)} ({short(each.low)} to {short(each.high)})",
             f"{100 * each.stuck:.1f} %",
         )
         for name, each in sorted(damage, key=lambda row: -row[1].mean)
     )
     note = (
-        f"{_search_sentence(worst)} {worst.trials} fresh trials of {worst.horizon:,} rounds at "
-        f"ρ = {worst.rho:g}. The search can miss worse attacks."
+        f"{_search_sentence(worst)} It ended with {worst.found.attack!r}, which `ironarm simulate "
+        f"--attack` reads. {worst.trials} fresh trials of {worst.horizon:,} rounds at ρ = "
+        f"{worst.rho:g}. The search can miss worse attacks."
     )
-    head = ("attack", "", "mean regret", "95 % interval", "stuck")
+    head = ("attack", "mean regret (95 % interval)", "stuck")
     return Table(f"{one.policy}: the worst attack found", head, body, (), note)
 
 
