@@ -227,7 +227,7 @@ def test_the_size_of_a_field_may_be_a_parameter():
 
 
 def test_the_reward_is_counted_before_update():
-    """As the contract says: `s.n` and `s.rewards` include it, live and in simulations."""
+    """`s.n` and `s.rewards` include it, live and in simulations."""
 
     @dataclass(frozen=True)
     class Notes(Good):
