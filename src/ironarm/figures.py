@@ -109,6 +109,7 @@ def pyplot() -> Any:
             "axes.spines.right": False,
             "axes.grid": True,
             "grid.alpha": 0.25,
+            "pdf.fonttype": 42,  # TrueType: journals refuse Type 3, and it can be searched
             "svg.fonttype": "none",
             "svg.hashsalt": "ironarm",
         }

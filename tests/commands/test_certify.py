@@ -86,10 +86,15 @@ def test_a_table_of_logged_rewards(tmp_path, capsys):
 def test_the_papers_table(capsys):
     """As text and as JSON."""
     assert main(["certify", "--paper"]) == 0
-    assert "Theorem 1 needs b" in capsys.readouterr().out
+    page = capsys.readouterr().out
+    assert "Theorem 1 needs b" in page
+    assert "does not apply:" in page
     assert main(["certify", "--paper", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert {"quantity", "synthetic 0.125", "radio 0.3"} <= set(rows[0])
+    assert {"quantity", "synthetic 0.125", "radio 0.3", "remarks"} <= set(rows[0])
+    (bound,) = (row for row in rows if row["quantity"] == "Theorem 1 bound")
+    assert bound["radio 0.3"] is None
+    assert bound["remarks"]["radio 0.3"] == "does not apply: T <= G"
 
 
 @pytest.mark.parametrize(

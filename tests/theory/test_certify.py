@@ -25,7 +25,7 @@ def test_the_papers_setting_at_an_eighth():
     assert 4230 < certificate.bound < 4300
     assert certificate.largest_regret == 1.8e6
     assert not certificate.theorem.applies
-    assert certificate.theorem.required["b"] == pytest.approx(155.5, abs=0.1)
+    assert certificate.theorem.expected.parameters["b"] == pytest.approx(155.5, abs=0.1)
     assert certificate.sharp.met
     assert (
         round(certificate.budget.corollaries, 4),
@@ -37,17 +37,28 @@ def test_the_papers_setting_at_an_eighth():
 
 
 def test_the_papers_setting_at_three_tenths():
-    """The regret grows as a power with b = 4, and the theorem's bound is vacuous.
+    """The regret grows as a power with b = 4, and the theorem applies to no b.
 
-    The recommended b meets the sharp condition.
+    Every b that it allows needs blocks longer than the horizon, so the page shows no
+    bound of the paper. The recommended b meets the sharp condition.
     """
     certificate = ia.certify(PAPER, rho=0.3)
     assert not certificate.sharp.met
     assert certificate.sharp.exponent == pytest.approx(0.67, abs=0.01)
-    assert certificate.theorem.vacuous
-    page = str(certificate)
-    assert "vacuous" in page
+    theorem = certificate.theorem
+    for bound in (
+        theorem.expected,
+        theorem.expected_printed,
+        theorem.likely,
+        theorem.likely_printed,
+    ):
+        assert bound.value == math.inf
+        assert bound.remark == "does not apply: T <= G"
+    page = " ".join(str(certificate).split())
+    assert "No other parameters help: the horizon, 100,000, must be longer than a block" in page
+    assert "neither Theorem 2 as printed nor ironarm's union bound applies" in page
     assert "as T^0.67" in page
+    assert "with probability" not in page
     assert certificate.recommended.b >= needed_b(PAPER, 0.3)
 
 
@@ -72,6 +83,46 @@ def test_the_recommended_policy_keeps_its_promise():
     )
 
 
+def test_the_papers_bounds_and_ours_are_told_apart():
+    """Each with its parameters: as printed, as proved, and ironarm's own."""
+    page = " ".join(str(ia.certify(PAPER, rho=0.125)).split())
+    assert (
+        "With b = 155.5, omega = 68.32 and blocks of 14,950 rounds it would bound the expected "
+        "regret by 188,201 as printed; its proof would give 180,449."
+    ) in page
+    assert (
+        "With b = 229.8, omega = 111.9 and blocks of 23,100 rounds, Theorem 2 as printed would "
+        "bound the regret by 313,576 with probability 0.95. With b = 128.5, omega = 55 and blocks "
+        "of 12,080 rounds, ironarm's union bound would give 181,695."
+    ) in page
+    page = " ".join(str(ia.certify(PAPER, rho=0.125, policy=ia.MedEpsilonGreedy())).split())
+    assert (
+        "With c just above 192.3, Theorem 4 as printed would bound the regret by 8.94e+10" in page
+    )
+    assert "its proof needs a horizon of at least 4.5e+09, which the statement leaves out" in page
+    assert "ironarm's repair of its proof would give 9.47e+08 (vacuous)." in page
+
+
+def test_json_says_what_does_not_apply():
+    """A bound that does not apply is infinite, beside the conditions that fail."""
+    theorem = ia.certify(PAPER, rho=0.3).to_dict()["theorem"]
+    assert theorem["applies"] is False
+    assert theorem["why_not"][0]["short"] == "b too small"
+    assert theorem["likely_printed"]["value"] == "inf"
+    assert theorem["likely_printed"]["why_not"][0]["short"] == "T <= G"
+    assert theorem["likely_printed"]["vacuous"] is False
+
+
+def test_a_negative_mean_leaves_no_printed_bound():
+    """The paper's bound would be negative: -9.6e9 for these arms."""
+    shifted = ia.GaussianBandit(range(-20, -1, 2))
+    certificate = ia.certify(shifted, rho=0.125, policy=ia.MedEpsilonGreedy(c=200))
+    assert certificate.theorem.applies
+    assert certificate.theorem.expected_printed.remark == "does not apply: a mean is negative"
+    assert certificate.theorem.likely_printed.value == math.inf
+    assert "as printed does not apply: a mean is negative" in " ".join(str(certificate).split())
+
+
 def test_a_theorem_that_applies():
     """With the parameters it asks for; its bound and Theorem 2's are shown."""
     certificate = ia.certify(PAPER, rho=0.125, policy=ia.MedEUCB(b=156, omega=68.5, block=15_100))
@@ -80,9 +131,14 @@ def test_a_theorem_that_applies():
     assert (
         certificate.bound
         < certificate.theorem.bound
-        < certificate.theorem.bound_printed
+        < certificate.theorem.expected_printed.value
         < certificate.largest_regret
     )
+    # Theorem 2 asks for a larger omega, ironarm's union bound for a smaller one
+    assert "Theorem 2 as printed does not apply: omega too small" in " ".join(
+        str(certificate).split()
+    )
+    assert certificate.theorem.likely.applies
     greedy = ia.certify(PAPER, rho=0.125, policy=ia.MedEpsilonGreedy(c=172))
     assert greedy.theorem.applies
     assert greedy.sharp.met

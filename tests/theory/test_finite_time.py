@@ -190,3 +190,9 @@ def test_the_bound_holds_out_at_huge_horizons():
     steps = np.diff(totals) / [1, 1, 2]
     assert (steps > 0).all()
     assert steps.max() < 3 * steps.min()
+
+
+def test_a_block_without_room_for_the_first_pulls_has_no_bound():
+    """Such a policy is refused, so nothing may be promised for it."""
+    with pytest.raises(ia.InvalidInput, match="block=100 is too small"):
+        med_e_ucb_bound(PAPER, 0.1, 10_000, b=4, block=100)

@@ -1,4 +1,4 @@
-"""Theorems 1 and 2 and Corollary 1.
+"""Theorems 1 and 2.
 
 The numbers for the paper's settings, the bounds against simulation, and what changes
 with poison and units.
@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import ironarm as ia
-from ironarm.theory import corollary_1, theorem_1, theorem_2
+from ironarm.policies.med_e_ucb import smallest_block
+from ironarm.theory import quantile_gaps, theorem_1, theorem_2
+from ironarm.theory.theorems_ucb import THEOREM_2_PRINTED, least_b
 
 SYNTHETIC = ia.GaussianBandit(range(2, 21, 2)), 100_000
 RADIO = ia.GaussianBandit([41, 37, 35, 31, 28]), 2000
@@ -30,33 +32,59 @@ FEW = settings(max_examples=8, derandomize=True, deadline=None)
     ],
 )
 def test_the_papers_settings(setting, rho, s, xi, omega, b, bound, likely, block):
-    """The table of reference values, to the digits given there."""
+    """The table of reference values, to the digits given there.
+
+    A bound is a number only where the horizon is longer than a block.
+    """
     one, two = theorem_1(*_with(setting, rho)), theorem_2(*_with(setting, rho))
     assert one.s == pytest.approx(s, abs=6e-4)
     assert one.xi == pytest.approx(xi, abs=6e-4)
     assert one.omega == pytest.approx(omega, rel=2e-3)
     assert one.b == pytest.approx(b, rel=4e-4)
-    assert one.printed == pytest.approx(bound, rel=3e-3)
-    assert two.printed == pytest.approx(likely, rel=6e-3)
     assert one.block == pytest.approx(block, rel=2e-2)
-    assert one.holds == (one.block < setting[1])
+    assert one.holds == two.holds == (one.block < setting[1])
+    assert _formula(one, setting, 2 + 2 * math.pi**2 / 3) == pytest.approx(bound, rel=3e-3)
+    K = setting[0].arms
+    tail = math.e * (two.b * K / 0.1) ** 0.25 + 2 * K / 0.05 + 3 + math.pi**2 / 3
+    assert _formula(two, setting, tail) == pytest.approx(likely, rel=6e-3)
+    for found, expected in ((one, bound), (two, likely)):
+        if found.holds:
+            assert found.printed == pytest.approx(expected, rel=6e-3)
+        else:
+            assert found.printed == found.proved == math.inf
+            assert [unmet.short for unmet in found.why_not] == ["T <= G"]
 
 
-@pytest.mark.parametrize(
-    ("gap", "rho", "threshold", "omega", "b"),
-    [
-        (2, 0.125, 0.1915, 119, 453),
-        (2, 0.3, 0.1915, math.inf, math.inf),
-        (4, 0.125, 0.3413, 686, 686),
-        (4, 0.3, 0.3413, 686, 1170),
-    ],
-)
-def test_corollary_1_in_the_papers_settings(gap, rho, threshold, omega, b):
-    """Omega and b, to the digits of the reference."""
-    found = corollary_1(gap, 1.0, rho)
-    assert found.threshold == pytest.approx(threshold, abs=5e-5)
-    assert found.omega == pytest.approx(omega, rel=2e-3)
-    assert found.b == pytest.approx(b, rel=2e-3)
+@pytest.mark.parametrize("T", [139_000, 150_000, 200_000, 10**6])
+def test_the_smallest_bound_is_among_blocks_shorter_than_the_horizon(T):
+    """At rho = 0.3 the best b alone would need blocks of 249,530 rounds.
+
+    Smaller ones still apply from T = 138,520 on, with a worse bound.
+    """
+    bandit = SYNTHETIC[0]
+    for found in (
+        theorem_1(bandit, 0.3, T),
+        theorem_2(bandit, 0.3, T),
+        theorem_2(bandit, 0.3, T, printed=False),
+    ):
+        assert found.holds
+        assert found.block < T
+        assert math.isfinite(found.printed)
+        assert found.b == pytest.approx(max(found.omega / found.xi**2, 2 / (found.s - 0.3) ** 2))
+
+
+@pytest.mark.parametrize("setting", [SYNTHETIC, RADIO], ids=["synthetic", "radio"])
+@pytest.mark.parametrize("rho", [0.125, 0.3])
+def test_a_theorem_applies_exactly_where_the_shortest_block_is_shorter_than_the_horizon(
+    setting, rho
+):
+    """With every b that it allows: one round more or less makes the difference."""
+    bandit = setting[0]
+    for theorem, factor in ((theorem_1, 2.0), (theorem_2, THEOREM_2_PRINTED)):
+        block = smallest_block(bandit.arms, least_b(bandit, rho, factor), 2)
+        assert theorem(bandit, rho, block + 1).holds
+        assert not theorem(bandit, rho, block).holds
+        assert theorem(bandit, rho, block).printed == math.inf
 
 
 def test_the_bound_that_is_proved_is_below_the_printed_one():
@@ -77,19 +105,20 @@ def test_given_parameters_are_checked_with_the_best_constants():
     assert theorem_1(bandit, 0.125, T, b=b, omega=omega, block=15_000).holds
     assert (
         "omega=30 is too small"
-        in theorem_1(bandit, 0.125, T, b=b, omega=30, block=15_000).why_not[0]
+        in theorem_1(bandit, 0.125, T, b=b, omega=30, block=15_000).why_not[0].sentence
     )
-    assert "b=30 is too small" in theorem_1(bandit, 0.125, T, b=30, omega=omega).why_not[0]
+    (reason,) = theorem_1(bandit, 0.125, T, b=30, omega=omega).why_not
+    assert "b=30 is too small" in reason.sentence
     assert (
         "block=2000 is too small"
-        in theorem_1(bandit, 0.125, T, b=b, omega=omega, block=2000).why_not[0]
+        in theorem_1(bandit, 0.125, T, b=b, omega=omega, block=2000).why_not[0].sentence
     )
-    assert (
-        "must be larger than the block"
-        in theorem_1(bandit, 0.125, 10_000, b=b, omega=omega, block=15_000).why_not[0]
-    )
-    assert "Assumption 1 needs rho below" in theorem_1(bandit, 0.4, T).why_not[0]
-    assert "density" in theorem_1(ia.BernoulliBandit([0.9, 0.1]), 0.1, T).why_not[0]
+    short = theorem_1(bandit, 0.125, 10_000, b=b, omega=omega, block=15_000)
+    assert "must be longer than a block" in short.why_not[0].sentence
+    assert short.printed == short.proved == math.inf
+    assert "Assumption 1 needs rho below" in theorem_1(bandit, 0.4, T).why_not[0].sentence
+    assert least_b(bandit, 0.4) == math.inf
+    assert "density" in theorem_1(ia.BernoulliBandit([0.9, 0.1]), 0.1, T).why_not[0].sentence
 
 
 def test_laws_that_are_not_normal():
@@ -154,6 +183,18 @@ def test_poison_and_units(rho, more, gap, scale, shift):
         assert moved.printed == pytest.approx(scale * here.printed, rel=1e-5)
         assert moved.b == pytest.approx(here.b, rel=1e-2)
         assert moved.omega == pytest.approx(scale**2 * here.omega, rel=1e-2)
+
+
+def _formula(found, setting, tail):
+    """Return the paper's bound with the constants found, also where T <= G."""
+    bandit, T = setting
+    gaps = bandit.gaps[bandit.gaps > 0]
+    narrowed = quantile_gaps(bandit, found.s)
+    return float(
+        (
+            gaps * (found.b * math.log(2 * T) + 4 * found.omega * math.log(T) / narrowed**2 + tail)
+        ).sum()
+    )
 
 
 def _with(setting, rho):

@@ -35,7 +35,7 @@ def add(verbs: Any) -> None:
         "what theory promises for given arms, rho and policy",
         (
             "Print a certificate: what regret is promised, which parameters are needed, how much "
-            "corruption the arms can take, and what to use."
+            "corruption the arms can take, and which policy to use."
         ),
         EXAMPLES,
     )
@@ -56,7 +56,7 @@ def add(verbs: Any) -> None:
     arms.add_argument(
         "--paper",
         action="store_true",
-        help="print what the theorems ask for, and promise, in the paper's own settings",
+        help="print what the theorems need and promise in the paper's own settings",
     )
     parser.add_argument(
         "--sigma", help="standard deviation of normal arms, one or one for each arm (default: 1)"
@@ -71,21 +71,21 @@ def add(verbs: Any) -> None:
     parser.add_argument(
         "--delta",
         type=float,
-        help="bounds with high probability hold with probability 1 - delta (default: 0.05)",
+        help="Theorems 2 and 4 hold with probability 1 - delta (default: 0.05)",
     )
     parser.add_argument(
         "--map",
         action="store_true",
         help=(
-            "draw rho against gap/sigma: three thresholds, and the measured share of trials in "
-            "which the policy is stuck"
+            "draw rho against gap/sigma: the measured share of trials in which the policy is "
+            "stuck, and theory's three thresholds"
         ),
     )
     parser.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
-        help="folder of the map and its finished cells (default: results/map)",
+        help="folder for the map and its finished cells (default: results/map)",
     )
     parser.add_argument("--trials", type=int, help="trials at each point of the map (default: 40)")
     parser.add_argument(
@@ -104,13 +104,7 @@ def run(options: argparse.Namespace) -> int:
         policy = policy_from_text(_or(options.policy, "MedEUCB"))
     if options.paper:
         print(
-            json.dumps(
-                [
-                    {"quantity": row.quantity, **theory.plain(row.values)}
-                    for row in theory.paper_table()
-                ],
-                indent=2,
-            )
+            json.dumps([row.to_dict() for row in theory.paper_table()], indent=2, allow_nan=False)
             if options.json
             else theory.paper_text()
         )

@@ -15,8 +15,7 @@ import numpy as np
 from ..policies import MedEUCB
 from ..policies.med_e_ucb import forced_total
 from ..simulation.summary import short
-from ..theory import kl, paper_table, plain
-from ..theory.paper import shown
+from ..theory import PAPER_NOTES, kl, paper_table
 from . import statistics
 from .evidence import Evidence
 from .runner import Findings
@@ -243,15 +242,9 @@ def theory(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
     """What the theorems and sharper conditions say for the paper's own settings."""
     rows = paper_table()
     columns = list(rows[0].values)
-    body = tuple((row.quantity, *(shown(row.values[column]) for column in columns)) for row in rows)
-    data = tuple({"quantity": row.quantity, **plain(row.values)} for row in rows)
-    note = (
-        "The experiments use b = 4, ω = 4 and c = 10. “Needs” is the smallest value that a "
-        "theorem or condition allows; bounds are on the regret at T, those with high probability "
-        "for δ = 0.05. The largest possible regret is T times the largest gap: a bound above it "
-        "is vacuous."
-    )
-    return [Table(str(spec["title"]), ("", *columns), body, data, note)]
+    body = tuple((row.quantity, *map(row.shown, columns)) for row in rows)
+    data = tuple(row.to_dict() for row in rows)
+    return [Table(str(spec["title"]), ("", *columns), body, data, " ".join(PAPER_NOTES))]
 
 
 TABLES: dict[str, Callable[[Findings, Mapping[str, Any]], list[Table]]] = {

@@ -2,17 +2,19 @@
 
 It shows theory's three thresholds and the measured share of trials that are stuck.
 
-The measurement is a grid of cells: five normal arms, one of them better by the gap,
-under the paper's attack, whose outliers lie so far away that they bias a median as much
-as any attack can. Cells are kept, so an interrupted
-map resumes.
+Each column of the map is one gap, and its cells are lower near that gap's thresholds. A
+cell is measured at its middle: five normal arms, one of them better by the gap, under
+the paper's attack, whose outliers lie so far away that they bias a median as much as
+any attack can. Cells are kept, so an interrupted map resumes.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +23,7 @@ import numpy as np
 from ..attacks import OppositeUniform
 from ..bandits import GaussianBandit
 from ..errors import InvalidInput
-from ..figures import (
-    BLACK,
-    ORANGE,
-    SKY,
-    pyplot,
-    write_figure,
-)
+from ..figures import write_figure
 from ..files import write_whole
 from ..policies import Policy
 from ..simulation.cells import Cell, CellStore, compile_cells
@@ -35,70 +31,119 @@ from ..simulation.progress import Part, Progress
 from ..simulation.summary import text_table
 from ..theory import thresholds
 from ..validation import whole
+from .breakdown_figure import draw
 
 ARMS = 5
-GAPS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
-RATES = tuple(round(0.02 + 0.04 * i, 2) for i in range(12))
+GAPS = tuple(0.25 * 2 ** (i / 5) for i in range(24))
+SHARES = (0.05, 0.5, 0.95)
+"""The shares of trials stuck that are printed."""
+
+LOWEST = {"corollaries": 0.025, "malicious": 0.025, "coin": 0.01}
+GROWTH, HIGHEST = 0.5, 0.05
+"""How high a cell is: LOWEST at a threshold, GROWTH times the distance more away from
+it, and never above HIGHEST. Median policies break down at the last threshold.
+"""
 
 
 @dataclass(frozen=True)
+class Column:
+    """The cells of one gap over sigma, by the `borders` between them, in rho."""
+
+    gap: float
+    borders: tuple[float, ...]
+
+    @classmethod
+    def at(cls, gap: float) -> Column:
+        """Return cells from rho = 0 to 1/2; the thresholds are borders of cells.
+
+        >>> column = Column.at(1.0)
+        >>> thresholds(1.0).coin in column.borders, len(column.borders)
+        (True, 18)
+        """
+        limits = asdict(thresholds(gap))
+
+        def height(rho: np.ndarray) -> np.ndarray:
+            allowed = [LOWEST[name] + GROWTH * abs(rho - limits[name]) for name in LOWEST]
+            return np.minimum(HIGHEST, np.min(allowed, axis=0))
+
+        borders = [0.0]
+        for border in (*(limits[name] for name in LOWEST), 0.5):
+            close = LOWEST["coin"] / 2  # no cell fits between two borders that are closer
+            if border < 0.5 and (border - borders[-1] < close or 0.5 - border < close):
+                continue
+            fine = np.linspace(borders[-1], border, 400)
+            heights = height((fine[1:] + fine[:-1]) / 2)
+            cells = np.concatenate([[0.0], np.cumsum(np.diff(fine) / heights)])
+            count = math.ceil(cells[-1])
+            between = np.interp(np.arange(1, count) / count, cells / cells[-1], fine)
+            borders += [*between.tolist(), border]
+        return cls(gap, tuple(borders))
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """The rho of each cell: its middle."""
+        return tuple((low + high) / 2 for low, high in pairwise(self.borders))
+
+
+@dataclass(frozen=True, eq=False)
 class BreakdownMap:
-    """The measured share of trials stuck: rows are rho, columns gaps over sigma."""
+    """The measured share of trials stuck, for each cell of each column."""
 
     policy: Policy
     horizon: int
     trials: int
     seed: int
-    gaps: tuple[float, ...]
-    rates: tuple[float, ...]
-    stuck: np.ndarray
+    columns: tuple[Column, ...]
+    stuck: tuple[np.ndarray, ...]
+
+    @property
+    def title(self) -> str:
+        """What was measured."""
+        return f"{self.trials} trials of {self.horizon:,} rounds at each point, {ARMS} arms"
 
     def __str__(self) -> str:
-        """Show the share of trials stuck in percent, the largest rho first.
-
-        A star marks points beyond the threshold that no policy can pass.
-        """
-        head = ("rho \\ gap/sigma", *(f"{gap:g}" for gap in self.gaps))
-        limits = [thresholds(gap).coin for gap in self.gaps]
+        """Show from which rho on trials are stuck, beside the thresholds."""
+        head = (
+            "gap/sigma",
+            *(f"{share:.0%} stuck" for share in SHARES),
+            "corollaries",
+            "theorems",
+            "any policy",
+        )
         body = [
             (
-                f"{rho:g}",
-                *(
-                    f"{100 * share:.0f}{' ' if rho < limit else '*'}"
-                    for share, limit in zip(row, limits, strict=True)
-                ),
+                f"{column.gap:.3g}",
+                *(_first(column.rates, stuck, share) for share in SHARES),
+                *(f"{limit:.3f}" for limit in asdict(thresholds(column.gap)).values()),
             )
-            for rho, row in zip(reversed(self.rates), self.stuck[::-1], strict=True)
+            for column, stuck in zip(self.columns, self.stuck, strict=True)
         ]
-        title = (
-            f"{self.policy!r}: trials stuck, %, of {self.trials} of {self.horizon:,} rounds at "
-            f"each point ({ARMS} arms)"
-        )
         return (
-            f"{title}\n\n{text_table(head, body)}\n\n* beyond the largest rho that any policy can "
-            "take at this gap"
+            f"{self.policy!r}: {self.title}\n\n{text_table(head, body)}\n\n"
+            "stuck: the smallest rho measured at which so many trials are stuck\n"
+            "corollaries, theorems, any policy: the limits on rho by theory"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, the thresholds included."""
-        limits = [thresholds(gap) for gap in self.gaps]
-        setting = {
+        columns = [
+            {
+                "gap_over_sigma": column.gap,
+                "thresholds": asdict(thresholds(column.gap)),
+                "borders": list(column.borders),
+                "rho": list(column.rates),
+                "stuck": stuck.tolist(),
+            }
+            for column, stuck in zip(self.columns, self.stuck, strict=True)
+        ]
+        return {
+            "policy": self.policy.to_dict(),
             "arms": ARMS,
             "attack": "OppositeUniform",
             "horizon": self.horizon,
             "trials": self.trials,
             "seed": self.seed,
-        }
-        return {
-            "policy": self.policy.to_dict(),
-            **setting,
-            "gap_over_sigma": list(self.gaps),
-            "rho": list(self.rates),
-            "stuck": self.stuck.tolist(),
-            "thresholds": {
-                name: [getattr(limit, name) for limit in limits]
-                for name in ("corollaries", "malicious", "coin")
-            },
+            "columns": columns,
         }
 
 
@@ -109,109 +154,35 @@ def measure(
     horizon: int = 20_000,
     trials: int = 40,
     seed: int = 2020,
-    gaps: Sequence[float] = GAPS,
-    rates: Sequence[float] = RATES,
+    columns: Sequence[Column] | None = None,
     workers: int | None = None,
 ) -> BreakdownMap:
-    """Measure the share of stuck trials at every point of the grid."""
+    """Measure the share of stuck trials in every cell."""
     horizon, trials = whole("horizon", horizon, at_least=100), whole("trials", trials, at_least=2)
-    cells = {
-        (rho, gap): Cell(
-            policy,
-            GaussianBandit([gap] + [0.0] * (ARMS - 1)),
-            OppositeUniform(rho=rho),
-            horizon,
-            trials,
-            seed,
-            (horizon,),
-        )
-        for rho in rates
-        for gap in gaps
-    }
-    stuck = np.empty((len(rates), len(gaps)))
-    with Progress("preparing", len(cells), True) as bar:
-        compile_cells(cells.values(), bar.announce)
-        bar.restart(len(cells) * trials)
-        for i, rho in enumerate(rates):
-            for j, gap in enumerate(gaps):
-                kept = store.get(cells[rho, gap])
+    columns = tuple(map(Column.at, GAPS)) if columns is None else tuple(columns)
+    cells = [
+        [_cell(policy, column.gap, rho, horizon, trials, seed) for rho in column.rates]
+        for column in columns
+    ]
+    stuck = []
+    count = sum(map(len, cells))
+    with Progress("preparing", count, True) as bar:
+        compile_cells([cell for group in cells for cell in group], bar.announce)
+        bar.restart(count * trials)
+        for column, group in zip(columns, cells, strict=True):
+            shares = []
+            for rho, cell in zip(column.rates, group, strict=True):
+                kept = store.get(cell)
                 if kept is None:
+                    what = f"rho = {rho:.3f}, gap = {column.gap:.3g} sigma"
                     kept = store.obtain(
-                        cells[rho, gap],
-                        workers,
-                        Part(bar, f"map of {policy.label}: rho = {rho:g}, gap = {gap:g} sigma", 1),
+                        cell, workers, Part(bar, f"map of {policy.label}: {what}", 1)
                     )
                 else:
                     bar.advance(trials)
-                stuck[i, j] = kept.stuck.mean()
-    return BreakdownMap(policy, horizon, trials, seed, tuple(gaps), tuple(rates), stuck)
-
-
-def draw(breakdown: BreakdownMap) -> Any:
-    """Draw the map: shades for the measurement, lines for the thresholds."""
-    plt = pyplot()
-    figure, axes = plt.subplots(figsize=(7.2, 5.4), layout="constrained")
-    columns, rows = np.exp(_edges(np.log(breakdown.gaps))), _edges(breakdown.rates)
-    shades = axes.pcolormesh(
-        columns,
-        rows,
-        100 * breakdown.stuck,
-        cmap="Greys",
-        vmin=0,
-        vmax=100,
-        linewidth=0,
-        rasterized=True,
-    )
-    figure.colorbar(shades, ax=axes, label="trials stuck, %")
-    fine = np.geomspace(columns[0], columns[-1], 200)
-    limits = [thresholds(float(gap)) for gap in fine]
-    lines = (
-        ("corollaries", "the paper's corollaries", SKY, ":"),
-        ("malicious", "the paper's theorems, best s (malicious adversary)", ORANGE, "--"),
-        ("coin", "possible at all (independent coin)", "#D55E00", "-"),
-    )
-    for name, label, colour, line in lines:
-        axes.plot(
-            fine,
-            [getattr(limit, name) for limit in limits],
-            line,
-            color=colour,
-            linewidth=2.2,
-            label=label,
-        )
-    axes.set(
-        xscale="log",
-        xlabel="gap / sigma",
-        ylabel="rho",
-        xlim=(columns[0], columns[-1]),
-        ylim=(0, max(0.5, rows[-1])),
-    )
-    axes.set_xticks(breakdown.gaps, [f"{gap:g}" for gap in breakdown.gaps])
-    axes.set_xticks([], minor=True)
-    axes.set_title(
-        f"{breakdown.policy.label}: {breakdown.trials} trials of {breakdown.horizon:,} rounds at "
-        f"each point, {ARMS} arms",
-        fontsize=10,
-        color=BLACK,
-    )
-    axes.grid(False)
-    figure.legend(
-        loc="outside lower center",
-        ncols=1,
-        frameon=False,
-        fontsize=9,
-        title="largest rho that can be taken, by",
-    )
-    return figure
-
-
-def _edges(centres: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Return the borders between the cells of an axis."""
-    points = np.asarray(centres, float)
-    if len(points) == 1:
-        return np.array([points[0] - 0.02, points[0] + 0.02])
-    middles = (points[1:] + points[:-1]) / 2
-    return np.concatenate([[2 * points[0] - middles[0]], middles, [2 * points[-1] - middles[-1]]])
+                shares.append(float(kept.stuck.mean()))
+            stuck.append(np.array(shares))
+    return BreakdownMap(policy, horizon, trials, seed, columns, tuple(stuck))
 
 
 def write_map(
@@ -234,3 +205,14 @@ def write_map(
     write_whole(written[0], (json.dumps(breakdown.to_dict(), indent=1) + "\n").encode())
     written += [out / f"map.{form}" for form in write_figure(draw(breakdown), out, "map")]
     return breakdown, written
+
+
+def _cell(policy: Policy, gap: float, rho: float, horizon: int, trials: int, seed: int) -> Cell:
+    bandit = GaussianBandit([gap] + [0.0] * (ARMS - 1))
+    return Cell(policy, bandit, OppositeUniform(rho=rho), horizon, trials, seed, (horizon,))
+
+
+def _first(rates: Sequence[float], stuck: np.ndarray, share: float) -> str:
+    """Return the smallest rho with at least that share stuck, as text."""
+    found = next((rho for rho, x in zip(rates, stuck, strict=True) if x >= share), None)
+    return "never" if found is None else f"{found:.3f}"

@@ -12,6 +12,7 @@ from .assumptions import (
 )
 from .certificate import Certificate, plain
 from .certify import certify
+from .corollaries import corollary_1, corollary_2
 from .finite_time import FiniteTimeBound, med_e_ucb_bound, med_epsilon_greedy_bound
 from .from_data import Estimate, Fit, fit
 from .growth import expected_wrong_rounds, local_exponents
@@ -25,7 +26,7 @@ from .limits import (
     smallest_gap,
     thresholds,
 )
-from .paper import PaperRow, paper_table, paper_text
+from .paper import PAPER_NOTES, PaperRow, paper_table, paper_text
 from .sharp import (
     clean_majority,
     exponent_on,
@@ -37,20 +38,12 @@ from .sharp import (
     sharp_c,
 )
 from .suitability import Suitability, suitability
-from .theorems_greedy import (
-    GreedyGuarantee,
-    corollary_2,
-    theorem_3,
-    theorem_4,
-)
-from .theorems_ucb import (
-    UcbGuarantee,
-    corollary_1,
-    theorem_1,
-    theorem_2,
-)
+from .theorems_greedy import GreedyGuarantee, theorem_3, theorem_4
+from .theorems_ucb import UcbGuarantee, theorem_1, theorem_2
+from .unmet import Unmet
 
 __all__ = [
+    "PAPER_NOTES",
     "Arms",
     "Certificate",
     "Estimate",
@@ -62,6 +55,7 @@ __all__ = [
     "Separation",
     "Suitability",
     "UcbGuarantee",
+    "Unmet",
     "attacked_share_rounds",
     "certify",
     "clean_majority",

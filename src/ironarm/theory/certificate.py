@@ -12,28 +12,11 @@ from ..policies import Policy
 from .finite_time import FiniteTimeBound
 from .from_data import Fit
 from .suitability import Suitability
+from .theorem_part import TheoremPart
+from .wording import at_most, figure
 
 WIDTH = 110
 LABEL = 16
-
-
-@dataclass(frozen=True)
-class TheoremPart:
-    """What the paper's theorem says about the chosen parameters.
-
-    `bound` is for those if the theorem applies, else for the required ones.
-    """
-
-    name: str
-    applies: bool
-    why_not: tuple[str, ...]
-    required: dict[str, float]
-    chosen: dict[str, float]
-    bound: float
-    bound_printed: float
-    high_probability_bound: float
-    vacuous: bool
-    printed_note: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,7 +113,7 @@ class Certificate:
         parts = [
             ("promise", self._promise()),
             ("rewards", self._rewards()),
-            ("paper", self._paper()),
+            ("paper", "" if self.theorem is None else self.theorem.text(self.delta)),
             ("growth", self._growth()),
             ("poison budget", self._budget()),
         ]
@@ -159,43 +142,16 @@ class Certificate:
         estimated = (
             "" if self.fit is None else " This is for normal laws that are exactly as estimated."
         )
-        limit = (
-            f"an expected regret of at most {_figure(self.bound)}, of "
-            f"{_figure(self.largest_regret)} possible"
-        )
         return (
-            f"{limit}, under any attack whose coin is independent of the clean reward.{estimated}"
+            f"an expected regret of at most {at_most(self.bound)}, where "
+            f"{figure(self.largest_regret)} is possible. It holds under any attack that chooses "
+            f"which rewards to corrupt without seeing them.{estimated}"
         )
 
     def _rewards(self) -> str:
         # what to do instead is the recommendation
         judged = self.suitability
         return _sentence(judged.remark)
-
-    def _paper(self) -> str:
-        part = self.theorem
-        if part is None:
-            return ""
-        wanted = ", ".join(
-            f"{name} {'above' if name == 'c' else 'at least'} {_figure(value)}"
-            for name, value in part.required.items()
-        )
-        vacuous = ", which is vacuous: more than the largest possible" if part.vacuous else ""
-        likely = f"with probability {1 - self.delta:g} it is {_figure(part.high_probability_bound)}"
-        beside = (
-            f" As printed the bound is {_figure(part.bound_printed)}{part.printed_note}; {likely}."
-        )
-        if part.applies:
-            return (
-                f"{part.name} applies: an expected regret of at most "
-                f"{_figure(part.bound)}{vacuous}. It asks for {wanted}.{beside}"
-            )
-        if not all(map(math.isfinite, part.required.values())):
-            return f"{part.name} does not apply: {' '.join(part.why_not)}"
-        return (
-            f"{part.name} does not apply: {' '.join(part.why_not)} It would ask for {wanted}, and "
-            f"then promise {_figure(part.bound)}{vacuous}.{beside}"
-        )
 
     def _growth(self) -> str:
         part = self.sharp
@@ -206,42 +162,38 @@ class Certificate:
                 f"no {part.parameter} is enough: under the worst attack medians do not find the "
                 "best arm at this rho."
             )
-        least = "above" if part.parameter == "c" else "of at least"
+        least = "more than" if part.parameter == "c" else "at least"
+        chosen = f"{part.parameter} = {part.chosen:g}"
         need = (
-            f"these arms need {part.parameter} {least} {part.needed:.4g} under the worst attack, "
-            f"{part.needed_far:.4g} if outliers are far away"
+            f"these arms need {least} {part.needed:.4g} under the worst attack, and "
+            f"{part.needed_far:.4g} if outliers are far away."
         )
         if part.met:
-            return f"logarithmic: {part.parameter} = {part.chosen:g}, and {need}."
+            return f"logarithmic in the long run, because {chosen} is large enough: {need}"
         return (
-            f"as T^{part.exponent:.2f}, up to factors of log T: {part.parameter} = "
-            f"{part.chosen:g} is too small; {need}."
+            f"as T^{part.exponent:.2f} in the long run, up to factors of log T, because {chosen} "
+            f"is too small: {need}"
         )
 
     def _budget(self) -> str:
-        rows = (
-            []
-            if self.budget.corollaries is None
-            else [f"{self.budget.corollaries:.4f} by the paper's corollaries"]
-        )
-        optimal = (
-            "; nobody can do better"
-            if self.budget.corollaries is not None and self.arms >= 2
-            else ""
-        )
-        rows += [
-            f"{self.budget.malicious:.4f} against an adversary who sees the clean rewards (the "
-            "paper's theorems)",
-            f"{self.budget.coin:.4f} against an independent coin{optimal}",
-        ]
+        limit = f"below {self.budget.malicious:.4f}"
+        if self.budget.corollaries is None:
+            paper, optimal = f"the paper's theorems need rho {limit}", ""
+        else:
+            corollaries = f"the paper's corollaries need rho below {self.budget.corollaries:.4f}"
+            paper, optimal = f"{corollaries}, its theorems {limit}", "; beyond that no policy does"
         interval = ""
         if self.fit is not None:
             level = 100 * self.fit.level
             interval = (
-                f" The data says {self.fit.malicious} and {self.fit.coin} ({level:g} % "
-                "intervals), without assuming normal laws."
+                f" Without assuming normal laws, the data says {self.fit.malicious} and "
+                f"{self.fit.coin} ({level:g} % intervals)."
             )
-        return f"rho below {', '.join(rows)}.{interval}"
+        return (
+            f"{paper}; they hold even if the attacker sees each reward before deciding whether to "
+            "corrupt it. If the attacker does not, medians work for rho below "
+            f"{self.budget.coin:.4f}{optimal}.{interval}"
+        )
 
     def _floor(self) -> str:
         if self.floor_worst is None or self.floor_far is None:
@@ -249,8 +201,9 @@ class Certificate:
         if math.isinf(self.floor_worst):
             return "linear regret: under the worst attack no policy can tell these arms apart."
         return (
-            f"no policy can promise less than {_figure(self.floor_worst)} under the worst attack, "
-            f"{_figure(self.floor_far)} if outliers are far away (asymptotically)."
+            "as T grows, no policy can promise less than a multiple of log T: at this horizon "
+            f"{figure(self.floor_worst)} under the worst attack, and {figure(self.floor_far)} if "
+            "outliers are far away."
         )
 
 
@@ -262,15 +215,6 @@ def _paragraph(label: str, text: str) -> str:
         subsequent_indent=" " * LABEL,
         break_on_hyphens=False,
     )
-
-
-def _figure(x: float) -> str:
-    """Return a number as people read it."""
-    if not math.isfinite(x):
-        return "nothing" if math.isnan(x) else "infinity"
-    if abs(x) >= 1e7:
-        return f"{x:.2g}"
-    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.4g}"
 
 
 def _sentence(text: str) -> str:

@@ -24,12 +24,7 @@ from ..policy import require_policy
 from ..validation import number, whole
 from .arms import Arms, poison_rate
 from .assumptions import separation
-from .certificate import (
-    Budget,
-    Certificate,
-    SharpPart,
-    TheoremPart,
-)
+from .certificate import Budget, Certificate, SharpPart
 from .finite_time import FiniteTimeBound, med_e_ucb_bound, med_epsilon_greedy_bound
 from .from_data import Fit, fit
 from .limits import median_threshold, regret_floor, thresholds
@@ -41,12 +36,9 @@ from .sharp import (
     sharp_c,
 )
 from .suitability import Suitability, suitability
-from .theorems_greedy import theorem_3, theorem_4
-from .theorems_ucb import theorem_1, theorem_2
+from .theorem_part import theorem_part
+from .wording import at_most
 
-PRINTED_3 = (
-    " (it contains mu*, so it moves if all rewards are shifted, and its constant is not proved)"
-)
 WRONG_TOOL = "a median is the wrong tool for these rewards."
 
 
@@ -124,7 +116,7 @@ def certify(
             f"of a CSV file, got {bandit!r}."
         )
 
-    theorem = _theorem(arms, rho, policy, horizon, delta)
+    theorem = theorem_part(arms, rho, policy, horizon, delta)
     sharp = _sharp(arms, rho, policy)
     finite = _finite_time(arms, rho, policy, horizon)
     largest = horizon * arms.largest_gap
@@ -137,7 +129,7 @@ def certify(
     bound = min(
         largest,
         finite.total if finite else math.inf,
-        theorem.bound if theorem and theorem.applies else math.inf,
+        theorem.bound if theorem else math.inf,
     )
     why_not = _why_not(policy, judged, budget, rho, bound < largest, logged)
     recommended, recommended_bound, advice = _recommend(arms, rho, horizon, judged, budget)
@@ -179,55 +171,6 @@ def certify(
         return certificate
     # medians converge to another arm: nothing that is computed from their order holds
     return replace(certificate, theorem=None, sharp=None, finite_time=None, bound=largest)
-
-
-def _theorem(arms: Arms, rho: float, policy: Policy, T: int, delta: float) -> TheoremPart | None:
-    largest = T * arms.largest_gap
-    if isinstance(policy, MedEUCB):
-        block = policy.block_for(arms.count)
-        here = theorem_1(arms, rho, T, b=policy.b, omega=policy.omega, block=block)
-        asked = theorem_1(arms, rho, T)
-        used = here if here.holds else asked
-        # the smallest omega depends on b
-        required = {"b": asked.b, "omega": asked.omega, "block": asked.block}
-        likely = (
-            theorem_2(
-                arms, rho, T, delta, b=policy.b, omega=policy.omega, block=block, printed=False
-            )
-            if here.holds
-            else theorem_2(arms, rho, T, delta, printed=False)
-        )
-        chosen = {"b": policy.b, "omega": policy.omega, "block": float(block)}
-        return TheoremPart(
-            "Theorem 1",
-            here.holds,
-            here.why_not,
-            required,
-            chosen,
-            used.proved,
-            used.printed,
-            likely.proved,
-            used.proved > largest,
-        )
-    if isinstance(policy, MedEpsilonGreedy):
-        given = theorem_3(arms, rho, T, c=policy.c)
-        greedy = given if given.holds else theorem_3(arms, rho, T)
-        high = theorem_4(arms, rho, T, delta, c=policy.c if given.holds else None)
-        vacuous = greedy.proved > largest
-        required, chosen = {"c": greedy.c_needed}, {"c": policy.c}
-        return TheoremPart(
-            "Theorem 3",
-            given.holds,
-            given.why_not,
-            required,
-            chosen,
-            greedy.proved,
-            greedy.printed,
-            high.proved,
-            vacuous,
-            PRINTED_3,
-        )
-    return None
 
 
 def _sharp(arms: Arms, rho: float, policy: Policy) -> SharpPart | None:
@@ -345,21 +288,13 @@ def _recommend(
         )
     bound, best = min(candidates, key=lambda pair: pair[0])
     if bound < T * arms.largest_gap:
-        return best, bound, f"{_short(best)}: an expected regret of at most {_at_most(bound)}."
+        return best, bound, f"{_short(best)}: an expected regret of at most {at_most(bound)}."
     return (
         best,
         bound,
         f"{_short(best)}, whose regret is logarithmic in the long run; at this horizon nothing "
         "can be promised on these arms.",
     )
-
-
-def _at_most(bound: float) -> str:
-    """Return a bound as text, never below it."""
-    if 1000 <= bound < 1e12:
-        return f"{math.ceil(bound):,}"
-    step = 10.0 ** (math.floor(math.log10(bound)) - 3) if bound > 0 else 1.0
-    return f"{math.ceil(bound / step) * step:.4g}"
 
 
 def _two_digits(x: float) -> float:

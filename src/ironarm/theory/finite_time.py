@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..bandits import Bandit
-from ..policies.med_e_ucb import smallest_block
+from ..policies import MedEUCB
 from ..validation import number, whole
 from .arms import Arms, poison_rate
 from .power_sums import power_sum
@@ -92,7 +92,8 @@ def med_e_ucb_bound(
     rho = poison_rate(rho)
     T = whole("horizon", horizon, at_least=1)
     b, omega = number("b", b, above=0), number("omega", omega, above=0)
-    G = smallest_block(arms.count, b, 1000) if block is None else whole("block", block, at_least=2)
+    # refuses a block without room for the first pulls, for which nothing is proved
+    G = MedEUCB(b=b, omega=omega, block=block).block_for(arms.count)
     first = math.ceil(b * math.log(G))
     forced = float(arms.gaps.sum()) * min(T, math.ceil(b * math.log(((T - 1) // G + 1) * G)))
     counts, starts, rounds = _schedule(arms.count, b, G, first, T)

@@ -1,4 +1,4 @@
-"""Theorems 3 and 4 and Corollary 2, for med-epsilon-greedy, and what holds instead."""
+"""Theorems 3 and 4, for med-epsilon-greedy, and what holds instead."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 
 from ..bandits import Bandit
 from ..validation import number, whole
-from .arms import Arms, Normal, poison_rate
-from .assumptions import separation
+from .arms import Arms, poison_rate
+from .assumptions import Separation, separation
 from .power_sums import power_sum, power_tail
+from .unmet import Unmet
 
 
 @dataclass(frozen=True)
@@ -20,24 +21,36 @@ class GreedyGuarantee:
 
     Attributes
     ----------
-    holds : whether the conditions that the paper states are met.
-    why_not : a sentence for each condition that fails.
+    why_not : the conditions of the statement that fail; none if the theorem applies.
+    why_not_printed : these, and what else the printed bound cannot do without.
+    doubts : what is wrong with the paper's proof of the printed bound here.
     s, x0 : the constants of Assumption 2 that were used.
     c : the parameter that the bound is for; `c_needed` is the infimum of what the
         theorem allows.
-    printed : the bound as the paper prints it. It contains mu*, so it changes when all
-        rewards are shifted, and its constant is not proved.
-    proved : what a repaired proof gives; it depends on gaps only.
+    printed : the bound as the paper prints it, infinite where it does not apply. It
+        contains mu*, so it changes when all rewards are shifted, and its constant is
+        not proved.
+    proved : what a repaired proof gives, for any c; it depends on gaps only.
     """
 
-    holds: bool
-    why_not: tuple[str, ...]
-    s: float
-    x0: float
-    c: float
-    c_needed: float
-    printed: float
-    proved: float
+    why_not: tuple[Unmet, ...]
+    why_not_printed: tuple[Unmet, ...]
+    doubts: tuple[Unmet, ...] = ()
+    s: float = math.nan
+    x0: float = math.nan
+    c: float = math.inf
+    c_needed: float = math.inf
+    printed: float = math.inf
+    proved: float = math.inf
+
+    def __post_init__(self) -> None:
+        if self.why_not_printed:
+            object.__setattr__(self, "printed", math.inf)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the conditions that the paper states are met."""
+        return not self.why_not
 
 
 def theorem_3(
@@ -85,7 +98,8 @@ def theorem_3(
     rho = poison_rate(rho)
     room = separation(arms)
     if not room.assumption_2(rho):
-        return _none(rho, room.s_max)
+        nothing = (_no_assumption(room, rho),)
+        return GreedyGuarantee(nothing, nothing)
     needed = max(20.0, 8 / (room.s_max - rho) ** 2)
     s = (room.s_max + rho) / 2
     c, why_not = _chosen(c, needed, "20")
@@ -96,7 +110,10 @@ def theorem_3(
         + (2 + 3 * c) * total
     )
     proved = _explored(arms, c, T) + _wrong(arms, rho, c, s, room.x0).total(T)
-    return GreedyGuarantee(not why_not, why_not, s, room.x0, c, needed, printed, proved)
+    doubts = (Unmet("not proved", "its constant is not proved."),)
+    return GreedyGuarantee(
+        why_not, why_not + _negative(arms), doubts, s, room.x0, c, needed, printed, proved
+    )
 
 
 def theorem_4(
@@ -142,7 +159,8 @@ def theorem_4(
     delta = number("delta", delta, above=0, below=1)
     room = separation(arms)
     if not room.assumption_2(rho):
-        return _none(rho, room.s_max)
+        nothing = (_no_assumption(room, rho),)
+        return GreedyGuarantee(nothing, nothing)
     needed = max(40.0, 9 / (room.s_max - rho) ** 2)
     s = rho + (room.s_max - rho) / 3
     c, why_not = _chosen(c, needed, "40")
@@ -153,10 +171,12 @@ def theorem_4(
     )
     first = 6 * math.ceil(c) ** 2 * K**3 / delta
     shortest = first * (6 / delta) ** (3 / (c * K))
+    doubts = [Unmet("not proved", "a step of its proof holds in the mean only.")]
     if shortest > T:
-        why_not += (
-            f"the proof needs a horizon of at least B (6/delta)^(3/(cK)) = {shortest:.2g}, which "
-            "the statement does not say.",
+        needs = f"its proof needs a horizon of at least {shortest:.2g}"
+        doubts.insert(
+            0,
+            Unmet(f"proof needs T >= {shortest:.2g}", f"{needs}, which the statement leaves out."),
         )
     # the margins of the repaired proof are those of Theorem 3
     settled = _wrong(arms, rho, c, (room.s_max + rho) / 2, room.x0).settled(delta / 2)
@@ -164,60 +184,15 @@ def theorem_4(
     L = math.log(2 * (K - 1) / delta)
     often = math.ceil(c) + m + L / 3 + math.sqrt(L**2 / 9 + 2 * L * m)
     return GreedyGuarantee(
-        not why_not,
         why_not,
+        why_not + _negative(arms),
+        tuple(doubts),
         s,
         room.x0,
         c,
         needed,
         printed,
         arms.largest_gap * settled + total * often,
-    )
-
-
-@dataclass(frozen=True)
-class Corollary2:
-    """What Corollary 2 asks for: rho below `threshold`, and `c` as printed.
-
-    `c_theorem_3` and `c_theorem_4` are what the theorems behind it ask for with its s.
-    """
-
-    threshold: float
-    c: float
-    c_theorem_3: float
-    c_theorem_4: float
-
-
-def corollary_2(gap: float, sigma: float, rho: float) -> Corollary2:
-    """Return Corollary 2: Theorems 3 and 4 for normal arms.
-
-    It has s = Phi(Delta_min/4 sigma) - 1/2, and x0 in the middle between the two best
-    means.
-
-    **What is wrong in the paper:** it prints c > max(10, 1/(..)^2, 1/(..)^2), which are
-    the constants of neither theorem (20, 2, 2 and 40, 4, 1), and its proof drops a
-    square. Evaluate `theorem_3` and `theorem_4` instead, which also choose the best s.
-
-    Examples
-    --------
-    >>> c = corollary_2(gap=2, sigma=1, rho=0.125)
-    >>> round(c.c), round(c.c_theorem_3), round(c.c_theorem_4)
-    (226, 453, 226)
-    """
-    gap = number("gap", gap, above=0)
-    sigma = number("sigma", sigma, above=0)
-    rho = poison_rate(rho)
-    unit = Normal(0, 1)
-    s = float(unit.cdf(gap / (4 * sigma))) - 0.5
-    if rho >= s:
-        return Corollary2(s, math.inf, math.inf, math.inf)
-    margin = (float(unit.cdf(gap / (2 * sigma))) - 0.5 - s) ** 2
-    share = (s - rho) ** 2
-    return Corollary2(
-        s,
-        max(10, 1 / margin, 1 / share),
-        max(20, 2 / margin, 2 / share),
-        max(40, 4 / margin, 1 / share),
     )
 
 
@@ -278,18 +253,38 @@ def _explored(arms: Arms, c: float, T: int) -> float:
     )
 
 
-def _chosen(c: float | None, needed: float, floor: str) -> tuple[float, tuple[str, ...]]:
+def _chosen(c: float | None, needed: float, floor: str) -> tuple[float, tuple[Unmet, ...]]:
     if c is None:
         return needed, ()
     c = number("c", c, above=0)
-    return c, () if c > needed else (
-        f"c={c:g} is too small: the theorem needs c above {needed:.4g} on these arms, and above "
-        f"{floor} on any.",
+    if c > needed:
+        return c, ()
+    return c, (
+        Unmet(
+            "c too small",
+            f"c={c:g} is too small: the theorem needs c above {needed:,.4g} on these arms, and "
+            f"above {floor} on any.",
+        ),
     )
 
 
-def _none(rho: float, s_max: float) -> GreedyGuarantee:
-    reason = f"Assumption 2 needs rho below s_max = {s_max:.4f}, got {rho:g}."
-    return GreedyGuarantee(
-        False, (reason,), math.nan, math.nan, math.inf, math.inf, math.inf, math.inf
+def _no_assumption(room: Separation, rho: float) -> Unmet:
+    return Unmet(
+        f"rho >= {room.s_max:.4f}",
+        f"Assumption 2 needs rho below s_max = {room.s_max:.4f}, got {rho:g}.",
+    )
+
+
+def _negative(arms: Arms) -> tuple[Unmet, ...]:
+    """Return why the printed bounds do not apply if a mean is negative.
+
+    The proofs count mu* for every wrong pull, which costs up to the largest gap.
+    """
+    if arms.means.min() >= 0:
+        return ()
+    return (
+        Unmet(
+            "a mean is negative",
+            "its bound has mu* where the largest gap should be, so no mean may be negative.",
+        ),
     )

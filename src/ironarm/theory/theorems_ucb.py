@@ -1,4 +1,4 @@
-"""Theorems 1 and 2 and Corollary 1: what the paper guarantees for med-E-UCB."""
+"""Theorems 1 and 2: what the paper guarantees for med-E-UCB."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 from ..bandits import Bandit
 from ..policies.med_e_ucb import smallest_block
 from ..validation import number, whole
-from .arms import Arms, Normal, poison_rate
-from .assumptions import density_floor, quantile_gaps, separation
+from .arms import Arms, poison_rate
+from .assumptions import Separation, density_floor, quantile_gaps, separation
+from .ucb_parameters import Choices, shortest
+from .unmet import Unmet
 
 # how large omega l^2 must be
 THEOREM_1 = 2.0
@@ -26,25 +28,34 @@ class UcbGuarantee:
 
     Attributes
     ----------
-    holds : whether the theorem applies: its conditions are met at this horizon.
-    why_not : a sentence for each condition that fails.
+    why_not : the conditions that fail at this horizon; none if the theorem applies.
     s, xi, l : the constants of Assumption 1 that were used.
     b, omega, block : the parameters that the bound is for; infinite if there are none.
     printed : the bound on the regret as the paper prints it.
     proved : the bound that its proof gives, with b log(T + G) in place of b log(2T),
-        and for Theorem 2 by a plain union bound.
+        and for Theorem 2 by a plain union bound. A theorem that does not apply bounds
+        nothing: both are infinite then, whatever its formula would give.
     """
 
-    holds: bool
-    why_not: tuple[str, ...]
-    s: float
-    xi: float
-    l: float
-    b: float
-    omega: float
-    block: float
-    printed: float
-    proved: float
+    why_not: tuple[Unmet, ...]
+    s: float = math.nan
+    xi: float = math.nan
+    l: float = math.nan
+    b: float = math.inf
+    omega: float = math.inf
+    block: float = math.inf
+    printed: float = math.inf
+    proved: float = math.inf
+
+    def __post_init__(self) -> None:
+        if self.why_not:
+            object.__setattr__(self, "printed", math.inf)
+            object.__setattr__(self, "proved", math.inf)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the theorem applies: its conditions are met at this horizon."""
+        return not self.why_not
 
 
 def theorem_1(
@@ -66,16 +77,18 @@ def theorem_1(
     with g_j = q_best(1/2 - s) - q_j(1/2 + s).
 
     Without `b` and `omega` this returns the parameters with the smallest bound, over
-    all s and xi; with them it checks whether some s and xi make the theorem apply.
+    all s and xi whose blocks are shorter than the horizon; with them it checks whether
+    some s and xi make the theorem apply. Where it does not apply there is no bound:
+    `printed` and `proved` are infinite, and `why_not` says which condition fails.
 
     **What is wrong in the paper:** the last line of the proof has b log 2 log T, which
     is not b log(2T). The statement is right, because b log(T + G) <= b log(2T) for
     T > G; `proved` uses the former.
 
     **When not to rely on it:** at the horizons of experiments. For the paper's arms and
-    rho = 0.125 it asks for b = 156 and blocks of 15,000 rounds, and promises a regret
-    below 190,000 where 4,230 is measured with b = 4. See `finite_time` for a bound that
-    is near the truth.
+    rho = 0.125 its smallest bound, 190,000, is for b = 156 and blocks of 15,000 rounds;
+    with b = 4 the measured regret is 4,230. At rho = 0.3 it does not apply before round
+    138,000. See `finite_time` for a bound that is near the truth.
 
     Examples
     --------
@@ -91,14 +104,9 @@ def theorem_1(
     ...     f"{g.printed:.3g}",
     ... )
     (0.238, 0.66, 68, 156, '1.88e+05')
-    >>> theorem_1(
-    ...     ia.GaussianBandit(range(2, 21, 2)),
-    ...     rho=0.125,
-    ...     horizon=100_000,
-    ...     b=4,
-    ...     omega=4,
-    ... ).why_not[0]
-    'b=4 is too small: even s = rho + sqrt(2/b) = 0.832 must be below s_max = 0.3413.'
+    >>> g = theorem_1(ia.GaussianBandit(range(2, 21, 2)), rho=0.3, horizon=100_000)
+    >>> g.holds, g.printed, g.why_not[0].short
+    (False, inf, 'T <= G')
 
     References
     ----------
@@ -198,52 +206,22 @@ def theorem_2(
     )
 
 
-@dataclass(frozen=True)
-class Corollary1:
-    """What Corollary 1 asks for: rho below `threshold`, and these omega and b.
+def least_b(source: Bandit | Arms, rho: float, factor: float = THEOREM_1) -> float:
+    """Return the smallest b that Theorem 1 allows on these arms, with any omega.
 
-    There is one pair for a bound in expectation and one with high probability; both are
-    infinite where rho is too large.
+    It is infinite beyond the limit on rho. Blocks grow with b, so the horizon must be
+    longer than the blocks of this b for the theorem to apply at all. For Theorem 2 the
+    `factor` is `THEOREM_2_PRINTED`.
+
+    >>> import ironarm as ia
+    >>> round(least_b(ia.GaussianBandit(range(2, 21, 2)), rho=0.125), 1)
+    154.1
     """
-
-    threshold: float
-    omega: float
-    b: float
-    omega_high_probability: float
-    b_high_probability: float
-
-
-def corollary_1(gap: float, sigma: float, rho: float) -> Corollary1:
-    """Return Corollary 1: Theorem 1 for normal arms.
-
-    It has s = Phi(Delta_min/4 sigma) - 1/2 and xi = 1.
-
-    Then l = phi((Delta_min/4 + 1)/sigma)/sigma, omega = 2/l^2 and b = max(omega, 2/(s -
-    rho)^2).
-
-    **What is wrong in the paper:** one omega >= 2/l^2 for both claims, while Theorem 2
-    asks for 3.5/l^2 (1.5/l^2 would do). And xi = 1 is a number without a unit: measured
-    in millivolts instead of volts, the same arms get another b. Prefer `theorem_1`,
-    whose b does not depend on units.
-
-    Examples
-    --------
-    >>> c = corollary_1(gap=2, sigma=1, rho=0.125)
-    >>> round(c.threshold, 4), round(c.omega), round(c.b)
-    (0.1915, 119, 453)
-    """
-    gap = number("gap", gap, above=0)
-    sigma = number("sigma", sigma, above=0)
-    rho = poison_rate(rho)
-    unit = Normal(0, 1)
-    s = float(unit.cdf(gap / (4 * sigma))) - 0.5
-    if rho >= s:
-        return Corollary1(s, math.inf, math.inf, math.inf, math.inf)
-    l = float(unit.pdf((gap / 4 + 1) / sigma)) / sigma
-    if l == 0:
-        return Corollary1(s, math.inf, math.inf, math.inf, math.inf)
-    share = 2 / (s - rho) ** 2
-    return Corollary1(s, 2 / l**2, max(2 / l**2, share), 3.5 / l**2, max(3.5 / l**2, share))
+    arms, rho = Arms.of(source), poison_rate(rho)
+    room = separation(arms)
+    if not room.assumption_1(rho):
+        return math.inf
+    return Choices(arms, rho, room.s_max, factor).least_b.b
 
 
 Bounds = Callable[[float, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -267,30 +245,23 @@ def _apply(
 ) -> UcbGuarantee:
     room = separation(arms)
     if not room.assumption_1(rho):
-        reason = (
-            f"Assumption 1 needs rho below s_max = {room.s_max:.4f}, got {rho:g}."
-            if room.densities
-            else "Assumption 1 needs laws with a density."
-        )
-        return UcbGuarantee(
-            False,
-            (reason,),
-            math.nan,
-            math.nan,
-            math.nan,
-            math.inf,
-            math.inf,
-            math.inf,
-            math.inf,
-            math.inf,
-        )
+        return UcbGuarantee((_no_assumption(room, rho),))
     if b is None or omega is None:
-        return _smallest(arms, rho, T, factor, bounds, room.s_max, by_printed)
+        return _smallest(Choices(arms, rho, room.s_max, factor), T, bounds, by_printed)
     b, omega = number("b", b, above=0), number("omega", omega, above=0)
     G = float(
         smallest_block(arms.count, b, 1000) if block is None else whole("block", block, at_least=2)
     )
     return _check(arms, rho, T, factor, bounds, room.s_max, b, omega, G)
+
+
+def _no_assumption(room: Separation, rho: float) -> Unmet:
+    if not room.densities:
+        return Unmet("no density", "Assumption 1 needs laws with a density.")
+    return Unmet(
+        f"rho >= {room.s_max:.4f}",
+        f"Assumption 1 needs rho below s_max = {room.s_max:.4f}, got {rho:g}.",
+    )
 
 
 def _check(
@@ -308,139 +279,73 @@ def _check(
     why_not = []
     needed = arms.count * math.ceil(b * math.log(G))
     if needed > G:
-        why_not.append(f"block={G:g} is too small: it must hold K ceil(b log G) = {needed} rounds.")
+        why_not.append(
+            Unmet(
+                f"G < {needed}",
+                f"block={G:g} is too small: it must hold K ceil(b log G) = {needed} rounds.",
+            )
+        )
     if G >= T:
-        why_not.append(f"the horizon {T:,} must be larger than the block, {G:,.0f}.")
+        why_not.append(
+            Unmet("T <= G", f"the horizon, {T:,}, must be longer than a block, {G:,.0f}.")
+        )
     # b fixes the smallest s and xi, and both make the bound worse as they grow
     first, xi = rho + math.sqrt(2 / b), math.sqrt(omega / b)
     if first >= s_max:
+        least = 2 / (s_max - rho) ** 2
         why_not.append(
-            f"b={b:g} is too small: even s = rho + sqrt(2/b) = {first:.3f} must be below s_max = "
-            f"{s_max:.4f}."
+            Unmet(
+                "b too small",
+                f"b={b:g} is too small: on these arms it must be above 2/(s_max - rho)^2 = "
+                f"{least:,.4g}, with s_max = {s_max:.4f}.",
+            )
         )
-        return UcbGuarantee(
-            False, tuple(why_not), math.nan, xi, math.nan, b, omega, G, math.inf, math.inf
-        )
+        return UcbGuarantee(tuple(why_not), xi=xi, b=b, omega=omega, block=G)
     tried = np.linspace(first, s_max, 64, endpoint=False)
     floors = np.array([float(density_floor(arms, s, xi)) for s in tried])
     fits = np.flatnonzero(omega * floors**2 >= factor)
     if len(fits) == 0:
         least = factor / floors.max() ** 2 if floors.max() > 0 else math.inf
         why_not.append(
-            f"omega={omega:g} is too small for b={b:g}: it must be at least {factor:g}/l^2 = "
-            f"{least:.3g}, with l the density within xi = sqrt(omega/b) = {xi:.3g}."
+            Unmet(
+                "omega too small",
+                f"omega={omega:g} is too small for b={b:g}: it must be at least {factor:g}/l^2 = "
+                f"{least:.3g}, with l the density within xi = sqrt(omega/b) = {xi:.3g}.",
+            )
         )
-        return UcbGuarantee(
-            False,
-            tuple(why_not),
-            float(first),
-            xi,
-            float(floors.max()),
-            b,
-            omega,
-            G,
-            math.inf,
-            math.inf,
-        )
+        return UcbGuarantee(tuple(why_not), float(first), xi, float(floors.max()), b, omega, G)
     s = float(tried[fits[0]])
     printed, proved = bounds(s, np.array(b), np.array(omega), np.array(G))
-    return UcbGuarantee(
-        not why_not,
-        tuple(why_not),
-        s,
-        xi,
-        float(floors[fits[0]]),
-        b,
-        omega,
-        G,
-        float(printed),
-        float(proved),
-    )
+    l = float(floors[fits[0]])
+    return UcbGuarantee(tuple(why_not), s, xi, l, b, omega, G, float(printed), float(proved))
 
 
-def _smallest(
-    arms: Arms, rho: float, T: int, factor: float, bounds: Bounds, s_max: float, by_printed: bool
-) -> UcbGuarantee:
-    """Return the parameters with the smallest bound.
+def _smallest(choices: Choices, T: int, bounds: Bounds, by_printed: bool) -> UcbGuarantee:
+    """Return the parameters with the smallest bound at this horizon."""
 
-    It searches over s, and for each s over xi, on grids refined around their best
-    point.
-    """
-    from scipy.optimize import minimize_scalar
+    def value(s: float, b: np.ndarray, omega: np.ndarray) -> np.ndarray:
+        # b log(2T) stands in for b log(T + G) while searching: G is not known
+        # before b is
+        stated, proved = bounds(s, b, omega, np.array(float(T)))
+        return stated if by_printed else proved
 
-    def parameters(s: float, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        with np.errstate(divide="ignore", over="ignore"):
-            omega = factor / density_floor(arms, s, xi) ** 2
-            return np.maximum(omega / xi**2, 2 / (s - rho) ** 2), omega
-
-    def value(s: float, xi: np.ndarray) -> np.ndarray:
-        b, omega = parameters(s, xi)
-        with np.errstate(over="ignore", invalid="ignore"):
-            # b log(2T) stands in for b log(T + G) while searching: G is not known
-            # before b is
-            stated, proved = bounds(s, b, omega, np.array(float(T)))
-        return np.nan_to_num(stated if by_printed else proved, nan=math.inf)
-
-    widths = arms.spread * np.geomspace(1e-3, 10, 160)
-
-    def best_xi(s: float, refine: bool = True) -> tuple[float, float]:
-        values = value(s, widths)
-        i = int(np.argmin(values))
-        if not refine:
-            return float(widths[i]), float(values[i])
-        around = np.log(widths[max(0, i - 1)]), np.log(widths[min(len(widths) - 1, i + 1)])
-        fine = minimize_scalar(
-            lambda x: float(value(s, np.array(math.exp(x)))),
-            bounds=around,
-            method="bounded",
-            options={"xatol": 1e-7},
-        )
-        return (
-            (math.exp(fine.x), float(fine.fun))
-            if fine.fun <= values[i]
-            else (float(widths[i]), float(values[i]))
-        )
-
-    shares = rho + (s_max - rho) * np.linspace(0.02, 0.98, 49)
-    values = [best_xi(s, refine=False)[1] for s in shares]
-    i = int(np.argmin(values))
-    low = shares[i - 1] if i > 0 else rho + 1e-9 * (s_max - rho)
-    high = shares[i + 1] if i + 1 < len(shares) else s_max - 1e-9 * (s_max - rho)
-    fine = minimize_scalar(
-        lambda s: best_xi(s)[1], bounds=(low, high), method="bounded", options={"xatol": 1e-7}
-    )
-    s = float(fine.x) if fine.fun <= values[i] else float(shares[i])
-    xi = best_xi(s)[0]
-    b, omega = (float(x) for x in parameters(s, np.array(xi)))
+    found = shortest(choices, value, T)
+    s, xi, b, omega = found.s, found.xi, found.b, found.omega
     if not math.isfinite(b):
-        return UcbGuarantee(
-            False,
-            ("a density vanishes near a quantile that Assumption 1 needs.",),
-            s,
-            xi,
-            0.0,
-            math.inf,
-            math.inf,
-            math.inf,
-            math.inf,
-            math.inf,
-        )
-    G = float(smallest_block(arms.count, b, 2))
-    why_not = (
-        ()
-        if T > G
-        else (f"the horizon {T:,} must be larger than the block that b={b:.4g} needs, {G:,.0f}.",)
-    )
+        nowhere = Unmet("l = 0", "a density vanishes near a quantile that Assumption 1 needs.")
+        return UcbGuarantee((nowhere,), s, xi, 0.0)
+    G = choices.block(found)
+    why_not = () if T > G else (_too_short(choices, T),)
     printed, proved = bounds(s, np.array(b), np.array(omega), np.array(G))
-    return UcbGuarantee(
-        not why_not,
-        why_not,
-        s,
-        xi,
-        float(density_floor(arms, s, xi)),
-        b,
-        omega,
-        G,
-        float(printed),
-        float(proved),
+    l = float(density_floor(choices.arms, s, xi))
+    return UcbGuarantee(why_not, s, xi, l, b, omega, G, float(printed), float(proved))
+
+
+def _too_short(choices: Choices, T: int) -> Unmet:
+    least = choices.least_b
+    return Unmet(
+        "T <= G",
+        f"the horizon, {T:,}, must be longer than a block, and even the smallest b that the "
+        f"theorem allows on these arms, {least.b:,.4g}, needs blocks of "
+        f"{choices.block(least):,.0f} rounds.",
     )
