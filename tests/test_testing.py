@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ironarm as ia
+from ironarm.engine.state import State
 from ironarm.random import uniform
-from ironarm.testing import check_policy
+from ironarm.testing import _play, check_policy
 from tests.every_policy import not_among
 
 
@@ -47,13 +49,13 @@ def test_the_documented_policy_of_a_user_passes_and_runs():
 
 @dataclass(frozen=True)
 class Good(ia.Policy):
-    """Half the time the first arm, else the highest mean."""
+    """Half the time any arm, else the highest mean."""
 
     @staticmethod
     @ia.hot
     def choose(s, t, g):
         if uniform(g) < 0.5:
-            return 0
+            return int(uniform(g) * s.arms)
         best = 0
         for a in range(s.arms):
             if s.estimate[a] > s.estimate[best]:
@@ -163,6 +165,89 @@ class OutOfBounds(Good):
         return 0 if s.estimate[s.arms] > 0.0 else s.arms - 1
 
 
+@dataclass(frozen=True)
+class Starves(Good):
+    """Waits for ten rewards of an arm before it turns to the next."""
+
+    @staticmethod
+    @ia.hot
+    def choose(s, t, g):
+        for a in range(s.arms):
+            if s.rewards[a] < 10:
+                return a
+        return 0
+
+
+@dataclass(frozen=True)
+class Recent(ia.Policy):
+    """The highest mean of the last `window` rewards, half the time."""
+
+    window: int = 5
+
+    estimator = None
+    fields = {"recent": "float[arms*window]", "next": "int[arms]"}
+
+    @staticmethod
+    @ia.hot
+    def choose(s, t, g):
+        if uniform(g) < 0.5:
+            return int(uniform(g) * s.arms)
+        best = 0
+        for a in range(s.arms):
+            if s.estimate[a] > s.estimate[best]:
+                best = a
+        return best
+
+    @staticmethod
+    @ia.hot
+    def update(s, a, x):
+        window = int(s.window)
+        s.recent[a * window + s.next[a]] = x
+        s.next[a] = (s.next[a] + 1) % window
+        total = 0.0
+        held = min(window, s.rewards[a])
+        for i in range(held):
+            total += s.recent[a * window + i]
+        s.estimate[a] = total / held if total == total else -1e300
+
+
+def test_the_size_of_a_field_may_be_a_parameter():
+    """A window of the last rewards: its mean is the estimate, whatever its length."""
+    for window in (1, 3, 50):
+        check_policy(Recent(window))
+        agent = ia.Agent(Recent(window), arms=2, seed=3)
+        rewards = [[], []]
+        for t in range(120):
+            arm = agent.select()
+            agent.update(arm, float(t))
+            rewards[arm].append(float(t))
+        for arm in (0, 1):
+            last = rewards[arm][-window:]
+            assert agent._state.view.estimate[arm] == pytest.approx(sum(last) / len(last))
+
+
+def test_the_reward_is_counted_before_update():
+    """`s.n` and `s.rewards` include it, live and in simulations."""
+
+    @dataclass(frozen=True)
+    class Notes(Good):
+        fields = {"noted": "int[2]"}
+
+        @staticmethod
+        @ia.hot
+        def update(s, a, x):
+            if s.noted[0] == 0:
+                s.noted[0] = s.n[a]
+                s.noted[1] = s.rewards[a]
+
+    agent = ia.Agent(Notes(), arms=2, seed=1)
+    agent.update(agent.select(), 1.0)
+    assert agent._state.view.noted.tolist() == [1, 1]
+    state = State(Notes(), 2, 10)
+    for _ in _play(Notes(), state, np.array([1, 2, 3, 4], np.uint64), lambda t, a: 1.0, 1):
+        assert state.view.noted.tolist() == [1, 1]
+
+
 def test_a_good_policy_of_a_user_passes():
     """Written in a few lines."""
     check_policy(Good())
@@ -181,6 +266,7 @@ def test_a_good_policy_of_a_user_passes():
         (UnknownField(), "fails as plain Python.*no_such_field"),
         (DoesNotCompile(), "DoesNotCompile cannot be compiled.*cannot create lists"),
         (OutOfBounds(), "IndexError|as plain Python"),
+        (Starves(), "while all rewards were late, and never chose 'b'"),
         (Good, "perhaps the class was given"),
         ("MedEUCB", "instance of ironarm.Policy"),
     ],

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from . import own_code
 from .errors import InvalidInput
 from .validation import did_you_mean
 
@@ -15,13 +16,18 @@ T = TypeVar("T")
 def make_by_name(
     what: str, table: Mapping[str, Callable[..., T]], name: str, parameters: dict[str, Any]
 ) -> T:
-    """Make what a table lists under a name, or suggest what was meant."""
-    if name not in table:
+    """Make what a table lists under a name, or suggest what was meant.
+
+    A name that the table lacks may be that of one's own code; see `own_code.py`.
+    """
+    maker = find(what, table, name)
+    if maker is None:
         raise InvalidInput(
             f"unknown {what} {name!r}; expected one of "
-            f"{', '.join(table)}.{did_you_mean(name, table)}"
+            f"{', '.join(table)}.{did_you_mean(name, table)} One of your own is written "
+            f"like mine.py:My{what.capitalize()}."
         )
-    known = inspect.signature(table[name]).parameters
+    known = inspect.signature(maker).parameters
     for parameter in parameters:
         if parameter not in known:
             raise InvalidInput(
@@ -31,4 +37,13 @@ def make_by_name(
     for parameter, taken in known.items():
         if taken.default is taken.empty and parameter not in parameters:
             raise InvalidInput(f"{name} needs {parameter}, for example {name}({parameter}=0.2).")
-    return table[name](**parameters)
+    return maker(**parameters)
+
+
+def find(what: str, table: Mapping[str, Callable[..., T]], name: str) -> Callable[..., T] | None:
+    """Return what makes the thing of that name: a class, its `for_rho`, or None."""
+    if name in table:
+        return table[name]
+    plain = name.removesuffix(".for_rho")
+    kind = table.get(plain) or own_code.find(what, plain)
+    return kind if plain == name else getattr(kind, "for_rho", None)

@@ -13,6 +13,7 @@ from . import __version__
 from .commands import (
     arena,
     certify,
+    compare,
     radio,
     reproduce,
     simulate,
@@ -26,6 +27,7 @@ VERBS = {
     "simulate": simulate,
     "reproduce": reproduce,
     "arena": arena,
+    "compare": compare,
     "sweep": sweep,
     "certify": certify,
     "worst-case": worst_case,
@@ -38,6 +40,7 @@ examples:
   ironarm simulate --policies MedEUCB 'UCB(alpha=1)' --rho 0.3 --trials 100 --plot regret.png
   ironarm reproduce --out results             the paper's synthetic experiment: tables and figures
   ironarm arena                               every policy against every attack: which to use when
+  ironarm compare mine.py:MyPolicy            your own policy against the best of them
   ironarm sweep sweep.toml                    every combination that a file lists, in parallel
   ironarm certify --means 1,2,4 --rho 0.2     what theory promises, and how much corruption
   ironarm worst-case --policy UCB --rho 0.05  the attack that hurts a policy most

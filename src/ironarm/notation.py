@@ -1,7 +1,9 @@
 """Policies and attacks as text: `MedEUCB`, `MedEUCB(b=8, omega=4)`, `MedEUCB(8)`.
 
-The text is read as data, never run. `by_name.py`, which makes them from a name and
-parameters, is a file of its own because the packages that are listed here import it.
+The text is read as data, never run. One's own classes are written
+`path/to/file.py:MyPolicy(b=8)`; see `own_code.py`. `by_name.py`, which makes them from
+a name and parameters, is a file of its own because the packages that are listed here
+import it.
 """
 
 from __future__ import annotations
@@ -14,13 +16,20 @@ from functools import partial
 from numbers import Real
 from typing import Any
 
-from . import attacks, policies
+from . import attacks, bandits, own_code, policies
 from .attacks import Attack
+from .bandits import Bandit
+from .by_name import find
 from .errors import InvalidInput
 from .policies import Policy
 
 LONGEST = 1000
 MOST_NUMBERS = 1_000_000
+TABLES: dict[str, Mapping[str, type]] = {
+    "policy": policies.POLICIES,
+    "attack": attacks.ATTACKS,
+    "bandit": bandits.BANDITS,
+}
 SUMS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 
 
@@ -63,6 +72,16 @@ def attack_from_text(text: str, rho: float | None) -> Attack:
     return attacks.make(name, {**given, **parameters})
 
 
+def bandit_from_text(text: str) -> Bandit:
+    """Return the bandit that the text describes.
+
+    >>> bandit_from_text("GaussianBandit([2, 4], sigma=0.5)")
+    GaussianBandit(means=[2.0, 4.0], sigma=0.5)
+    """
+    name, parameters = parse(text, "bandit")
+    return bandits.make({"name": name, **parameters})
+
+
 def parse(
     text: str, what: str, value: Callable[[ast.expr], Any] = ast.literal_eval
 ) -> tuple[str, dict[str, Any]]:
@@ -81,17 +100,19 @@ def parse(
             f"the {what} {text[:40]!r}... is {len(text):,} characters long; expected at most "
             f"{LONGEST:,}."
         )
+    path, rest = own_code.split(text)
+    before = f"{path}:" if path else ""
     try:
-        node = ast.parse(text.strip(), mode="eval").body
+        node = ast.parse(rest, mode="eval").body
     except (SyntaxError, ValueError):  # a ValueError: zero bytes
         raise problem from None
     if isinstance(node, ast.Name):
-        return node.id, {}
+        return before + node.id, {}
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
         raise problem
     if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
         raise problem
-    name, parameters = ast.unparse(node.func), dict[str, Any]()
+    name, parameters = before + ast.unparse(node.func), dict[str, Any]()
     for parameter, given in [
         *_named(node.args, name, what, text),
         *((keyword.arg, keyword.value) for keyword in node.keywords),
@@ -111,11 +132,10 @@ def parse(
 
 def _named(values: list[ast.expr], name: str, what: str, text: str) -> list[tuple[str, ast.expr]]:
     """Return values without names with the names that Python would give them."""
-    kind = (policies.POLICIES if what == "policy" else attacks.ATTACKS).get(
-        name.removesuffix(".for_rho")
-    )
-    maker = getattr(kind, "for_rho", None) if name.endswith(".for_rho") else kind
-    if maker is None or not values:
+    if not values:
+        return []
+    maker = find(what, TABLES[what], name)
+    if maker is None:
         return []  # `make` reports unknown names
     known = list(inspect.signature(maker).parameters)
     if len(values) > len(known):

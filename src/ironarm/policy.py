@@ -8,7 +8,9 @@ live agents:
 * `choose(s, t, g)` returns the arm for round t (from 1). `g` is the policy's random
   stream, for the functions of `ironarm.random`.
 * `update(s, a, x)` learns the reward `x` of arm `a`. `x` is never NaN but may be
-  infinite. The estimator has already taken `x`, so `s.estimate[a]` is new.
+  infinite. The engine has counted it and the estimator has taken it, so `s.rewards[a]`,
+  `s.n[a]` and `s.estimate[a]` include it. A policy without an estimator writes
+  `s.estimate[a]` itself.
 * `recount(s, a)` is called when `s.n[a]` has changed without a reward: a live decision
   was made or cancelled. Optional.
 * `owed(s, t)` returns how many forced pulls of each arm the schedule has planned up to
@@ -33,8 +35,9 @@ For K arms, `s` holds every number that `constants` returns (`s.omega`), every a
     s.live         1 behind an agent, 0 in a simulation
 
 Fields are declared as text, `"float[arms]"`, `"int[1]"`, `"float[arms*4]"`, and start
-at zero. Declare a field that can be recomputed as `"cache int[1]"`: it is not saved,
-and zero must mean "not known".
+at zero. A size may be a parameter: `"float[arms*window]"` with a whole number `window`;
+each value of it is compiled once. Declare a field that can be recomputed as
+`"cache int[1]"`: it is not saved, and zero must mean "not known".
 
 Most policies need only a part of this. `IndexPolicy`, `DecayingGreedy`, `EpochPolicy`,
 `ImedPolicy` and `RangedPolicy` in `ironarm.rules` hold what a kind of policy shares.
@@ -53,6 +56,7 @@ from typing import Any, ClassVar
 from .errors import InvalidInput, PolicyFault
 from .estimators import Estimator, Mean
 from .marks import hot
+from .own_code import name_of, reduced
 
 
 class Policy:
@@ -134,7 +138,7 @@ class Policy:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that `ironarm.policies.from_dict` reads back."""
         return {
-            "policy": type(self).__name__,
+            "policy": name_of(type(self)),
             "parameters": {
                 k: list(v) if isinstance(v, tuple) else v for k, v in self.parameters.items()
             },
@@ -149,6 +153,9 @@ class Policy:
             if getattr(self, f.name) != f.default
         ]
         return type(self).__name__ + (f"({', '.join(changed)})" if changed else "")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self) or super().__reduce_ex__(protocol)
 
     def _set(self, **values: Any) -> None:
         """Store checked parameters; only for `__post_init__`."""

@@ -29,6 +29,8 @@ from .policies import Policy
 from .simulation import simulate
 
 ROUNDS = 300
+LATE = 5000
+"""How many decisions are made without a reward: more than a schedule forces."""
 
 
 def check_policy(policy: Policy) -> None:
@@ -238,6 +240,23 @@ def it_saves_and_continues(policy: Policy) -> None:
         raise PolicyFault(f"{type(policy).__name__} changes the number of rounds.")
 
 
+def it_explores_while_rewards_are_late(policy: Policy) -> None:
+    """Before any reward has come, every arm is tried.
+
+    A policy that waits for an arm's reward before it turns to the next would repeat the
+    first arm for as long as its rewards are late.
+    """
+    names = ["a", "b", "c"]
+    agent = _agent(policy, names)
+    tried = {agent.decide().arm for _ in range(LATE)}
+    if tried != set(names):
+        raise PolicyFault(
+            f"{type(policy).__name__} made {LATE} decisions while all rewards were late, and "
+            f"never chose {min(set(names) - tried)!r}; let `choose` count decisions (s.n), not "
+            "rewards (s.rewards)."
+        )
+
+
 def it_survives_an_attack(policy: Policy) -> None:
     """A simulation with huge and infinite rewards ends with a finite regret.
 
@@ -261,6 +280,7 @@ CHECKS: list[Callable[[Policy], None]] = [
     it_means_the_same_uncompiled,
     it_is_the_same_live,
     it_saves_and_continues,
+    it_explores_while_rewards_are_late,
     it_survives_an_attack,
 ]
 

@@ -9,6 +9,7 @@ from ironarm import hot
 from ironarm.engine import jit, linking
 from ironarm.engine.record import Field, Layout, Record, declared
 from ironarm.engine.record_type import record_at
+from ironarm.errors import PolicyFault
 
 kinds = st.sampled_from(["int", "float"])
 shapes = st.sampled_from(["number", "here", "elsewhere"])
@@ -123,3 +124,16 @@ def test_a_declaration_says_what_it_takes():
     assert declared("x", "float[arms]") == Field("x", "float", "here", True, 1, False)
     assert declared("x", "cache int[arms*3]") == Field("x", "int", "here", True, 3, True)
     assert declared("x", "int[12]") == Field("x", "int", "here", False, 12, False)
+
+
+def test_a_size_may_be_a_constant():
+    """And what is wrong with it is one sentence."""
+    assert declared("x", "float[arms*w]", {"w": 7.0}) == Field("x", "float", "here", True, 7, False)
+    assert declared("x", "int[w]", {"w": 7.0}) == Field("x", "int", "here", False, 7, False)
+    for text, sizes, message in (
+        ("float[arms*w]", {}, "has no constant 'w'"),
+        ("float[arms*w]", {"w": 2.5}, "w must be a whole number of at least 1, got 2.5"),
+        ("float[w]", {"w": 0.0}, "w must be a whole number of at least 1, got 0"),
+    ):
+        with pytest.raises(PolicyFault, match=message):
+            declared("x", text, sizes)

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..errors import BadFile, InvalidInput
 from ..files import json_ready, write_whole
+from ..own_code import split
 from ..policies import Policy, from_dict
 
 FORMAT = "ironarm agent"
@@ -92,7 +93,10 @@ def _is_saved(policy: Policy, saved: dict[str, Any]) -> bool:
 
     Parameters that it did not have then must have their defaults.
     """
-    given, defaults = policy.to_dict(), {field.name: field.default for field in fields(policy)}  # type: ignore[arg-type]
+    # the class may have been named by its file then, and be imported now
+    saved = {**saved, "policy": split(saved["policy"])[1]}
+    given = {**policy.to_dict(), "policy": type(policy).__name__}
+    defaults = {field.name: field.default for field in fields(policy)}  # type: ignore[arg-type]
     since = [name for name in given["parameters"] if name not in saved["parameters"]]
     filled = {
         **saved,

@@ -17,6 +17,7 @@ from ..attacks import Attack
 from ..bandits import Bandit
 from ..errors import InvalidInput
 from ..notation import parse, policy_from_text, value_with
+from ..own_code import split
 from ..policies import Policy
 from ..toml_fields import (
     distinct,
@@ -60,6 +61,8 @@ class Arena:
     """Pairs of policies: how many times the second one's regret is the first one's,
     at most?
     """
+    rivals: tuple[str, ...] = ()
+    """The policies that `ironarm compare` compares others with."""
 
     @property
     def places(self) -> list[tuple[Setting, float]]:
@@ -124,7 +127,7 @@ def names_in(text: str) -> set[str]:
     try:
         return {
             node.id
-            for node in ast.walk(ast.parse(text.strip(), mode="eval"))
+            for node in ast.walk(ast.parse(split(text)[1], mode="eval"))
             if isinstance(node, ast.Name)
         }
     except (SyntaxError, ValueError):
@@ -146,8 +149,17 @@ def read_arena(
         raise InvalidInput(f"{path}: {error}") from None
 
 
+def with_policies(arena: Arena, texts: Mapping[str, str]) -> Arena:
+    """Return the arena with more policies, by name."""
+    made = replace(arena, policies={**arena.policies, **texts})
+    for name in texts:
+        made.policy(name, made.settings[0], made.settings[0].rho[0])
+    return made
+
+
 def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
-    fields("an arena", data, ("title", "seed", "policies", "attacks", "settings"), ("compare",))
+    needed = ("title", "seed", "policies", "attacks", "settings")
+    fields("an arena", data, needed, ("compare", "rivals"))
     settings = tuple(
         _setting(table, trials, quick) for table in tables("settings", data["settings"])
     )
@@ -162,6 +174,7 @@ def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
         _texts(data, "attacks"),
         settings,
         _pairs(data.get("compare", []), texts),
+        _rivals(data.get("rivals", []), texts),
     )
     for setting in settings:
         for name in setting.without:
@@ -238,6 +251,18 @@ def _pairs(value: object, known: Mapping[str, str]) -> tuple[tuple[str, str], ..
                 f"{', '.join(known)}.{did_you_mean(name, known)}"
             )
     return tuple((first, second) for first, second in value)
+
+
+def _rivals(value: object, known: Mapping[str, str]) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise InvalidInput(f"rivals must be a list of policies, got {value!r}.")
+    for name in value:
+        if name not in known:
+            raise InvalidInput(
+                f"rivals names the policy {name!r}; expected one of "
+                f"{', '.join(known)}.{did_you_mean(str(name), known)}"
+            )
+    return tuple(value)
 
 
 def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from .. import attacks as all_attacks
 from .. import policies as all_policies
+from ..by_name import find
 from ..notation import parse
 from ..simulation.progress import Progress
 from ..studies.page import (
@@ -115,7 +117,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
             replace(piece, when=_greek(piece.when), why=_greek(piece.why))
             for piece in advice(findings)
         ],
-        standings=_standings_table(findings),
+        standings=standings_table(findings),
         comparisons=comparisons(findings),
         overview=whole,
         settings=parts,
@@ -132,7 +134,8 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     return found
 
 
-def _standings_table(findings: Findings) -> Table:
+def standings_table(findings: Findings) -> Table:
+    """Return the policies over all settings, the best first."""
     made = standings(findings)
     reference = findings.nanoseconds.get("MedEUCB", math.nan)
     body = tuple(
@@ -217,7 +220,7 @@ def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
 def _attacks_table(findings: Findings) -> Table:
     body = []
     for name, text in findings.arena.attacks.items():
-        kind = all_attacks.ATTACKS[parse(text, "attack", lambda node: None)[0]]
+        kind = _kind("attack", all_attacks.ATTACKS, text)
         body.append(
             (
                 name,
@@ -233,14 +236,18 @@ def _attacks_table(findings: Findings) -> Table:
 def _policies_table(findings: Findings) -> Table:
     body = []
     for name, text in findings.arena.policies.items():
-        kind = all_policies.POLICIES[
-            parse(text, "policy", lambda node: None)[0].removesuffix(".for_rho")
-        ]
+        kind = _kind("policy", all_policies.POLICIES, text)
         told = _greek(", ".join(findings.arena.told(name))) or "nothing"
         warning = "Experimental: not all of its formulas are checked. " if kind.experimental else ""
         body.append((name, text, told, warning + _first_sentence(kind)))
     head = ("policy", "written as", "told", "what it is")
     return Table("Policies", head, tuple(body), (), words=True)
+
+
+def _kind(what: str, table: Mapping[str, type], text: str) -> Any:
+    """Return the class that a text names."""
+    name = parse(text, what, lambda node: None)[0]
+    return find(what, table, name.removesuffix(".for_rho"))
 
 
 def _first_sentence(kind: type) -> str:

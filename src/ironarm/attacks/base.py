@@ -47,6 +47,7 @@ import numpy as np
 
 from ..errors import PolicyFault
 from ..marks import hot
+from ..own_code import name_of, reduced
 from ..validation import number
 
 if TYPE_CHECKING:
@@ -102,7 +103,10 @@ class Attack:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attack as plain data."""
-        return {"attack": type(self).__name__, "parameters": self.parameters}
+        return {"attack": name_of(type(self)), "parameters": self.parameters}
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self) or super().__reduce_ex__(protocol)
 
     def _set(self, **values: Any) -> None:
         """Store checked parameters; for use in `__post_init__` only."""

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput
+from ..own_code import reduced
 
 
 class Bandit:
@@ -82,6 +83,9 @@ class Bandit:
     def to_dict(self) -> dict[str, Any]:
         """Return the bandit as plain data."""
         raise NotImplementedError
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self) or super().__reduce_ex__(protocol)
 
 
 def finite_means(values: object) -> np.ndarray:

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .common import add_verb, resumable
+from .. import own_code
+from .common import add_allow_code, add_verb, resumable
 
 EXAMPLES = """\
 examples:
@@ -16,6 +17,7 @@ examples:
   ironarm arena --quick --out quick       few trials, to look at
   ironarm arena --print > my-arena.toml   copy the default, to change policies and attacks
   ironarm arena my-arena.toml --out mine  run your own
+  ironarm arena --policy mine.py:MyPolicy add a policy; only its own cells are run
 
 You can interrupt it; it resumes. What was run before is not run again.
 """
@@ -57,12 +59,21 @@ def add(verbs: Any) -> None:
     arena.add_argument(
         "--force", action="store_true", help="run everything again, also what is there"
     )
+    arena.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="P",
+        help="add a policy of your own, as mine.py:MyPolicy; may be repeated",
+    )
+    add_allow_code(arena)
     arena.add_argument("--print", action="store_true", help="print the arena file and stop")
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the arena, write its page, print the standings and the advice."""
-    from ..arena.read import DEFAULT, read_arena
+    from ..arena.compare import named
+    from ..arena.read import DEFAULT, read_arena, with_policies
     from ..arena.report import arena_report
     from ..arena.standings import ENOUGH_TRIALS
     from ..simulation.summary import text_table
@@ -70,7 +81,12 @@ def run(options: argparse.Namespace) -> int:
     if options.print:
         print((options.file or DEFAULT).read_text(encoding="utf-8"), end="")
         return 0
-    arena = read_arena(options.file, trials=options.trials, quick=options.quick)
+    folder = options.file.parent if options.file else "."
+    with own_code.allowed(folder, options.allow_code):
+        arena = read_arena(options.file, trials=options.trials, quick=options.quick)
+    if options.policy:
+        with own_code.allowed():
+            arena = with_policies(arena, named(options.policy))
     with resumable(options.out):
         found, findings = arena_report(
             arena,

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from .. import own_code
 from ..bandits import Bandit, ReplayBandit, ScipyBandit
 from ..bandits.law_notation import law_from_text
 from ..errors import InvalidInput
@@ -99,7 +100,8 @@ def run(options: argparse.Namespace) -> int:
     from ..notation import policy_from_text
 
     _refuse_unused(options)
-    policy = policy_from_text(_or(options.policy, "MedEUCB"))
+    with own_code.allowed():
+        policy = policy_from_text(_or(options.policy, "MedEUCB"))
     if options.paper:
         print(
             json.dumps([row.to_dict() for row in theory.paper_table()], indent=2, allow_nan=False)

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .common import add_verb, resumable
+from .. import own_code
+from .common import add_allow_code, add_verb, resumable
 
 EXAMPLES = """\
 examples:
@@ -74,6 +75,7 @@ def add(verbs: Any) -> None:
     reproduce.add_argument(
         "--force", action="store_true", help="run everything again, even what is finished"
     )
+    add_allow_code(reproduce)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -84,7 +86,8 @@ def run(options: argparse.Namespace) -> int:
     from ..studies.report import report
     from ..studies.runner import Runner
 
-    study = read_study(options.study, trials=options.trials, quick=options.quick)
+    with own_code.allowed(options.study, options.allow_code):
+        study = read_study(options.study, trials=options.trials, quick=options.quick)
     require_extras()  # now, not after the simulations
     if options.out is None:
         options.out = (

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .common import add_verb, normal_arms
+from .. import own_code
+from .common import add_arms, add_verb, arms_of
 
 EXAMPLES = """\
 examples:
@@ -44,25 +45,21 @@ def add(verbs: Any) -> None:
         nargs="+",
         metavar="P",
         help=(
-            "policies as Name or 'Name(parameter=1)' (default: the paper's nine, trimming with "
-            "alpha = rho)"
+            "policies as Name, 'Name(parameter=1)' or mine.py:MyPolicy (default: the paper's "
+            "nine, trimming with alpha = rho)"
         ),
     )
-    simulate.add_argument(
-        "--means",
-        default="2:20:2",
-        help="the arms' means, 1,2,3 or first:last:step (default: the paper's, 2:20:2)",
-    )
-    simulate.add_argument(
-        "--sigma", default="1", help="standard deviation, one or one for each arm (default: 1)"
-    )
+    add_arms(simulate)
     simulate.add_argument(
         "--rho", type=float, help="probability of an attack in a round (default: 0.125)"
     )
     simulate.add_argument(
         "--attack",
         default="OppositeUniform",
-        help="attack as Name or 'Name(parameter=1)' (default: OppositeUniform, the paper's)",
+        help=(
+            "attack as Name, 'Name(parameter=1)' or mine.py:MyAttack (default: OppositeUniform, "
+            "the paper's)"
+        ),
     )
     simulate.add_argument(
         "--horizon", type=float, default=100_000, help="rounds in a trial (default: 100000)"
@@ -97,14 +94,16 @@ def run(options: argparse.Namespace) -> int:
     from ..notation import attack_from_text, policy_from_text
     from ..simulation import simulate
 
-    attack = attack_from_text(options.attack, options.rho)
-    names = options.policies or [
-        f"{name}(alpha={attack.rho})" if name.startswith("Trimmed") else name for name in NINE
-    ]
-    policies = [policy_from_text(text) for text in names]
+    with own_code.allowed():
+        attack = attack_from_text(options.attack, options.rho)
+        names = options.policies or [
+            f"{name}(alpha={attack.rho})" if name.startswith("Trimmed") else name for name in NINE
+        ]
+        policies = [policy_from_text(text) for text in names]
+        bandit = arms_of(options)
     result = simulate(
         policies,
-        normal_arms(options.means, options.sigma),
+        bandit,
         attack,
         horizon=options.horizon,
         trials=options.trials,

@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .common import add_verb
+from .. import own_code
+from .common import add_allow_code, add_verb
 
 EXAMPLES = """\
 a sweep file:
@@ -63,6 +64,7 @@ def add(verbs: Any) -> None:
     sweep.add_argument(
         "--force", action="store_true", help="run all cells, also those that are there"
     )
+    add_allow_code(sweep)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -70,7 +72,8 @@ def run(options: argparse.Namespace) -> int:
     from ..sweeps.file import read_sweep
     from ..sweeps.sweep import run_sweep
 
-    cells = read_sweep(options.file, options.trials)
+    with own_code.allowed(options.file.parent, options.allow_code):
+        cells = read_sweep(options.file, options.trials)
     out = options.out or Path("results") / options.file.stem
     trials, checkpoints = run_sweep(
         cells,

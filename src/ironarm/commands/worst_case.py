@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .common import add_verb, normal_arms, resumable
+from .. import own_code
+from .common import add_arms, add_verb, arms_of, resumable
 
 EXAMPLES = """\
 examples:
@@ -36,16 +37,9 @@ def add(verbs: Any) -> None:
         "--policy",
         default="MedEUCB",
         metavar="P",
-        help="policy as Name or 'Name(parameter=1)' (default: MedEUCB)",
+        help="policy as Name, 'Name(parameter=1)' or mine.py:MyPolicy (default: MedEUCB)",
     )
-    parser.add_argument(
-        "--means",
-        default="2:20:2",
-        help="the arms' means, 1,2,3 or first:last:step (default: the paper's, 2:20:2)",
-    )
-    parser.add_argument(
-        "--sigma", default="1", help="standard deviation, one or one for each arm (default: 1)"
-    )
+    add_arms(parser)
     parser.add_argument(
         "--rho",
         type=float,
@@ -91,10 +85,13 @@ def run(options: argparse.Namespace) -> int:
         name: getattr(options, name)
         for name in ("rho", "horizon", "trials", "budget", "seed", "workers")
     }
+    with own_code.allowed():
+        policy = policy_from_text(options.policy)
+        bandit = arms_of(options)
     with resumable(options.out):
         found = worst_case(
-            policy_from_text(options.policy),
-            normal_arms(options.means, options.sigma),
+            policy,
+            bandit,
             options.out,
             **settings,
             progress=True,

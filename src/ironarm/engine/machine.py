@@ -23,7 +23,7 @@ from ..estimators.structures.pool import move_slots
 from ..marks import hot, mark_of
 from ..policy import Policy
 from . import loop
-from .record import Field, Layout, Record, declared
+from .record import Field, Layout, Record, declared, size_names
 
 ARGUMENTS = {
     "choose": "s, t, g",
@@ -90,10 +90,13 @@ class Machine:
         estimator: type[Estimator] | None,
         constants: tuple[str, ...],
         plain: bool,
+        sizes: tuple[tuple[str, float], ...] = (),
     ) -> None:
         self.policy, self.estimator, self.plain = policy, estimator, plain
-        fields = {**(estimator.fields if estimator else {}), **policy.fields}
-        self.fields = [declared(name, text) for name, text in {**ENGINE_FIELDS, **fields}.items()]
+        fields = fields_of(policy, estimator)
+        self.fields = [
+            declared(name, text, dict(sizes)) for name, text in {**ENGINE_FIELDS, **fields}.items()
+        ]
         named = [field.name for field in (*HEADER, *self.fields)] + ["arms", *constants]
         twice = {name for name in named if named.count(name) > 1} | fields.keys() & ENGINE_FIELDS
         if twice:
@@ -149,6 +152,17 @@ class Machine:
                     f"{self.policy.__name__} cannot be compiled: {reason(error)}"
                 ) from error
         return self._calls[name]
+
+
+def fields_of(policy: type[Policy], estimator: type[Estimator] | None) -> dict[str, str]:
+    """Return the fields that a policy and its estimator declare."""
+    if not isinstance(policy.fields, dict):
+        raise PolicyFault(
+            f"{policy.__name__}.fields must be a dictionary in the class, got "
+            f"{type(policy.fields).__name__}; a size that depends on a parameter is written like "
+            "'float[arms*window]'."
+        )
+    return {**(estimator.fields if estimator else {}), **policy.fields}
 
 
 def _linker(steps: dict[str, Any], layout: Layout) -> Any:
@@ -233,8 +247,10 @@ def reason(error: Exception) -> str:
 
 
 @cache
-def _machine(policy: Any, estimator: Any, constants: tuple[str, ...], plain: bool) -> Machine:
-    return Machine(policy, estimator, constants, plain)
+def _machine(
+    policy: Any, estimator: Any, constants: tuple[str, ...], plain: bool, sizes: Any
+) -> Machine:
+    return Machine(policy, estimator, constants, plain, sizes)
 
 
 _plain_wanted = ContextVar("plain", default=False)
@@ -253,12 +269,21 @@ def uncompiled() -> Iterator[None]:
 def machine_for(
     policy: Policy, constants: dict[str, float], estimator: type[Estimator] | None = None
 ) -> Machine:
-    """Return the machine of a policy; machines are shared by all policies of a kind."""
+    """Return the machine of a policy; machines are shared by all policies of a kind.
+
+    Policies whose fields have different sizes are of different kinds: where an array
+    lies is compiled in.
+    """
     from . import jit
 
     kind: Any = type(policy)
     used: Any = estimator or policy.estimator
-    return _machine(kind, used, tuple(constants), jit.DISABLED or _plain_wanted.get())
+    sizes = tuple(
+        (name, constants[name])
+        for name in sorted(size_names(fields_of(kind, used).values()))
+        if name in constants
+    )
+    return _machine(kind, used, tuple(constants), jit.DISABLED or _plain_wanted.get(), sizes)
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ import hashlib
 import keyword
 import re
 from collections import namedtuple
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,7 +24,9 @@ import numpy as np
 from ..errors import PolicyFault
 
 DTYPES = {"int": np.int64, "float": np.float64, "word": np.uint64, "byte": np.uint8}
-_DECLARATION = re.compile(r"(cache )?(int|float)\[(?:(\d+)|arms(?:\*(\d+))?)\]")
+_DECLARATION = re.compile(r"(cache )?(int|float)\[(?:arms|(arms\*)?(\w+))\]")
+MOST_NUMBERS = 2**32
+"""No field holds more numbers for each arm, or in all."""
 
 
 @dataclass(frozen=True)
@@ -65,20 +67,58 @@ def is_field_name(name: str) -> bool:
     return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
 
 
-def declared(name: str, text: str) -> Field:
+def size_names(texts: Iterable[str]) -> set[str]:
+    """Return the names of the constants that declared sizes depend on.
+
+    >>> sorted(size_names(["float[arms*window]", "int[2]", "int[arms]"]))
+    ['window']
+    """
+    found = [match[4] for text in texts if (match := _DECLARATION.fullmatch(str(text)))]
+    return {name for name in found if name and not name.isdigit()}
+
+
+def declared(name: str, text: str, sizes: Mapping[str, float] | None = None) -> Field:
     """Return the field that a policy or an estimator declares, such as "float[arms]".
+
+    A size may be one of the policy's constants, here in `sizes`.
 
     >>> declared("window", "cache float[arms*4]").width
     4
+    >>> declared("recent", "float[arms*window]", {"window": 50.0}).width
+    50
     """
     match = _DECLARATION.fullmatch(text) if isinstance(text, str) else None
     if not match or not is_field_name(name):
         raise PolicyFault(
             f"the field {name!r} is declared as {text!r}; expected for example 'float[arms]', "
-            "'int[1]' or 'cache float[arms*4]'."
+            "'int[1]', 'cache float[arms*4]' or 'float[arms*window]' with a parameter window."
         )
-    cache, kind, fixed, per_arm = match.groups()
-    return Field(name, kind, "here", fixed is None, int(fixed or per_arm or 1), bool(cache))
+    cache, kind, times_arms, size = match.groups()
+    return Field(
+        name,
+        kind,
+        "here",
+        size is None or times_arms is not None,
+        1 if size is None else _whole_size(name, text, size, sizes or {}),
+        bool(cache),
+    )
+
+
+def _whole_size(field: str, text: str, size: str, sizes: Mapping[str, float]) -> int:
+    if size.isdigit():
+        return int(size)
+    if size not in sizes:
+        raise PolicyFault(
+            f"the field {field!r} is declared as {text!r}, but the policy has no constant "
+            f"{size!r}; make it a parameter, or return it from `constants`."
+        )
+    value = sizes[size]
+    if not (1 <= value <= MOST_NUMBERS and value == int(value)):
+        raise PolicyFault(
+            f"the field {field!r} is declared as {text!r}, so {size} must be a whole number of "
+            f"at least 1, got {value:g}."
+        )
+    return int(value)
 
 
 class Layout:

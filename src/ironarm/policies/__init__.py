@@ -68,13 +68,6 @@ def make(name: str, parameters: dict[str, Any]) -> Policy:
     >>> make("CountIMED.for_rho", {"rho": 0.125})
     CountIMED(epsilon=0.175, sigma=1.0, shift=True)
     """
-    if name.endswith(".for_rho"):
-        suited = {
-            f"{key}.for_rho": policy.for_rho
-            for key, policy in POLICIES.items()
-            if hasattr(policy, "for_rho")
-        }
-        return make_by_name("policy", suited, name, parameters)
     return make_by_name("policy", POLICIES, name, parameters)
 
 

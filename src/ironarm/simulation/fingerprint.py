@@ -16,8 +16,10 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-WORDS_ONLY = frozenset({"ironarm.errors", "ironarm.validation", "ironarm.files", "ironarm.by_name"})
-"""Modules that decide what errors say, not what is computed."""
+WORDS_ONLY = frozenset(
+    f"ironarm.{name}" for name in ("errors", "validation", "files", "by_name", "own_code")
+)
+"""Modules that decide what errors say, or what is found, not what is computed."""
 
 
 def code_fingerprint(*kinds: type) -> str:
@@ -91,6 +93,9 @@ def _library_places() -> tuple[str, ...]:
 
 
 def _source(name: str) -> str:
+    loaded = getattr(sys.modules[name], "__ironarm_source__", None)
+    if loaded is not None:  # what was run, whatever its file holds by now
+        return str(loaded)
     try:
         return inspect.getsource(sys.modules[name])
     # typed at a prompt: there is no source, so its results are never found again

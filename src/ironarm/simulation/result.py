@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import BadFile, InvalidInput, MissingExtra
 from ..files import write_whole
+from ..own_code import split
 from ..policies import Policy, from_dict
 from .summary import Summary, summarise
 
@@ -72,7 +73,7 @@ class Result:
     @property
     def labels(self) -> list[str]:
         """A short name for each policy, for tables and legends."""
-        return [p.label if isinstance(p, Policy) else str(p["policy"]) for p in self.policies]
+        return [p.label if isinstance(p, Policy) else split(p["policy"])[1] for p in self.policies]
 
     def summary(self) -> Summary:
         """Return a table of final regret and the paired differences.

@@ -33,6 +33,8 @@ class Table:
     note: str = ""
     words: bool = False
     """Whether the cells hold words rather than numbers."""
+    marked: tuple[str, ...] = ()
+    """The first cells of the rows to mark."""
 
 
 def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:

@@ -8,7 +8,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from .options import add_acknowledgement, add_config, check_place
+from .options import add_acknowledgement, add_config, check_place, read_config
 
 HELP = "find the noise levels that put the channels at their means"
 EXAMPLES = (
@@ -50,9 +50,8 @@ def run(options: argparse.Namespace) -> int:
 
     from ...radio.backends.hardware import check_devices
     from ...radio.testbed.calibrate import Bench, SimulatedBench, calibrate
-    from ...radio.testbed.config import RadioConfig
 
-    config = RadioConfig.read(options.config)
+    config = read_config(options)
     check_place("--out", options.out, "calibration.json")
     note = options.note
     with ExitStack() as switched_off:

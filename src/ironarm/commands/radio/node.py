@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .options import add_acknowledgement, add_config, add_run_name
+from .options import add_acknowledgement, add_config, add_run_name, read_config
 
 HELP = "run one node as a process; `ironarm radio watch` shows and saves the rounds"
 EXAMPLES = (
@@ -26,11 +26,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the node until the run is over."""
     from ...radio.network.node_process import run_node
-    from ...radio.testbed.config import RadioConfig
 
     run_node(
         options.role,
-        RadioConfig.read(options.config),
+        read_config(options),
         acknowledged=options.acknowledge_transmitting,
         with_parent=options.with_parent,
         run=options.run,

@@ -5,9 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from ... import own_code
 from ...errors import InvalidInput
 from ...radio.network.messages import BY_HAND
+from ..common import add_allow_code
+
+if TYPE_CHECKING:
+    from ...radio.testbed.config import RadioConfig
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +24,16 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the configuration, as TOML; docs/radio.md lists what it may say",
     )
+    add_allow_code(parser)
+
+
+def read_config(options: argparse.Namespace, *more: Any) -> RadioConfig:
+    """Return the configuration of `--config`; its policy may be in a Python file."""
+    from ...radio.testbed.config import RadioConfig
+
+    folder = options.config.parent if options.config else "."
+    with own_code.allowed(folder, options.allow_code):
+        return RadioConfig.read(options.config, *more)
 
 
 def add_run_name(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ... import own_code
 from . import jammer_options
 
 RHO = 0.3
@@ -69,12 +70,10 @@ def run(options: argparse.Namespace) -> int:
     config = RadioConfig.of({"jammer": {"rho": RHO, **jammer_options.changes(options)}})
     jammer_options.check_rho(options, config.jammer)
     bandit, strategy = RadioBandit(), strategy_of(config)
-    policy, seed = (
-        policy_from_text(
-            options.policy, **({"rho": config.jammer.rho} if uses_rho(config.jammer) else {})
-        ),
-        whole("seed", options.seed),
-    )
+    told = {"rho": config.jammer.rho} if uses_rho(config.jammer) else {}
+    with own_code.allowed():
+        policy = policy_from_text(options.policy, **told)
+    seed = whole("seed", options.seed)
     heard = wideband_rounds(
         bandit,
         strategy,

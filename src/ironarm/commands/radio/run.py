@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ... import own_code
 from ...errors import InvalidInput
 from . import jammer_options, results
-from .options import add_acknowledgement, add_config
+from .options import add_acknowledgement, add_config, read_config
 
 if TYPE_CHECKING:
     from ...radio.testbed.config import RadioConfig
@@ -83,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _config(options: argparse.Namespace) -> RadioConfig:
     """Return the file's configuration with the command line's options on top."""
-    from ...radio.testbed.config import RadioConfig
+    from ...radio.testbed.config import AgentConfig
     from ...validation import whole
 
     changes: dict[str, Any] = {
@@ -96,12 +97,13 @@ def _config(options: argparse.Namespace) -> RadioConfig:
     if options.calibration is not None:
         changes["calibration"] = str(options.calibration.resolve())
     if options.policy is not None:
-        changes["agent"] = {"policy": options.policy}
+        with own_code.allowed():
+            changes["agent"] = {"policy": AgentConfig(options.policy).policy}
     if jammer := jammer_options.changes(options):
         changes["jammer"] = jammer
     # free ports unless the file names some, so that two runs at once do not meet
-    config = RadioConfig.read(
-        options.config,
+    config = read_config(
+        options,
         changes,
         {"processes": {"port": 0, "ack_port": 0}} if options.processes else None,
     )

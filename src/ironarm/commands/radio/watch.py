@@ -6,7 +6,7 @@ import argparse
 from time import perf_counter
 
 from . import results
-from .options import add_config, add_run_name
+from .options import add_config, add_run_name, read_config
 
 HELP = (
     "show and save the rounds of nodes that were started one by one, from the first on; it takes "
@@ -30,10 +30,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Watch until the run is over, and print its summary."""
     from ...radio.network.observer import observe
-    from ...radio.testbed.config import RadioConfig
     from ...radio.testbed.records import RunRecord
 
-    config, began = RadioConfig.read(options.config), perf_counter()
+    config, began = read_config(options), perf_counter()
     return results.show_results(
         config,
         options,

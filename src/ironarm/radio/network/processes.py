@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from time import monotonic, perf_counter
 
+from ... import own_code
 from ...errors import NodeLost
 from ..backends.hardware import check_devices
 from ..testbed.config import RadioConfig
@@ -102,6 +103,8 @@ class Crew:
             role,
             "--config",
             str(self.config_file),
+            # this process has loaded the file already, so its user allowed it
+            *(["--allow-code"] if own_code.split(self.config.agent.policy)[0] else []),
             "--run",
             self.run,
             *acknowledged,

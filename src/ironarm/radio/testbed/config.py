@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ... import own_code
 from ...errors import BadFile, InvalidInput
 from ...notation import policy_from_text
 from ...policies import Policy
@@ -81,6 +82,7 @@ class AgentConfig:
             raise InvalidInput(
                 f"policy must be text such as 'MedEUCB(block=200)', got {self.policy!r}."
             )
+        object.__setattr__(self, "policy", own_code.placed(self.policy))
         policy_from_text(self.policy)
 
 

@@ -1,0 +1,108 @@
+"""`ironarm compare`: your policy against the arena's best, in one page."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from .. import own_code
+from .common import add_allow_code, add_verb, resumable
+
+EXAMPLES = """\
+examples:
+  ironarm compare mine.py:MyPolicy --quick       a first look, in under a minute
+  ironarm compare mine.py:MyPolicy               the whole page, in a few minutes
+  ironarm compare 'mine.py:MyPolicy(b=2)' 'mine.py:MyPolicy(b=8)' --against UCB MedEUCB
+  ironarm compare 'mine.py:MyPolicy(sigma=sigma, share=rho)'   tell it the setting's sigma and rho
+
+In parameters, rho, sigma, low, high and gap stand for the setting's own. The page has the
+standings, where your policy wins and loses, the worst attack found, its speed, and a figure
+of regret over the rounds as PDF, SVG and PNG. You can interrupt it; it resumes.
+"""
+
+
+def add(verbs: Any) -> None:
+    """Describe the options."""
+    parser = add_verb(
+        verbs,
+        "compare",
+        "your own policy against the best, in one page",
+        (
+            "Run a policy against the arena's best few, under every attack, in every setting that "
+            "suits it, and write one page about it."
+        ),
+        EXAMPLES,
+    )
+    parser.add_argument(
+        "policies",
+        nargs="+",
+        metavar="POLICY",
+        help="your policy, as mine.py:MyPolicy, 'mine.py:MyPolicy(b=2)', or one by its name",
+    )
+    parser.add_argument(
+        "--against",
+        nargs="+",
+        metavar="P",
+        help="the rivals: names of the arena's policies, or policies as text (default: the best)",
+    )
+    parser.add_argument(
+        "--arena",
+        type=Path,
+        metavar="FILE",
+        help="take settings, attacks and rivals from an arena file (default: ironarm's own)",
+    )
+    add_allow_code(parser)
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("results/compare"),
+        metavar="DIR",
+        help="folder for the page and the finished cells (default: results/compare)",
+    )
+    parser.add_argument("--quick", action="store_true", help="few trials and a short search")
+    parser.add_argument(
+        "--trials", type=int, metavar="N", help="trials in every setting, instead of its own number"
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="threads (default: one for each processor)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the comparison, write its page, print what it says."""
+    from ..arena.compare import compare, named, with_rivals
+    from ..arena.read import read_arena
+
+    folder = options.arena.parent if options.arena else "."
+    with own_code.allowed(folder, options.allow_code):
+        arena = read_arena(options.arena, trials=options.trials, quick=options.quick)
+    with own_code.allowed():
+        arena = with_rivals(arena, options.policies, options.against)
+    mine = list(named(options.policies))
+    with resumable(options.out):
+        found, findings = compare(
+            arena,
+            mine,
+            options.out,
+            shlex.join(["ironarm", *sys.argv[1:]]),
+            quick=options.quick,
+            workers=options.workers,
+        )
+    reference = findings.nanoseconds.get("MedEUCB", float("nan"))
+    for one in found:
+        print("\n".join(one.sentences(len(arena.policies), reference)), end="\n\n")
+        for place in one.places:
+            print(
+                f"  {place.verdict:<5}  {place.ratio:6.2f} times {place.rival.policy:<20} "
+                f"{place.setting}, rho = {place.rho:g} ({place.mine.attack})"
+            )
+        print()
+    print(
+        f"{findings.computed} cells computed, {findings.kept} kept from before, "
+        f"{findings.seconds:.0f} s"
+    )
+    print(f"wrote {options.out / 'report.html'}, with report.json and the figures")
+    return 0
