@@ -76,7 +76,7 @@ def test_a_place_is_won_only_beyond_doubt():
 
     def row(low, high):
         score = type("Score", (), {"regret": Estimate((low + high) / 2, low, high)})
-        return Row("p", "a", score, 0.0, None, 1.0, 1.0, 1.0, None)
+        return Row("p", "a", score, 0.0, Estimate(0, 0, 0), None, 1.0, 1.0, 1.0, None)
 
     verdicts = [
         Place("s", 0.1, row(*mine), row(*theirs)).verdict

@@ -129,7 +129,7 @@ def test_numbers_of_one_table_have_one_format(findings):
     """In each column all numbers have as many decimals; all regrets of a table have."""
     setting, rho = findings.arena.places[0]
     standings, cases = (
-        report._standings_table(findings),
+        report.standings_table(findings),
         report._setting_table(findings, setting, rho),
     )
     for table in (standings, cases):
