@@ -50,13 +50,13 @@ from __future__ import annotations
 
 from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
 from .errors import InvalidInput, PolicyFault
 from .estimators import Estimator, Mean
 from .marks import hot
 from .own_code import name_of, reduced
+from .validation import NUMBERS, instance
 
 
 class Policy:
@@ -77,7 +77,7 @@ class Policy:
         By default these are the parameters that are numbers. Raise `InvalidInput` here
         if the parameters do not fit the number of arms.
         """
-        return {k: float(v) for k, v in self.parameters.items() if isinstance(v, Real)}
+        return {k: float(v) for k, v in self.parameters.items() if isinstance(v, NUMBERS)}
 
     @staticmethod
     @hot
@@ -174,10 +174,12 @@ class Policy:
         return rounds
 
 
-def require_policy(value: object) -> None:
-    """Refuse what is not a policy, and a policy whose parameters can change."""
-    if not isinstance(value, Policy):
-        raise InvalidInput(f"expected a policy, for example ia.MedEUCB(), got {value!r}.")
+def require_policy(value: object, more: str = "") -> None:
+    """Refuse what is not a policy, and a policy whose parameters can change.
+
+    The message ends in `more`, which begins with a space.
+    """
+    instance("a policy", value, Policy, "ia.MedEUCB()", more)
     frozen = getattr(type(value), "__dataclass_params__", None)
     if frozen is None or not frozen.frozen or "__dataclass_fields__" not in vars(type(value)):
         raise InvalidInput(

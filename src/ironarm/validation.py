@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import TypeVar
@@ -11,6 +12,8 @@ from typing import TypeVar
 from .errors import InvalidInput
 
 T = TypeVar("T")
+NUMBERS = (Real, Decimal)
+"""What counts as a number."""
 
 
 def number(
@@ -23,12 +26,14 @@ def number(
     at_most: float = math.inf,
 ) -> float:
     """Return `value` as a finite float within the bounds; refuse anything else."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, NUMBERS):
         raise InvalidInput(f"{name} must be a number, got {value!r}.")
     try:
         x = float(value)
     except OverflowError:
         x = math.inf
+    except ValueError:  # a signalling NaN of `decimal`
+        x = math.nan
     if not (math.isfinite(x) and x > above and x >= at_least and x < below and x <= at_most):
         wanted = [
             text
@@ -49,7 +54,7 @@ def number(
 def whole(name: str, value: object, *, at_least: int = 0, below: int | None = None) -> int:
     """Return `value` as an int of at least `at_least`; refuse anything else."""
     if (
-        isinstance(value, Real)
+        isinstance(value, NUMBERS)
         and not isinstance(value, (bool, Integral))
         and math.isfinite(value)
         and float(value).is_integer()
@@ -76,6 +81,19 @@ def _shown(value: object) -> str:
     """Return a value as text that is not too long."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:40]}... ({len(text)} characters)"
+
+
+def instance(name: str, value: object, kind: type[T], example: str, more: str = "") -> T:
+    """Return `value` if it is of that kind; if not, say what it is instead."""
+    if isinstance(value, kind):
+        return value
+    if isinstance(value, type):
+        got = f"the class {value.__name__}; write {value.__name__}(...), with its parameters."
+    elif isinstance(value, str):
+        got = f"the text {value!r}; text is for the command line."
+    else:
+        got = f"{value!r}.{more}"
+    raise InvalidInput(f"expected {name}, for example {example}, got {got}")
 
 
 def choice(name: str, value: object, options: Iterable[str]) -> str:

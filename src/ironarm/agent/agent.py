@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import time
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..errors import (
     InvalidInput,
     PolicyFault,
     UnknownArm,
+    UnknownDecision,
 )
 from ..estimators import BoundedMedian
 from ..policies import Policy
@@ -200,19 +201,23 @@ class Agent:
 
     # rewards
 
-    def learn(self, id: int, reward: float) -> None:
-        """Learn the reward of a decision, however late and in any order."""
-        with self._lock:
-            self._open.ticket(id)
-            self._learn(id, reward_of(reward))
+    def learn(self, id: int | Decision, reward: float) -> None:
+        """Learn the reward of a decision, however late and in any order.
 
-    def learn_batch(self, rewards: Iterable[tuple[int, float]]) -> None:
-        """Learn many rewards, pairs (id, reward): all, or none if one is bad."""
+        The decision is given by its id, or as `decide` returned it.
+        """
+        with self._lock:
+            self._learn(self._open_id(id), reward_of(reward))
+
+    def learn_batch(self, rewards: Iterable[tuple[int | Decision, float]]) -> None:
+        """Learn many rewards, pairs (decision or its id, reward).
+
+        It learns all, or none if one is bad.
+        """
         with self._lock:
             pairs = [
-                (id, reward_of(reward))
-                for id, reward in pairs_of(rewards, "a decision's id and a reward")
-                if self._open.ticket(id)
+                (self._open_id(id), reward_of(reward))
+                for id, reward in pairs_of(rewards, "a decision or its id, and a reward")
             ]
             ids = [id for id, _ in pairs]
             if len(set(ids)) < len(ids):
@@ -223,10 +228,10 @@ class Agent:
             for id, reward in pairs:
                 self._learn(id, reward)
 
-    def cancel(self, id: int) -> None:
-        """Close a decision that will never be rewarded."""
+    def cancel(self, id: int | Decision) -> None:
+        """Close a decision, or that with this id, that will never be rewarded."""
         with self._lock:
-            self._state.adjust(CANCELLED, self._open.close(id).arm)
+            self._state.adjust(CANCELLED, self._open.close(self._open_id(id)).arm)
 
     def expire(self, older_than: float) -> int:
         """Cancel all decisions older than so many seconds, and return their number."""
@@ -370,10 +375,13 @@ class Agent:
 
         Loaded again, it continues with exactly the same choices.
         """
+        agent_file.write(Path(path), {"policy": self._policy.to_dict(), **self._data()})
+
+    def _data(self) -> dict[str, Any]:
+        """Return all but the policy, as plain data."""
         with self._lock:
-            data = {
-                "policy": self._policy.to_dict(),
-                "arms": self._names,
+            return {
+                "arms": list(self._names),
                 "minimize": self._minimize,
                 "memory": self._memory,
                 "seed": self._seed,
@@ -381,7 +389,6 @@ class Agent:
                 **self._open.dump(),
                 "state": self._state.dump(),
             }
-        agent_file.write(Path(path), data)
 
     @classmethod
     def load(cls, path: str | Path, policy: Policy | None = None) -> Agent:
@@ -391,22 +398,31 @@ class Agent:
         """
         data, policy = agent_file.read(Path(path), policy)
         with agent_file.damage_reported(Path(path)):
-            agent = cls(
-                policy,
-                data["arms"],
-                seed=data["seed"],
-                minimize=data["minimize"],
-                memory=data["memory"],
-            )
-            agent._state.restore(data["state"])
-            agent._state.view.stream[:] = np.array(data["stream"], dtype=np.uint64)
-            agent._open.restore(data)
-            if len(data["stream"]) != 4 or not any(data["stream"]):
-                raise ValueError("its random stream is not one")
-            agent._take_over(agent._state, agent._names, agent._open)
-            agent._watch = Watch(policy) if agent.decisions == 0 else None
-            agent._watching = agent._watch is not None or agent._memory_watched
+            return cls._of_data(policy, data)
+
+    @classmethod
+    def _of_data(cls, policy: Policy, data: dict[str, Any]) -> Agent:
+        """Return the agent that `_data` described."""
+        agent = cls(
+            policy,
+            data["arms"],
+            seed=data["seed"],
+            minimize=data["minimize"],
+            memory=data["memory"],
+        )
+        agent._state.restore(data["state"])
+        agent._state.view.stream[:] = np.array(data["stream"], dtype=np.uint64)
+        agent._open.restore(data)
+        if len(data["stream"]) != 4 or not any(data["stream"]):
+            raise ValueError("its random stream is not one")
+        agent._take_over(agent._state, agent._names, agent._open)
+        agent._watch = Watch(policy) if agent.decisions == 0 else None
+        agent._watching = agent._watch is not None or agent._memory_watched
         return agent
+
+    def __reduce__(self) -> Any:
+        """Let pickle and copy work as `save` and `load` do."""
+        return type(self)._of_data, (self._policy, self._data())
 
     # inside
 
@@ -429,6 +445,17 @@ class Agent:
                 "drift is over."
             )
         self._watching = self._watch is not None or self._memory_watched
+
+    def _open_id(self, decision: object) -> int:
+        """Return the id of an open decision, given as such or by its id."""
+        id = decision.id if isinstance(decision, Decision) else decision
+        arm = self._names[self._open.ticket(id).arm]
+        if isinstance(decision, Decision) and decision.arm != arm:
+            raise UnknownDecision(
+                f"decision {id} of this agent is for {arm!r}, got one for {decision.arm!r}: it "
+                "was made by another agent."
+            )
+        return int(id)  # type: ignore[call-overload]
 
     def _learn(self, id: int, reward: float) -> None:
         ticket = self._open.close(id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from ..errors import InvalidInput
 from ..estimators import BoundedMedian, Estimator, LowerMedian
 from ..policies import Policy
-from ..validation import whole
+from ..validation import NUMBERS, whole
 
 Name = str | int
 
@@ -33,7 +32,7 @@ def estimator_for(policy: Policy, memory: str) -> type[Estimator] | None:
 
 def names_of(arms: Iterable[Name] | int) -> list[Name]:
     """Return the arms' names."""
-    if isinstance(arms, Real):
+    if isinstance(arms, NUMBERS):
         return list(range(whole("arms", arms, at_least=1, below=2**31)))
     if (
         isinstance(arms, (str, bytes))
@@ -71,12 +70,14 @@ def reward_of(reward: object) -> float:
     """Return a reward as a float that is not NaN."""
     if isinstance(reward, np.ndarray) and reward.ndim == 0:
         reward = reward.item()
-    if not isinstance(reward, (Real, np.bool_)):
+    if not isinstance(reward, (*NUMBERS, np.bool_)):
         raise InvalidInput(f"a reward must be a number, got {reward!r}.")
     try:
         x = float(reward)
     except OverflowError:
         x = math.inf if reward > 0 else -math.inf  # type: ignore[operator]  # as any float operation would have it
+    except ValueError:  # a signalling NaN of `decimal`
+        x = math.nan
     if math.isnan(x):
         raise InvalidInput(
             "a reward must not be NaN. If the measurement failed, cancel the decision; if the "

@@ -32,10 +32,10 @@ from ..simulation.summary import (
     bootstrap_interval,
     resampling_weights,
     short,
-    text_table,
 )
 from ..studies.page import write_json
-from ..validation import number, whole
+from ..text import counted, text_table, wrapped
+from ..validation import instance, number, whole
 from .attack_candidates import candidates, named_attacks
 
 KEPT = 4
@@ -93,6 +93,7 @@ class WorstCase:
     ratio : mean regret under the attack found over that under the worst named one, with
         a 95 % interval from the trials' pairs; NaN if that one does no harm.
     rungs : what was tried.
+    found_worse : whether the attack found does more harm than every named one.
     """
 
     policy: Policy
@@ -125,7 +126,8 @@ class WorstCase:
         ratio, low, high = self.ratio
         worst = type(self.named[0].attack).__name__
         tried = ", then ".join(
-            f"{len(rung.attacks)} candidates in {rung.trials} trials" for rung in self.rungs
+            f"{counted(len(rung.attacks), 'candidate')} in {counted(rung.trials, 'trial')}"
+            for rung in self.rungs
         )
         compared = (
             f"{ratio:.2f} times the regret under the worst named attack, {worst} (95 % interval "
@@ -133,20 +135,30 @@ class WorstCase:
             if math.isfinite(ratio)
             else f"{worst} does no harm"
         )
-        return "\n".join(
-            [
-                f"{self.policy!r} on {self.bandit!r}, rho = {self.rho:g}, {self.horizon:,} rounds",
-                "",
-                f"the worst attack found: {self.found.attack!r}",
-                f"  {compared}",
-                "",
-                text_table(head, body),
-                "",
-                f"tried: {tried} (seed {self.seed});",
-                f"then the last one and the named attacks in {self.trials} fresh trials (seed "
-                f"{self.seed + 1}). There may be worse attacks.",
-            ]
-        )
+        setting = f"{self.policy!r} on {self.bandit!r}, rho = {self.rho:g}, {self.horizon:,} rounds"
+        nothing = f"the search found nothing worse than a named attack, {self.named[0].attack!r}"
+        found = "the worst attack found" if self.found_worse else "where the search ended"
+        lines = [
+            *([] if self.found_worse else [wrapped(nothing, "", "  "), ""]),
+            wrapped(setting, "", "  "),
+            "",
+            wrapped(f"{found}: {self.found.attack!r}", "", "  "),
+            wrapped(compared, "  ", "  "),
+            "",
+            text_table(head, body),
+            "",
+            wrapped(
+                f"tried: {tried} (seed {self.seed}); then the last one and the named attacks in "
+                f"{counted(self.trials, 'fresh trial')} (seed {self.seed + 1}). There may be "
+                "worse attacks."
+            ),
+        ]
+        return "\n".join(lines)
+
+    @property
+    def found_worse(self) -> bool:
+        """Whether the attack found does more harm than every named one."""
+        return self.found.mean > self.named[0].mean
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -166,6 +178,7 @@ class WorstCase:
             "bandit": self.bandit.to_dict(),
             **setting,
             "found": self.found.to_dict(),
+            "found_worse": self.found_worse,
             "named": [each.to_dict() for each in self.named],
             "ratio_to_worst_named": ratio,
             "candidates": len(self.rungs[0].attacks),
@@ -220,7 +233,9 @@ def worst_case(
     >>> worst.found.attack.within_model, worst.found.attack.rho
     (True, 0.3)
     """
-    require_policy(policy)
+    order = " The order is worst_case(policy, bandit, out)."
+    require_policy(policy, order)
+    instance("a bandit", bandit, Bandit, "ia.GaussianBandit(means=[0, 1])", order)
     rho, horizon = number("rho", rho, above=0, below=1), whole("horizon", horizon, at_least=10)
     trials, budget, seed = (
         whole("trials", trials, at_least=4),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..by_name import make_by_name
+from ..errors import InvalidInput
 from .ace import ACE
 from .base import Attack
 from .bursts import Bursts
@@ -56,4 +57,10 @@ def make(name: str, parameters: dict[str, Any]) -> Attack:
 
     An unknown name or parameter is refused, with the closest known one.
     """
+    if name == "CustomAttack":
+        raise InvalidInput(
+            "CustomAttack holds a Python function, which text cannot give; it is for Python: "
+            "ia.CustomAttack(rho, function). In text, name a class in a file, like "
+            "mine.py:MyAttack."
+        )
     return make_by_name("attack", ATTACKS, name, parameters)

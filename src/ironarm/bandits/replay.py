@@ -24,7 +24,7 @@ class ReplayBandit(Bandit):
     ----------
     table : a CSV file with the columns `arm` and `reward`, or an iterable of (arm,
         reward) pairs. Arms keep the order in which they first appear; `names` lists
-        them.
+        them. The file may have commas, semicolons (then 1,5 is a number) or tabs.
 
     Examples
     --------
@@ -84,15 +84,27 @@ class ReplayBandit(Bandit):
 def _read_csv(path: Path) -> list[tuple[str, str]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            columns = reader.fieldnames or []
-            if "arm" not in columns or "reward" not in columns:
+            head = file.readline()
+            mark = next((mark for mark in ",;\t" if mark in head), ",")
+            columns = next(csv.reader([head], delimiter=mark), [])
+            names = [column.strip().lower() for column in columns]
+            if names.count("arm") != 1 or names.count("reward") != 1:
                 raise InvalidInput(
-                    f"{path} must have the columns 'arm' and 'reward' in its first line, got "
-                    f"{', '.join(columns) or 'nothing'}."
+                    f"{path} must have the columns 'arm' and 'reward' in its first line, once "
+                    f"each, got {', '.join(columns) or 'nothing'}."
                 )
-            return [(row["arm"], row["reward"]) for row in reader]
+            arm, reward = names.index("arm"), names.index("reward")
+            return [
+                _cells(row, arm, reward, mark) for row in csv.reader(file, delimiter=mark) if row
+            ]
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise InvalidInput(f"{path} is not a text file in UTF-8.") from None
+
+
+def _cells(row: list[str], arm: int, reward: int, mark: str) -> tuple[str, str]:
+    """Return the arm and the reward of a row; with semicolons, 1,5 is a number too."""
+    name, text = ((row[i] if i < len(row) else "") for i in (arm, reward))
+    decimal_comma = mark == ";" and text.count(",") == 1 and "." not in text
+    return name, text.replace(",", ".") if decimal_comma else text

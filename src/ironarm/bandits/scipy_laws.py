@@ -29,8 +29,18 @@ class ScipyBandit(Bandit):
     """
 
     def __init__(self, laws: Iterable[Any]) -> None:
+        if not isinstance(laws, Iterable) or isinstance(laws, str):
+            raise InvalidInput(
+                "laws must be a list with one law for each arm, for example [norm(0, 1), "
+                f"gamma(3)], got {_named(laws)}."
+            )
         self.laws = tuple(laws)
         for law in self.laws:
+            if hasattr(law, "freeze"):  # a family of laws, whose members have parameters
+                raise InvalidInput(
+                    f"laws must be laws with their parameters, for example norm(0, 1), got the "
+                    f"family {_named(law)}; write {_named(law)}(...)."
+                )
             if not (callable(getattr(law, "ppf", None)) and callable(getattr(law, "mean", None))):
                 raise InvalidInput(
                     "laws must be frozen laws of scipy.stats, for example scipy.stats.norm(0, "
@@ -53,6 +63,13 @@ class ScipyBandit(Bandit):
 
     def __repr__(self) -> str:
         return f"ScipyBandit([{', '.join(map(_describe, self.laws))}])"
+
+
+def _named(law: Any) -> str:
+    """Return a law or a family as text; scipy shows only where it is in memory."""
+    if hasattr(law, "dist"):
+        return _describe(law)
+    return str(law.name) if hasattr(law, "freeze") else repr(law)
 
 
 def _describe(law: Any) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import own_code
+from ..text import counted, text_table, wrapped
 from .common import add_allow_code, add_verb, resumable
 
 EXAMPLES = """\
@@ -76,7 +77,6 @@ def run(options: argparse.Namespace) -> int:
     from ..arena.read import DEFAULT, read_arena, with_policies
     from ..arena.report import arena_report
     from ..arena.standings import ENOUGH_TRIALS
-    from ..simulation.summary import text_table
 
     if options.print:
         print((options.file or DEFAULT).read_text(encoding="utf-8"), end="")
@@ -98,8 +98,12 @@ def run(options: argparse.Namespace) -> int:
     print(arena.title)
     for setting in arena.settings:
         print(
-            f"  {setting.title}: T = {setting.horizon:,}, {setting.trials:,} trials, rho = "
-            f"{', '.join(f'{rho:g}' for rho in setting.rho)}"
+            wrapped(
+                f"{setting.title}: T = {setting.horizon:,}, {counted(setting.trials, 'trial')}, "
+                f"rho = {', '.join(f'{rho:g}' for rho in setting.rho)}",
+                "  ",
+                "    ",
+            )
         )
     head = ("policy", "told", "worst case / best, at most", "on average", "stuck, at most")
     body = [
@@ -112,16 +116,20 @@ def run(options: argparse.Namespace) -> int:
         )
         for s in found["standings"]
     ]
-    print(f"\n{text_table(head, body)}\n")
+    print(f"\n{text_table(head, body, words=(1,))}\n")
     if min(setting.trials for setting in arena.settings) < ENOUGH_TRIALS:
         print("Too few trials to go by; what follows is what they would say:\n")
     for piece in found["advice"]:
-        print(f"{piece['when']}:\n  {piece['policy']}: {piece['why']}")
+        print(wrapped(f"{piece['when']}:"))
+        print(wrapped(f"{piece['policy']}: {piece['why']}", "  ", "  "))
     for one in found["comparisons"]:
         where = f"{one['setting']}, rho = {one['rho']:g}, {one['attack']}"
         print(
-            f"\n{one['first']} against {one['second']}: at most {one['most']:.2f} times its "
-            f"regret under any one attack ({where}), where that is never stuck"
+            "\n"
+            + wrapped(
+                f"{one['first']} against {one['second']}: at most {one['most']:.2f} times its "
+                f"regret under any one attack ({where}), where that is never stuck"
+            )
         )
     if findings is not None:
         print(

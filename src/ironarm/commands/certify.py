@@ -65,7 +65,10 @@ def add(verbs: Any) -> None:
         "--rho", type=float, help="probability that a reward is corrupt, below 0.5 (default: 0.125)"
     )
     parser.add_argument(
-        "--policy", metavar="P", help="policy as Name or 'Name(parameter=1)' (default: MedEUCB)"
+        "--policy",
+        "--policies",
+        metavar="P",
+        help="policy as Name or 'Name(parameter=1)' (default: MedEUCB)",
     )
     parser.add_argument("--horizon", type=float, help="rounds (default: 100000; for the map 20000)")
     parser.add_argument(

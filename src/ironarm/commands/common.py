@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,6 +65,29 @@ def arms_of(options: argparse.Namespace) -> Bandit:
     if options.means or options.sigma:
         raise InvalidInput("--bandit is given beside --means or --sigma; leave one out.")
     return bandit_from_text(options.bandit)
+
+
+def check_place(option: str, file: Path, example: str) -> None:
+    """Refuse a file that cannot be written, before any round is played."""
+    if file.is_dir():
+        raise InvalidInput(
+            f"{option} {file} is a folder; name a file in it, such as {file / example}."
+        )
+    if not file.parent.is_dir():
+        raise InvalidInput(
+            f"{option} {file} cannot be written: there is no folder {file.parent}. Make it first, "
+            "or choose another."
+        )
+    if not os.access(file.parent, os.W_OK):
+        raise InvalidInput(
+            f"{option} {file} cannot be written: you may not write in the folder {file.parent}. "
+            "Choose another."
+        )
+    if file.exists() and not os.access(file, os.W_OK):
+        raise InvalidInput(
+            f"{option} {file} cannot be written: the file is there, and you may not change it. "
+            "Choose another."
+        )
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import own_code
+from ..text import counted
 from .common import add_allow_code, add_verb, resumable
 
 EXAMPLES = """\
@@ -139,6 +140,6 @@ def _on_what(claim: dict[str, Any], several: bool) -> str:
     few, full = claim["on_paper_trials"], claim["on_all_trials"]
     if claim["rho"] is None:
         return f"{run}{full['rewards']:,} rewards of each kind"
-    return f"{run}rho = {claim['rho']:g}, {full['trials']:,} trials" + (
+    return f"{run}rho = {claim['rho']:g}, {counted(full['trials'], 'trial')}" + (
         f" (on {few['trials']}: {few['verdict']})" if few["trials"] < full["trials"] else ""
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from .. import own_code
-from .common import add_arms, add_verb, arms_of
+from ..errors import InvalidInput
+from ..text import counted, wrapped
+from .common import add_arms, add_verb, arms_of, check_place
 
 EXAMPLES = """\
 examples:
@@ -18,6 +21,8 @@ examples:
   ironarm simulate --save result.npz --plot result.svg
 """
 
+SAVED = (".npz",)
+PLOTTED = (".png", ".svg", ".pdf")
 NINE = [
     "MedEUCB",
     "MedEpsilonGreedy",
@@ -42,7 +47,9 @@ def add(verbs: Any) -> None:
     )
     simulate.add_argument(
         "--policies",
+        "--policy",
         nargs="+",
+        action="extend",
         metavar="P",
         help=(
             "policies as Name, 'Name(parameter=1)' or mine.py:MyPolicy (default: the paper's "
@@ -94,6 +101,7 @@ def run(options: argparse.Namespace) -> int:
     from ..notation import attack_from_text, policy_from_text
     from ..simulation import simulate
 
+    _check_files(options)
     with own_code.allowed():
         attack = attack_from_text(options.attack, options.rho)
         names = options.policies or [
@@ -111,10 +119,6 @@ def run(options: argparse.Namespace) -> int:
         workers=options.workers,
         progress=True,
     )
-    if options.save:
-        result.save(options.save)
-    if options.plot:
-        result.plot(options.plot)
     summary = result.summary()
     if options.json:
         print(
@@ -127,15 +131,46 @@ def run(options: argparse.Namespace) -> int:
                 indent=2,
             )
         )
-        return 0
-    print(
-        f"{options.trials} trials of {result.specification['horizon']} rounds under {attack}, "
-        f"seed {result.specification['seed']}, {result.seconds:.1f} s\n"
-    )
-    print(summary)
-    if options.pairs and summary.pairs:
-        print()
-        print(summary.pairs_table())
-    for path in filter(None, (options.save, options.plot)):
-        print(f"\nwrote {path}")
+    else:
+        specification = result.specification
+        print(
+            wrapped(
+                f"{counted(specification['trials'], 'trial')} of "
+                f"{counted(specification['horizon'], 'round')} under {attack}, seed "
+                f"{specification['seed']}, {result.seconds:.1f} s"
+            )
+            + "\n"
+        )
+        print(summary)
+        if options.pairs and summary.pairs:
+            print()
+            print(summary.pairs_table())
+    # after the table: if a file cannot be written now, the numbers are not lost
+    sys.stdout.flush()
+    for path, write in ((options.save, result.save), (options.plot, result.plot)):
+        if path:
+            write(path)
+            if not options.json:
+                print(f"\nwrote {path}")
     return 0
+
+
+def _check_files(options: argparse.Namespace) -> None:
+    """Refuse files that cannot be written, before anything is simulated."""
+    for option, path, endings in (
+        ("--save", options.save, SAVED),
+        ("--plot", options.plot, PLOTTED),
+    ):
+        if path is None:
+            continue
+        check_place(option, path, f"result{endings[0]}")
+        if path.suffix.lower() not in endings:
+            raise InvalidInput(
+                f"{option} {path} cannot be written: expected a file that ends in "
+                f"{' or '.join(endings)}, got {path.suffix or 'no ending'}."
+                + (" For a table, use --json." if option == "--save" else "")
+            )
+    if options.plot:
+        from ..figures import pyplot
+
+        pyplot()  # says so if matplotlib is missing

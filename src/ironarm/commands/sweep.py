@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import own_code
+from ..text import counted, wrapped
 from .common import add_allow_code, add_verb
 
 EXAMPLES = """\
@@ -87,8 +88,11 @@ def run(options: argparse.Namespace) -> int:
     from ..sweeps.tables import final_table
 
     print(
-        f"{len(cells)} cells: {cells[0].trials} trials of {cells[0].horizon} rounds each, seed "
-        f"{cells[0].seed}\n"
+        wrapped(
+            f"{counted(len(cells), 'cell')}: {counted(cells[0].trials, 'trial')} of "
+            f"{counted(cells[0].horizon, 'round')} each, seed {cells[0].seed}"
+        )
+        + "\n"
     )
     print(final_table(checkpoints))
     print(

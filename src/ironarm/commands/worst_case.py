@@ -35,6 +35,7 @@ def add(verbs: Any) -> None:
     )
     parser.add_argument(
         "--policy",
+        "--policies",
         default="MedEUCB",
         metavar="P",
         help="policy as Name, 'Name(parameter=1)' or mine.py:MyPolicy (default: MedEUCB)",

@@ -21,11 +21,13 @@ from typing import Any
 import numba
 import numpy as np
 from numba import config, njit, types
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 from numba.extending import intrinsic
 
 __all__ = ["NumbaError", "address_of", "bare_entry", "call_attack", "entry", "helper", "types"]
 
+REFUSALS: tuple[type[Exception], ...] = (NumbaError, UnsupportedBytecodeError)
+"""What Numba raises about code that it cannot compile."""
 DISABLED = bool(config.DISABLE_JIT)
 PUBLIC_ONLY = os.environ.get("IRONARM_PUBLIC_NUMBA") == "1"
 """Do without private options, whatever this Numba knows: a way out, and for tests."""

@@ -17,6 +17,7 @@ import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,9 +26,12 @@ import numpy as np
 from ..errors import PolicyFault
 from ..marks import mark_of
 from . import jit, kept
+from .faults import place_of
 from .interrupts import interrupts_wait
 
 _ONE_AT_A_TIME = threading.RLock()  # as Numba's compiler itself
+STEPS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "IMPORT_NAME")
+"""The steps that read names of modules and enclosing functions, or import."""
 NUMBERS = (bool, int, float, np.integer, np.floating)
 
 
@@ -173,17 +177,24 @@ class Linker:
         seen.add(function)
         reached = owner._reached(function)
         known = {**function.__globals__, **_closure(function), **owner._steps}
-        for name in _globals_used(function.__code__):
+        for step in _steps_in(function.__code__):
+            name, line = str(step.argval), step.positions.lineno if step.positions else None
+            where = f"{place_of(function.__code__, line)}{function.__qualname__}"
+            if step.opname == "IMPORT_NAME":
+                raise PolicyFault(
+                    f"{where} imports {name!r}, which compiled code cannot do; import it at the "
+                    "top of the file."
+                )
             if name in reached:
                 if mark_of(reached[name]):
                     owner._check(reached[name], seen)
             elif name in known:
                 raise PolicyFault(
-                    f"{function.__qualname__} uses {name!r}, which cannot be compiled: if it is "
-                    "a function, mark it with @hot or @cold; otherwise make it a number."
+                    f"{where} uses {name!r}, which cannot be compiled: if it is a function, mark "
+                    "it with @hot or @cold; otherwise make it a number."
                 )
             elif not hasattr(builtins, name):
-                raise PolicyFault(f"{function.__qualname__} uses {name!r}, which is not defined.")
+                raise PolicyFault(f"{where} uses {name!r}, which is not defined.")
 
 
 COMMON = Linker()
@@ -199,12 +210,12 @@ def _is_usable(value: object) -> bool:
     )
 
 
-def _globals_used(code: types.CodeType) -> set[str]:
-    """Return the names of modules and enclosing functions that code reads."""
-    names = {
-        str(step.argval)
-        for step in dis.get_instructions(code)
-        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
-    }
-    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    return names.union(*map(_globals_used, inner)) - set(code.co_cellvars)
+def _steps_in(code: types.CodeType) -> Iterator[dis.Instruction]:
+    """Return the steps that read names of modules and enclosing functions, or import.
+
+    Those of inner functions are among them.
+    """
+    inner = (_steps_in(c) for c in code.co_consts if isinstance(c, types.CodeType))
+    for step in chain(dis.get_instructions(code), *inner):
+        if step.opname in STEPS and step.argval not in code.co_cellvars:
+            yield step

@@ -7,7 +7,6 @@ policy's own functions, so that a debugger stops in the policy's own file.
 from __future__ import annotations
 
 import inspect
-import re
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from ..estimators.structures.pool import move_slots
 from ..marks import hot, mark_of
 from ..policy import Policy
 from . import loop
+from .faults import place_of, reason
 from .record import Field, Layout, Record, declared, size_names
 
 ARGUMENTS = {
@@ -147,9 +147,10 @@ class Machine:
             entry = getattr(loop, name)
             try:
                 self._calls[name] = self._linker.entry(entry, self.label(name), ENTRIES[name])
-            except (jit.NumbaError, NotImplementedError, KeyError, RecursionError) as error:
+            except (*jit.REFUSALS, NotImplementedError, KeyError, RecursionError) as error:
                 raise PolicyFault(
-                    f"{self.policy.__name__} cannot be compiled: {reason(error)}"
+                    f"{self.policy.__name__} cannot be compiled: "
+                    f"{reason(error, self.policy.choose)}"
                 ) from error
         return self._calls[name]
 
@@ -157,8 +158,10 @@ class Machine:
 def fields_of(policy: type[Policy], estimator: type[Estimator] | None) -> dict[str, str]:
     """Return the fields that a policy and its estimator declare."""
     if not isinstance(policy.fields, dict):
+        getter = getattr(policy.fields, "fget", None)
+        where = place_of(getter.__code__) if getter else ""
         raise PolicyFault(
-            f"{policy.__name__}.fields must be a dictionary in the class, got "
+            f"{where}{policy.__name__}.fields must be a dictionary in the class, got "
             f"{type(policy.fields).__name__}; a size that depends on a parameter is written like "
             "'float[arms*window]'."
         )
@@ -220,30 +223,6 @@ def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*arguments)
 
     return call
-
-
-HINTS = {
-    "lowering the state": "numbers of the state cannot be set; use an array, such as int[1]",
-    "lowering the scene": "numbers of the scene cannot be set; use e.memory",
-    "of type the state": "declare it in `fields`, or return it from `constants`",
-    "of type the scene": "give it to CustomAttack as a number, or return it from `constants`",
-    "NRT required": "compiled steps cannot create lists, arrays or text",
-    "getitem": (
-        "`choose` must return a whole number on every path, and arrays are indexed by whole numbers"
-    ),
-}
-
-
-def reason(error: Exception) -> str:
-    """Return the lines of a compiler's message that say what and where."""
-    text = re.sub(r"\b(State|Scene)_\w+", lambda match: f"the {match[1].lower()}", str(error))
-    lines = [line.strip() for line in text.splitlines() if line.strip("^~ ")]
-    hint = next(
-        (f" ({hint})" for text, hint in HINTS.items() if any(text in line for line in lines)), ""
-    )
-    noise = ("Failed in nopython", "File ", "During:", "raised from")
-    told = [line for line in lines if not line.startswith(noise)]
-    return " / ".join(dict.fromkeys(told))[:400].rstrip(" /") + hint
 
 
 @cache

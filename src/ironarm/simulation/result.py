@@ -14,6 +14,7 @@ from ..errors import BadFile, InvalidInput, MissingExtra
 from ..files import write_whole
 from ..own_code import split
 from ..policies import Policy, from_dict
+from ..text import counted
 from .summary import Summary, summarise
 
 FORMAT = "ironarm result"
@@ -197,8 +198,8 @@ class Result:
     def __repr__(self) -> str:
         horizon, trials = self.specification["horizon"], self.specification["trials"]
         return (
-            f"<Result: {', '.join(self.labels)}; {trials} trials of {horizon} rounds, seed "
-            f"{self.specification['seed']}>"
+            f"<Result: {', '.join(self.labels)}; {counted(trials, 'trial')} of "
+            f"{counted(horizon, 'round')}, seed {self.specification['seed']}>"
         )
 
 

@@ -21,11 +21,12 @@ from ..engine.warm import compile_all
 from ..errors import InvalidInput
 from ..policies import Policy
 from ..policy import require_policy
-from ..validation import whole
+from ..validation import instance, whole
 from .progress import Progress
 from .result import Result
 from .trial import Simulation, Trials
 
+ORDER = " The order is simulate(policies, bandit, attack)."
 PER_DECADE = 20
 """Checkpoints between a power of ten and the next."""
 
@@ -75,25 +76,19 @@ def simulate(
     >>> result.regret[0, :, -1].tolist()
     [3150.0, 3150.0, 3150.0, 3150.0]
     """
-    chosen = (policies,) if isinstance(policies, Policy) else tuple(policies)
+    several = isinstance(policies, Iterable) and not isinstance(policies, (Policy, str))
+    chosen = tuple(policies) if several else (policies,)  # type: ignore[arg-type]
     for policy in chosen:
-        require_policy(policy)
+        require_policy(policy, ORDER)
     if not chosen:
         raise InvalidInput("policies is empty; give at least one, for example ia.MedEUCB().")
     if len(set(chosen)) < len(chosen):
         raise InvalidInput(
             "a policy is given twice; with common random numbers both would do the same."
         )
-    if not isinstance(bandit, Bandit):
-        raise InvalidInput(
-            f"bandit must be a bandit, for example ia.GaussianBandit(means=[0, 1]), got {bandit!r}."
-        )
+    bandit = instance("a bandit", bandit, Bandit, "ia.GaussianBandit(means=[0, 1])", ORDER)
     attack = NoAttack() if attack is None else attack
-    if not isinstance(attack, Attack):
-        raise InvalidInput(
-            "attack must be an attack, for example ia.OppositeUniform(rho=0.3), or None, got "
-            f"{attack!r}."
-        )
+    attack = instance("an attack or None", attack, Attack, "ia.OppositeUniform(rho=0.3)", ORDER)
     horizon = whole("horizon", horizon, at_least=1, below=2**48)
     trials = whole("trials", trials, at_least=1)
     seed = fresh_seed() if seed is None else whole("seed", seed)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+
+from ..text import text_table
 
 RESAMPLES = 2000
 
@@ -85,6 +87,7 @@ class Summary:
                 (p.first, p.second, short(p.difference), f"{short(p.low)} to {short(p.high)}")
                 for p in self.pairs
             ],
+            words=(1,),
         )
 
     __repr__ = __str__
@@ -162,21 +165,8 @@ def _drawn_weights(trials: int) -> Iterator[np.ndarray]:
 def short(x: Any, unit: str = "") -> str:
     """Return a number as people read it, with its unit if it has one.
 
-    >>> short(1234567.8), short(456.7), short(0.012345, "dB")
-    ('1,234,568', '457', '0.0123 dB')
+    >>> short(1234567.8), short(456.7), short(0.012345, "dB"), short(123456789)
+    ('1,234,568', '457', '0.0123 dB', '1.235e+08')
     """
-    number = f"{x:,.0f}" if abs(x) >= 100 else f"{x:.3g}"
+    number = f"{x:,.0f}" if 100 <= abs(x) < 1e8 else f"{x:.{4 if abs(x) >= 1e8 else 3}g}"
     return f"{number} {unit}" if unit else number
-
-
-def text_table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """Return a table as text, the first column to the left and numbers to the right."""
-    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
-    lines = [
-        "  ".join(
-            cell.ljust(w) if i == 0 else cell.rjust(w)
-            for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in [head, *body]
-    ]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])

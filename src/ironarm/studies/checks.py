@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 
 from ..simulation.summary import short
+from ..text import counted
 from . import statistics
 from .checking import (
     CANNOT_TELL,
@@ -175,7 +176,7 @@ def _excess(evidence: Evidence, name: str, than: float, since: int) -> Measured:
         share = statistics.share(rare)
         if not rare.any():
             share = Estimate(0.0, 0.0, statistics.unseen_share(evidence.trials))
-        seen = f"{rare.sum()} of {evidence.trials:,} trials" if rare.any() else "no trial"
+        seen = f"{rare.sum()} of {counted(evidence.trials, 'trial')}" if rare.any() else "no trial"
         text = (
             f"{means}; {seen} ended with more than twice the median: at most "
             f"{100 * share.high:.2g} % do, and their growth cannot be fitted"

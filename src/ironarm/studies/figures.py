@@ -15,6 +15,7 @@ from ..figures import Styles, pyplot
 from ..policies import MedEUCB
 from ..policies.med_e_ucb import plan_block
 from ..simulation.summary import bootstrap_interval
+from ..text import counted
 from ..toml_fields import (
     distinct,
     fields,
@@ -127,7 +128,7 @@ def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]
             (
                 f"{figure['name']}-rho-{rho:g}",
                 KINDS[figure["kind"]](
-                    evidence, kinds, f"{heading}ρ = {rho:g}, {evidence.trials:,} trials"
+                    evidence, kinds, f"{heading}ρ = {rho:g}, {counted(evidence.trials, 'trial')}"
                 ),
             )
         )

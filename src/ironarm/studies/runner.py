@@ -13,6 +13,7 @@ from ..policies import Policy
 from ..simulation import Result
 from ..simulation.cells import Cell, CellStore, compile_cells, run_together
 from ..simulation.progress import Part, Progress
+from ..text import counted
 from .study import Run, Study
 from .tuning import Choice, next_value
 
@@ -201,8 +202,8 @@ class Runner:
         self._obtained += len(cells)
         part = Part(
             bar,
-            f"{self._obtained} of {self._total}: {label}{more}, rho = {rho:g}, {cell.trials:,} "
-            f"trials of {cell.horizon:,} rounds",
+            f"{self._obtained} of {self._total}: {label}{more}, rho = {rho:g}, "
+            f"{counted(cell.trials, 'trial')} of {cell.horizon:,} rounds",
             len(cells) * cell.horizon * round_work(cell),
         )
         results = run_together([cell for _, cell in cells], self._workers, part)

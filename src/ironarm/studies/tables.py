@@ -15,6 +15,7 @@ import numpy as np
 from ..policies import MedEUCB
 from ..policies.med_e_ucb import forced_total
 from ..simulation.summary import short
+from ..text import counted
 from ..theory import PAPER_NOTES, kl, paper_table
 from . import statistics
 from .evidence import Evidence
@@ -176,7 +177,7 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
         )
         tables.append(
             Table(
-                f"{spec['title']}, ρ = {rho:g}, {evidence.trials:,} trials",
+                f"{spec['title']}, ρ = {rho:g}, {counted(evidence.trials, 'trial')}",
                 head,
                 tuple(body),
                 tuple(data),

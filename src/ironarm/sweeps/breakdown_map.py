@@ -28,7 +28,7 @@ from ..files import write_whole
 from ..policies import Policy
 from ..simulation.cells import Cell, CellStore, compile_cells
 from ..simulation.progress import Part, Progress
-from ..simulation.summary import text_table
+from ..text import counted, text_table, wrapped
 from ..theory import thresholds
 from ..validation import whole
 from .breakdown_figure import draw
@@ -99,7 +99,8 @@ class BreakdownMap:
     @property
     def title(self) -> str:
         """What was measured."""
-        return f"{self.trials} trials of {self.horizon:,} rounds at each point, {ARMS} arms"
+        trials = counted(self.trials, "trial")
+        return f"{trials} of {self.horizon:,} rounds at each point, {ARMS} arms"
 
     def __str__(self) -> str:
         """Show from which rho on trials are stuck, beside the thresholds."""
@@ -119,7 +120,7 @@ class BreakdownMap:
             for column, stuck in zip(self.columns, self.stuck, strict=True)
         ]
         return (
-            f"{self.policy!r}: {self.title}\n\n{text_table(head, body)}\n\n"
+            f"{wrapped(f'{self.policy!r}: {self.title}')}\n\n{text_table(head, body)}\n\n"
             "stuck: the smallest rho measured at which so many trials are stuck\n"
             "corollaries, theorems, any policy: the limits on rho by theory"
         )

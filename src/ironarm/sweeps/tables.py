@@ -22,7 +22,8 @@ from ..errors import InvalidInput, IronarmError
 from ..files import write_whole
 from ..simulation.cells import Cell, CellStore
 from ..simulation.result import Result
-from ..simulation.summary import bootstrap_interval, short, text_table
+from ..simulation.summary import bootstrap_interval, short
+from ..text import text_table
 from .file import tidy
 
 TRIALS = "trials.parquet"
@@ -225,7 +226,7 @@ def final_table(checkpoints: Path) -> str:
             f"\n\nthe best of {len(rows)} cells in each setting; {checkpoints.name} has all of them"
         )
     )
-    return text_table(head, body) + note
+    return text_table(head, body, words=(1,)) + note
 
 
 def _attack_label(row: dict[str, Any], columns: list[str]) -> str:

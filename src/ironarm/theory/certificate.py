@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from dataclasses import dataclass
 from typing import Any
 
 from ..files import json_ready
 from ..policies import Policy
+from ..text import wrapped
 from .finite_time import FiniteTimeBound
 from .from_data import Fit
 from .suitability import Suitability
 from .theorem_part import TheoremPart
 from .wording import at_most, figure
 
-WIDTH = 110
 LABEL = 16
 
 
@@ -103,10 +102,12 @@ class Certificate:
 
     def __str__(self) -> str:
         head = [
-            f"Certificate for {self.policy}",
-            f"{self.arms} arms, best {self.best}, smallest gap "
-            f"{self.smallest_gap:.4g}{self._in_sigmas()}; rho = {self.rho:g}, {self.horizon:,} "
-            "rounds",
+            wrapped(f"Certificate for {self.policy}"),
+            wrapped(
+                f"{self.arms} arms, best {self.best}, smallest gap "
+                f"{self.smallest_gap:.4g}{self._in_sigmas()}; rho = {self.rho:g}, "
+                f"{self.horizon:,} rounds"
+            ),
         ]
         if self.fit is not None:
             head += ["", str(self.fit)]
@@ -208,13 +209,7 @@ class Certificate:
 
 
 def _paragraph(label: str, text: str) -> str:
-    return textwrap.fill(
-        text,
-        WIDTH,
-        initial_indent=f"  {label:<{LABEL - 2}}",
-        subsequent_indent=" " * LABEL,
-        break_on_hyphens=False,
-    )
+    return wrapped(text, f"  {label:<{LABEL - 2}}", " " * LABEL)
 
 
 def _sentence(text: str) -> str:

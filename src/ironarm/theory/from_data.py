@@ -16,6 +16,7 @@ import numpy as np
 from ..bandits import ReplayBandit
 from ..errors import InvalidInput
 from ..policies import Policy
+from ..text import text_table
 from ..validation import number, whole
 from .arms import Arms, Normal
 from .suitability import (
@@ -89,13 +90,17 @@ class Fit:
         return Arms.of([Normal(arm.median.value, arm.sigma.value) for arm in self.fitted])
 
     def __str__(self) -> str:
-        head = f"{'arm':<12}  {'rewards':>8}  {'median':>24}  {'sigma':>24}  {'gap':>24}"
         rows = [
-            f"{arm.name:<12}  {arm.rewards:>8,}  {arm.median!s:>24}  {arm.sigma!s:>24}  "
-            f"{'best' if i == self.best else arm.gap!s:>24}"
+            (
+                arm.name,
+                f"{arm.rewards:,}",
+                str(arm.median),
+                str(arm.sigma),
+                "best" if i == self.best else str(arm.gap),
+            )
             for i, arm in enumerate(self.fitted)
         ]
-        return "\n".join([head, "-" * len(head), *rows])
+        return text_table(("arm", "rewards", "median", "sigma", "gap"), rows)
 
 
 def fit(

@@ -8,7 +8,8 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from .options import add_acknowledgement, add_config, check_place, read_config
+from ..common import check_place
+from .options import add_acknowledgement, add_config, read_config
 
 HELP = "find the noise levels that put the channels at their means"
 EXAMPLES = (

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import own_code
-from ...errors import InvalidInput
 from ...radio.network.messages import BY_HAND
 from ..common import add_allow_code
 
@@ -59,21 +57,3 @@ def add_acknowledgement(parser: argparse.ArgumentParser) -> None:
             "licensed"
         ),
     )
-
-
-def check_place(option: str, file: Path, example: str) -> None:
-    """Refuse a file that cannot be written, before any round is played."""
-    if file.is_dir():
-        raise InvalidInput(
-            f"{option} {file} is a folder; name a file in it, such as {file / example}."
-        )
-    if not file.parent.is_dir():
-        raise InvalidInput(
-            f"{option} {file} cannot be written: there is no folder {file.parent}. Make it first, "
-            "or choose another."
-        )
-    if not os.access(file.parent, os.W_OK):
-        raise InvalidInput(
-            f"{option} {file} cannot be written: you may not write in the folder {file.parent}. "
-            "Choose another."
-        )

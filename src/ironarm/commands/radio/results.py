@@ -11,8 +11,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ...errors import NodeLost
+from ..common import check_place
 from . import jammer_options
-from .options import check_place
 
 if TYPE_CHECKING:
     from ...radio.testbed.config import RadioConfig
