@@ -99,8 +99,12 @@ def test_the_default_is_the_papers_nine(capsys):
         (["--means", "a,b"], "cannot read the numbers"),
         (["--means", "1:2:0"], "cannot read the numbers"),
         (["--horizon", "0"], "horizon"),
-        (["--policies", "UCB", "--save", "no/such/folder/r.npz"], "folder does not exist"),
-        (["--policies", "UCB", "--plot", "x.unknown"], "cannot be written"),
+        (["--policies", "UCB", "--save", "no/such/folder/r.npz"], "there is no folder no/such"),
+        (["--policies", "UCB", "--plot", "no/such/folder/r.png"], "there is no folder no/such"),
+        (["--policies", "UCB", "--plot", "x.unknown"], "ends in .png or .svg or .pdf, got .unkn"),
+        (["--policies", "UCB", "--save", "x.csv"], "ends in .npz, got .csv"),
+        (["--policies", "UCB", "--save", "."], "is a folder; name a file in it"),
+        (["--attack", "CustomAttack"], "it is for Python"),
     ],
 )
 def test_mistakes_get_a_sentence_and_exit_code_2(arguments, message, capsys):
@@ -109,6 +113,46 @@ def test_mistakes_get_a_sentence_and_exit_code_2(arguments, message, capsys):
     captured = capsys.readouterr()
     assert message in captured.err
     assert captured.err.startswith("ironarm: ")
+
+
+@pytest.mark.parametrize("option", ["--save=no/such/r.npz", "--plot=x.gif", "--save=x.csv"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_run(option, monkeypatch):
+    """Not after it, when the result would be lost."""
+    monkeypatch.setattr("ironarm.simulation.simulate", None)
+    assert main([*SHORT, "--policies", "UCB", option]) == 2
+
+
+def test_the_table_is_printed_even_if_a_file_fails_in_the_end(tmp_path, monkeypatch, capsys):
+    """The disk may be full by then."""
+
+    def full(*_):
+        raise OSError(28, "No space left on device", "r.npz")
+
+    monkeypatch.setattr("ironarm.simulation.result.write_whole", full)
+    assert main([*SHORT, "--policies", "UCB", "--save", str(tmp_path / "r.npz")]) == 2
+    captured = capsys.readouterr()
+    assert "mean regret" in captured.out
+    assert "No space left on device" in captured.err
+
+
+def test_policy_and_policies_both_work_and_none_is_lost(capsys):
+    """Also given twice."""
+    assert main([*SHORT, "--policy", "UCB", "--policy", "RUCB", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["policy"] for row in rows] == ["UCB", "RUCB"]
+    assert main(["certify", "--means", "0,3", "--policies", "MedEUCB", "--json"]) == 0
+
+
+def test_what_is_printed_fits_80_columns_and_one_trial_is_one(capsys):
+    """With long names, too."""
+    names = ["TrimmedEpsilonGreedy(alpha=0.123456, c=7.125)", "MedEUCB(b=3.25, block=1234)"]
+    options = ["--attack", "ACE(delta=0.015625, sigma=1.25, target='worst')", "--pairs"]
+    short = [*SHORT[:3], "--trials", "1", *SHORT[5:]]
+    assert main([*short, "--policies", *names, *options]) == 0
+    output = capsys.readouterr().out
+    assert max(map(len, output.splitlines())) <= 80
+    assert output.startswith("1 trial of 600 rounds under ACE(")
+    assert "1 trials" not in output
 
 
 def test_help_shows_examples_for_each_verb():

@@ -20,13 +20,7 @@ def make_by_name(
 
     A name that the table lacks may be that of one's own code; see `own_code.py`.
     """
-    maker = find(what, table, name)
-    if maker is None:
-        raise InvalidInput(
-            f"unknown {what} {name!r}; expected one of "
-            f"{', '.join(table)}.{did_you_mean(name, table)} One of your own is written "
-            f"like mine.py:My{what.capitalize()}."
-        )
+    maker = require(what, table, name)
     known = inspect.signature(maker).parameters
     for parameter in parameters:
         if parameter not in known:
@@ -38,6 +32,18 @@ def make_by_name(
         if taken.default is taken.empty and parameter not in parameters:
             raise InvalidInput(f"{name} needs {parameter}, for example {name}({parameter}=0.2).")
     return maker(**parameters)
+
+
+def require(what: str, table: Mapping[str, Callable[..., T]], name: str) -> Callable[..., T]:
+    """Return what `find` finds; refuse an unknown name, and suggest what was meant."""
+    maker = find(what, table, name)
+    if maker is None:
+        raise InvalidInput(
+            f"unknown {what} {name!r}; expected one of "
+            f"{', '.join(table)}.{did_you_mean(name, table)} One of your own is written "
+            f"like mine.py:My{what.capitalize()}."
+        )
+    return maker
 
 
 def find(what: str, table: Mapping[str, Callable[..., T]], name: str) -> Callable[..., T] | None:

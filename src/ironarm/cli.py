@@ -8,12 +8,14 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from . import __version__
 from .commands import (
     arena,
     certify,
     compare,
+    listing,
     radio,
     reproduce,
     simulate,
@@ -23,7 +25,7 @@ from .commands import (
 from .errors import IronarmError
 from .signals import ended_by_exceptions
 
-VERBS = {
+VERBS: dict[str, Any] = {
     "simulate": simulate,
     "reproduce": reproduce,
     "arena": arena,
@@ -32,6 +34,9 @@ VERBS = {
     "certify": certify,
     "worst-case": worst_case,
     "radio": radio,
+    "policies": listing.POLICIES,
+    "attacks": listing.ATTACKS,
+    "bandits": listing.BANDITS,
 }
 
 EXAMPLES = """\
@@ -45,6 +50,7 @@ examples:
   ironarm certify --means 1,2,4 --rho 0.2     what theory promises, and how much corruption
   ironarm worst-case --policy UCB --rho 0.05  the attack that hurts a policy most
   ironarm radio run                           the radio testbed at signal level
+  ironarm policies                            which policies there are, and what they are told
 """
 
 

@@ -70,6 +70,11 @@ class Policy:
     """Whether `update` needs the probability with which the decision was made."""
     experimental: ClassVar[bool] = False
     """Whether formulas are not fully checked; the docstring then says which."""
+    told: ClassVar[dict[str, str] | None] = None
+    """What parameters say about the rewards or the attack; None if that is not stated.
+
+    By the parameter's name, in a word or two: "sigma", "bound on rho", "range".
+    """
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         """Return the numbers that the steps read as `s.name`.
@@ -148,7 +153,7 @@ class Policy:
     def label(self) -> str:
         """The name with the parameters that differ from the defaults, for tables."""
         changed = [
-            f"{f.name}={_short(getattr(self, f.name))}"
+            f"{f.name}={short_value(getattr(self, f.name))}"
             for f in dataclass_fields(self)  # type: ignore[arg-type]
             if getattr(self, f.name) != f.default
         ]
@@ -188,8 +193,8 @@ def require_policy(value: object, more: str = "") -> None:
         )
 
 
-def _short(value: Any) -> str:
+def short_value(value: Any) -> str:
     """Return a parameter as short text that the command line reads back."""
     if isinstance(value, tuple):
-        return f"({', '.join(map(_short, value))})"
+        return f"({', '.join(map(short_value, value))})"
     return f"{value:g}" if isinstance(value, float) else repr(value)

@@ -233,9 +233,9 @@ def worst_case(
     >>> worst.found.attack.within_model, worst.found.attack.rho
     (True, 0.3)
     """
-    order = " The order is worst_case(policy, bandit, out)."
-    require_policy(policy, order)
-    instance("a bandit", bandit, Bandit, "ia.GaussianBandit(means=[0, 1])", order)
+    usage = " The order is worst_case(policy, bandit, out)."
+    require_policy(policy, usage)
+    instance("a bandit", bandit, Bandit, "ia.GaussianBandit(means=[0, 1])", usage)
     rho, horizon = number("rho", rho, above=0, below=1), whole("horizon", horizon, at_least=10)
     trials, budget, seed = (
         whole("trials", trials, at_least=4),

@@ -134,6 +134,8 @@ class AdaptiveCountIMED(CountPolicy):
     Statistica Neerlandica 42, 1988.
     """
 
+    told = {}
+
     fields = {**CountPolicy.fields, "learnt": "float[3]", "next_look": "int[1]"}
 
     @staticmethod

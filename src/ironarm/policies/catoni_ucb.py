@@ -253,6 +253,8 @@ class CatoniUCB(Policy):
 
     variance: float = 1.0
 
+    told = {"variance": "variance"}
+
     estimator = Catoni
     fields = {
         "upper": "cache float[arms]",

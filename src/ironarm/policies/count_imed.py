@@ -75,6 +75,8 @@ class CountIMED(CountPolicy):
     sigma: float = 1.0
     shift: bool = True
 
+    told = {"epsilon": "bound on rho", "sigma": "sigma"}
+
     def __post_init__(self) -> None:
         self._set(
             epsilon=number("epsilon", self.epsilon, at_least=0, below=0.5),

@@ -119,6 +119,8 @@ class CRIMEDStar(ImedPolicy):
     epsilon: float
     sigma: float = 1.0
 
+    told = {"epsilon": "bound on rho", "sigma": "sigma"}
+
     estimator = LowerMedian
     fields = {**ImedPolicy.fields, **corrupted_kl.FIELDS}
 
@@ -189,6 +191,8 @@ class CRIMED(CRIMEDStar):
     """
 
     horizon: int | None = None
+
+    told = {"epsilon": "bound on rho", "sigma": "sigma", "horizon": "horizon"}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -69,6 +69,8 @@ class CRUCB(IndexPolicy):
     sigma: float = 1.0
     mean: str = "trimmed"
 
+    told = {"alpha": "bound on rho", "sigma": "sigma"}
+
     def __post_init__(self) -> None:
         self._set(
             alpha=number("alpha", self.alpha, at_least=0, below=0.5),

@@ -47,6 +47,8 @@ class EpsilonGreedy(DecayingGreedy):
 
     c: float = 10.0
 
+    told = {}
+
     @property
     def first_pulls(self) -> int:
         return 0

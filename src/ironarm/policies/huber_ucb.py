@@ -145,6 +145,8 @@ class HuberUCB(Policy):
     beta: float | None = None
     p: float | None = None
 
+    told = {"epsilon": "bound on rho", "sigma": "sigma"}
+
     estimator = Huber
     experimental = True
     fields = FIELDS

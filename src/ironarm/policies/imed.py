@@ -95,6 +95,8 @@ class IMED(ImedPolicy):
 
     sigma: float = 1.0
 
+    told = {"sigma": "sigma"}
+
     def __post_init__(self) -> None:
         self._set(sigma=number("sigma", self.sigma, above=0))
 

@@ -129,6 +129,8 @@ class MedEUCB(IndexPolicy):
     omega: float = 4.0
     block: int | None = None
 
+    told = {"omega": "sigma"}
+
     estimator = LowerMedian
     fields = {**IndexPolicy.fields, "plan": "cache int[4]"}
 

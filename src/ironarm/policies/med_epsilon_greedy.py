@@ -53,4 +53,6 @@ class MedEpsilonGreedy(DecayingGreedy):
 
     c: float = 10.0
 
+    told = {}
+
     estimator = LowerMedian

@@ -90,6 +90,8 @@ class MedianOfMeansUCB(EpochPolicy):
     v: float = 1.0
     epsilon: float = 1.0
 
+    told = {"v": "bound on a moment"}
+
     estimator = MedianOfMeans
     fields = {
         **EpochPolicy.fields,

@@ -51,6 +51,8 @@ class RUCB(IndexPolicy):
     omega: float = 4.0
     median: str = "lower"
 
+    told = {"omega": "sigma"}
+
     def __post_init__(self) -> None:
         self._set(
             omega=number("omega", self.omega, above=0),

@@ -68,6 +68,8 @@ class ThompsonGaussian(Policy):
 
     sigma: float = 1.0
 
+    told = {"sigma": "sigma"}
+
     fields = {"spread": "cache float[arms]"}
 
     def __post_init__(self) -> None:

@@ -57,6 +57,8 @@ class TrimmedEpsilonGreedy(DecayingGreedy):
     alpha: float
     c: float = 10.0
 
+    told = {"alpha": "bound on rho"}
+
     estimator = TrimmedMean
 
     def __post_init__(self) -> None:

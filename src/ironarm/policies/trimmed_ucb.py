@@ -57,6 +57,8 @@ class TrimmedUCB(IndexPolicy):
     alpha: float
     omega: float = 4.0
 
+    told = {"alpha": "bound on rho", "omega": "sigma"}
+
     estimator = TrimmedMean
 
     def __post_init__(self) -> None:

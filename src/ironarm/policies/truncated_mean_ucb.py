@@ -87,6 +87,8 @@ class TruncatedMeanUCB(EpochPolicy):
     u: float
     epsilon: float = 1.0
 
+    told = {"u": "bound on a moment"}
+
     estimator = TruncatedMean
     fields = {**EpochPolicy.fields, "truncation": "cache float[1]"}
 

@@ -47,6 +47,8 @@ class UCB(IndexPolicy):
     alpha: float = 2.1
     sigma: float = 1.0
 
+    told = {"sigma": "sigma"}
+
     def __post_init__(self) -> None:
         self._set(
             alpha=number("alpha", self.alpha, above=0), sigma=number("sigma", self.sigma, above=0)

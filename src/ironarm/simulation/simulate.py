@@ -77,7 +77,7 @@ def simulate(
     [3150.0, 3150.0, 3150.0, 3150.0]
     """
     several = isinstance(policies, Iterable) and not isinstance(policies, (Policy, str))
-    chosen = tuple(policies) if several else (policies,)  # type: ignore[arg-type]
+    chosen: tuple[Policy, ...] = tuple(policies) if several else (policies,)  # type: ignore[arg-type,assignment]
     for policy in chosen:
         require_policy(policy, ORDER)
     if not chosen:

@@ -1,0 +1,243 @@
+"""`ironarm policies`, `ironarm attacks`, `ironarm bandits`: what there is."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .. import attacks, bandits, own_code, policies
+from ..by_name import require
+from ..errors import InvalidInput
+from ..files import json_ready
+from ..policy import short_value
+from ..text import text_table, wrapped
+from .common import add_verb
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A policy, an attack or a bandit, as a list shows it."""
+
+    name: str
+    origin: str
+    parameters: dict[str, str | None]
+    told: dict[str, str] | None
+    remarks: tuple[str, ...]
+    summary: str
+
+    @classmethod
+    def of(cls, kind: Any, name: str, origin: str) -> Entry:
+        """Describe a class."""
+        doc = inspect.getdoc(kind) or ""
+        return cls(
+            name, origin, parameters_of(kind), getattr(kind, "told", None), _remarks(kind),
+            " ".join(doc.partition("\n\n")[0].split()),
+        )  # fmt: skip
+
+    def row(self, with_told: bool) -> tuple[str, ...]:
+        """Return the cells of a table's row."""
+        given = ", ".join(
+            name if default is None else f"{name}={default}"
+            for name, default in self.parameters.items()
+        )
+        notes = ", ".join(self.remarks)
+        if not with_told:
+            return self.name, given or "none", notes
+        return self.name, given or "none", "; ".join(filter(None, (told_text(self.told), notes)))
+
+
+def parameters_of(maker: Callable[..., Any]) -> dict[str, str | None]:
+    """Return the parameters with their defaults as text; None for those without one.
+
+    >>> import ironarm as ia
+    >>> parameters_of(ia.CountIMED)
+    {'epsilon': None, 'sigma': '1', 'shift': 'True'}
+    """
+    return {
+        name: None
+        if parameter.default is parameter.empty
+        else "..."
+        if repr(parameter.default).startswith("<")  # a dataclass's factory
+        else short_value(parameter.default)
+        for name, parameter in inspect.signature(maker).parameters.items()
+    }
+
+
+def told_text(told: dict[str, str] | None) -> str:
+    """Return what a policy is told, with the parameter that says it.
+
+    >>> told_text({"epsilon": "bound on rho", "sigma": "sigma"}), told_text({})
+    ('bound on rho (epsilon), sigma', 'nothing')
+    """
+    if told is None:
+        return "not stated"
+    return (
+        ", ".join(what if what == name else f"{what} ({name})" for name, what in told.items())
+        or "nothing"
+    )
+
+
+def _remarks(kind: Any) -> tuple[str, ...]:
+    """Return what a user must know beside the parameters."""
+    remarks = []
+    suited = getattr(kind, "for_rho", None)
+    if suited is not None:
+        words = {"rho": "rho", "gap": "smallest gap"}
+        asked = [word for name, word in words.items() if name in parameters_of(suited)]
+        remarks.append(f"for_rho: {', '.join(asked)}")
+    if getattr(kind, "experimental", False):
+        remarks.append("experimental")
+    if not getattr(kind, "within_model", True):
+        remarks.append("outside the model")
+    if kind in (attacks.CustomAttack, bandits.ReplayBandit):
+        remarks.append("for Python only")
+    return tuple(remarks)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One of the three verbs."""
+
+    what: str
+    verb: str
+    examples: str
+
+    def add(self, verbs: Any) -> None:
+        """Describe the options."""
+        parser = add_verb(
+            verbs,
+            self.verb,
+            f"which {self.verb} there are, with their parameters",
+            (
+                f"List the {self.verb}: built in, installed, or in a Python file, which is then "
+                "run. With a name, print its page."
+            ),
+            self.examples,
+        )
+        parser.add_argument(
+            "name", nargs="?", metavar="NAME", help="a name, mine.py, or mine.py:MyClass"
+        )
+        parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Print the list, or one page."""
+        name = options.name
+        with own_code.allowed():
+            if name is None or name.endswith(".py"):
+                entries = list(self._everything() if name is None else self._in_file(name))
+                print(_as_json(entries) if options.json else self._table(entries))
+                return 0
+            kind = require(self.what, self._built_in(), name)
+        entry = Entry.of(kind, name, kind.__module__)
+        print(_as_json(entry) if options.json else _page(entry, kind))
+        return 0
+
+    def _built_in(self) -> dict[str, type]:
+        if self.what == "policy":
+            return dict(policies.POLICIES)
+        if self.what == "attack":
+            return {name: getattr(attacks, name) for name in attacks.__all__}
+        from .. import RadioBandit
+
+        return {
+            **bandits.BANDITS,
+            "ReplayBandit": bandits.ReplayBandit,
+            "RadioBandit": RadioBandit,
+        }
+
+    def _everything(self) -> Iterator[Entry]:
+        known = self._built_in()
+        for name, kind in known.items():
+            yield Entry.of(kind, name, "ironarm")
+        for point in own_code.installed(self.what):
+            if point.name in known:
+                continue  # text with that name means the built-in one
+            origin = point.dist.name if point.dist else point.value
+            try:
+                entry = Entry.of(own_code.find(self.what, point.name), point.name, origin)
+            except InvalidInput as error:
+                entry = Entry(point.name, origin, {}, None, (str(error),), "")
+            yield entry
+
+    def _in_file(self, path: str) -> Iterator[Entry]:
+        module = own_code.load_file(path)
+        names = own_code.names_in(self.what, module)
+        if not names:
+            raise InvalidInput(f"{path} defines no {self.what}.")
+        for name in names:
+            yield Entry.of(getattr(module, name), f"{path}:{name}", path)
+
+    def _table(self, entries: list[Entry]) -> str:
+        with_told = self.what == "policy"
+        head = (self.what, "parameters", "told" if with_told else "remarks")
+        body = [
+            (*row[:2], f"{row[2]}; from {entry.origin}".removeprefix("; "))
+            if entry.origin not in ("ironarm", entry.name.partition(":")[0])
+            else row
+            for entry, row in ((entry, entry.row(with_told)) for entry in entries)
+        ]
+        told = (
+            "told: what the parameters say about the rewards or the attack. for_rho: what "
+            "Name.for_rho(...), which chooses parameters for a rho, is told beside it.\n"
+        )
+        return "\n".join(
+            [
+                text_table(head, body, words=(1, 2)),
+                "",
+                *([wrapped(told)] if with_told else []),
+                f"'ironarm {self.verb} NAME' prints a page.",
+            ]
+        )
+
+
+def _page(entry: Entry, kind: Any) -> str:
+    """Return all that is known about a class, as text."""
+    name, given, *_ = entry.row(False)
+    shown = "" if given == "none" else given
+    lines = [wrapped(f"{name}({shown})", "", "    ")]
+    if hasattr(kind, "told"):
+        lines.append(wrapped(f"told: {told_text(entry.told)}", "", "    "))
+    lines += [wrapped(remark, "", "    ") for remark in entry.remarks]
+    return "\n".join([*lines, "", inspect.getdoc(kind) or "It has no docstring."])
+
+
+def _as_json(shown: Entry | list[Entry]) -> str:
+    return json.dumps(json_ready(shown), indent=2)
+
+
+POLICIES = Listing(
+    "policy",
+    "policies",
+    """\
+examples:
+  ironarm policies                    all, with parameters, defaults and what they are told
+  ironarm policies MedEUCB            its page: rule, parameters, when not to use it
+  ironarm policies mine.py            those that a file of yours defines
+  ironarm policies mine.py:MyPolicy   the page of one of them
+  ironarm policies --json
+""",
+)
+ATTACKS = Listing(
+    "attack",
+    "attacks",
+    """\
+examples:
+  ironarm attacks                    all, with parameters and defaults
+  ironarm attacks Mimic              its page
+  ironarm attacks mine.py:MyAttack   the page of one of yours
+""",
+)
+BANDITS = Listing(
+    "bandit",
+    "bandits",
+    """\
+examples:
+  ironarm bandits                    all, with parameters and defaults
+  ironarm bandits GaussianBandit     its page
+  ironarm bandits mine.py:MyBandit   the page of one of yours
+""",
+)
