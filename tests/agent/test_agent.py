@@ -2,8 +2,11 @@
 continues exactly from a file.
 """
 
+import copy
 import math
+import pickle
 import threading
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -256,3 +259,32 @@ def test_the_table_shows_names_counts_and_the_best_arm():
         "  left        1     0         1",
         "* 7           1     1       2.5",
     ]
+
+
+def test_a_pickled_or_copied_agent_goes_on_alike():
+    """With its open decisions, and for a policy that draws."""
+    agent = ia.Agent(ia.EpsilonGreedy(), arms=["a", "b", "c"], seed=4, minimize=True)
+    play_on = [agent.decide() for _ in range(6)]
+    agent.learn(play_on[2], 1.5)
+    others = [pickle.loads(pickle.dumps(agent)), copy.deepcopy(agent)]
+    chosen = []
+    for one in (agent, *others):
+        one.learn(play_on[0], 2.5)
+        chosen.append([one.select() for _ in range(40)])
+    assert chosen[0] == chosen[1] == chosen[2]
+    assert agent.arms == others[0].arms
+    others[0].add_arm("d")
+    assert agent.arms == ("a", "b", "c")
+
+
+def test_a_decimal_is_a_number():
+    """As a reward, as a parameter, as a horizon; but not one that is NaN."""
+    agent = ia.Agent(ia.UCB(sigma=Decimal("0.5")), arms=Decimal(2), seed=1)
+    agent.update(agent.select(), Decimal("1.25"))
+    assert sorted(agent.estimates.values())[0] == 1.25
+    assert ia.MedEUCB(block=Decimal("2000")).block == 2000
+    for bad in (Decimal("NaN"), Decimal("sNaN")):
+        with pytest.raises(ia.InvalidInput, match="must not be NaN"):
+            agent.update(0, bad)
+        with pytest.raises(ia.InvalidInput, match="must be finite"):
+            ia.UCB(alpha=bad)

@@ -137,3 +137,25 @@ def test_memory_does_not_grow_with_decisions_that_are_closed():
     for _ in range(1000):
         agent.learn(agent.decide().id, 1.0)
     assert len(agent._queues[0]) < 200
+
+
+def test_a_decision_can_be_given_as_such():
+    """In the place of its id: to learn, in a batch, and to cancel."""
+    agents = [ia.Agent(ia.RUCB(), arms=NAMES, seed=3) for _ in range(2)]
+    for agent, given in zip(agents, (lambda late: late, lambda late: late.id), strict=True):
+        late = [agent.decide() for _ in range(5)]
+        agent.learn(given(late[3]), 1.0)
+        agent.learn_batch([(given(late[0]), 2.0), (given(late[4]), 3)])
+        agent.cancel(given(late[1]))
+        assert agent.open_decisions == [late[2]]
+    assert repr(agents[0]) == repr(agents[1])
+
+
+def test_a_decision_of_another_agent_is_refused():
+    """If its arm shows it."""
+    one, two = (ia.Agent(ia.RUCB(), arms=arms, seed=1) for arms in (["a"], ["b"]))
+    late = one.decide()
+    two.decide()
+    with pytest.raises(ia.InvalidInput, match="is for 'b', got one for 'a'"):
+        two.learn(late, 1.0)
+    assert len(two.open_decisions) == 1

@@ -4,6 +4,7 @@ It can be interrupted, and resumes.
 """
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -163,10 +164,10 @@ def test_interrupted_it_goes_on_and_finished_it_runs_nothing(tmp_path, capsys, m
 def test_the_page_and_the_json_say_the_same(tmp_path, capsys):
     """The attack as text, its regret, how many candidates were tried."""
     assert main([*COMMAND, "--out", str(tmp_path)]) == 0
-    page = capsys.readouterr().out
+    page = " ".join(capsys.readouterr().out.split())
     assert main([*COMMAND, "--out", str(tmp_path), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert f"the worst attack found: {data['found']['attack']}\n" in page
+    assert f"the worst attack found: {data['found']['attack']} " in page
     assert "8 candidates in 2 trials, then 2 candidates in 8 trials" in page
     assert data["candidates"] == len(data["rungs"][0]["candidates"]) == 8
     assert f"{data['ratio_to_worst_named']['value']:.2f} times" in page
@@ -187,3 +188,26 @@ def test_mistakes_are_one_sentence(tmp_path, capsys, arguments, message):
     assert main([*COMMAND, "--out", str(tmp_path), *arguments]) == 2
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_it_says_first_if_it_found_nothing_worse(found):
+    """The page begins with the named attack; the JSON says so too."""
+    assert found.found_worse
+    assert "nothing worse" not in str(found)
+    assert "the worst attack found: Shaped(" in str(found)
+    harmless = replace(found.found, mean=found.named[0].mean)
+    other = replace(found, found=harmless, ratio=(1.0, 0.9, 1.1))
+    text = " ".join(str(other).split())
+    worst = repr(found.named[0].attack)
+    assert text.startswith(f"the search found nothing worse than a named attack, {worst}")
+    assert "the worst attack found" not in text
+    assert (found.to_dict()["found_worse"], other.to_dict()["found_worse"]) == (True, False)
+    for page in (str(found), str(other)):
+        assert max(map(len, page.splitlines())) <= 80
+
+
+def test_swapped_arguments_get_a_sentence(tmp_path):
+    with pytest.raises(ia.InvalidInput, match="worst_case\\(policy, bandit, out\\)"):
+        worst_case(BANDIT, ia.UCB(), tmp_path, rho=0.2)
+    with pytest.raises(ia.InvalidInput, match="got the class GaussianBandit"):
+        worst_case(ia.UCB(), ia.GaussianBandit, tmp_path, rho=0.2)

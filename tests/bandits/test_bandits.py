@@ -123,3 +123,45 @@ def test_many_arms_of_any_law_fit_the_memory():
     bandit = ia.ReplayBandit([(arm, arm / 3000 + x) for arm in range(3000) for x in (-1, 0, 1)])
     result = ia.simulate(ia.UCB(), bandit, horizon=4000, trials=1, seed=1)
     assert (result.pulls >= 1).all()
+
+
+@pytest.mark.parametrize(
+    ("laws", "message"),
+    [
+        (stats.norm, "must be a list with one law for each arm.*got norm"),
+        (stats.norm(0, 1), r"must be a list with one law for each arm.*got norm\(0, 1\)"),
+        ("norm(0, 1)", "must be a list"),
+        ([stats.gamma], r"got the family gamma; write gamma\(...\)"),
+    ],
+)
+def test_laws_are_a_list_of_laws_with_parameters(laws, message):
+    """One law alone, or a family, gets a sentence."""
+    with pytest.raises(ia.InvalidInput, match=message):
+        ia.ScipyBandit(laws)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Arm,Reward\na,1.5\nb,2\n",
+        " ARM , reward\na,1.5\nb,2\n",
+        "arm;reward\na;1,5\nb;2\n",
+        "time;Reward;Arm\n3,5;1.5;a\n4;2;b\n\n",
+        "arm\treward\na\t1.5\nb\t2\n",
+        '"arm","reward"\r\n"a","1.5"\r\nb,2\r\n',
+    ],
+)
+def test_tables_as_spreadsheets_write_them_are_read(text, tmp_path):
+    """Semicolons with decimal commas, tabs, capitals."""
+    path = tmp_path / "log.csv"
+    path.write_bytes(text.encode("utf-8"))
+    bandit = ia.ReplayBandit(path)
+    assert (bandit.names, bandit.means.tolist()) == (["a", "b"], [1.5, 2.0])
+
+
+@pytest.mark.parametrize("text", ["arm,reward\na\n", "arm;reward\na;1.234,5\n", "arm,Arm,reward\n"])
+def test_tables_that_are_not_clear_are_refused(text, tmp_path):
+    """A missing reward, two marks in a number, two columns of one name."""
+    (tmp_path / "log.csv").write_text(text)
+    with pytest.raises(ia.InvalidInput, match=r"row 1 of the table must be|once each"):
+        ia.ReplayBandit(tmp_path / "log.csv")

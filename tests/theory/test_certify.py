@@ -6,6 +6,7 @@ It comes as a page and as JSON.
 import json
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -271,3 +272,16 @@ def test_more_poison_never_improves_a_certificate_and_units_do_not_matter(
     assert moved.bound == pytest.approx(scale * here.bound, rel=1e-4)
     assert moved.budget.coin == pytest.approx(here.budget.coin, abs=1e-9)
     assert moved.floor_worst == pytest.approx(scale * here.floor_worst, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["a", "an arm with a rather long name, of which there are many"])
+def test_a_page_fits_80_columns(name):
+    """From means and from data, also with long names and large numbers."""
+    noise = np.random.default_rng(1)
+    log = [(f"{name} {i}", x) for i in range(3) for x in noise.normal(123456.75 * i, 1.5, 60)]
+    pages = [
+        ia.certify(ia.ReplayBandit(log), rho=0.1, horizon=1000),
+        ia.certify(ia.GaussianBandit([0, 3]), rho=0.1, policy=ia.MedEUCB(b=3.25, block=1234)),
+    ]
+    for page in map(str, pages):
+        assert max(map(len, page.splitlines())) <= 80

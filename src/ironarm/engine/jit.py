@@ -26,7 +26,13 @@ from numba.extending import intrinsic
 
 __all__ = ["NumbaError", "address_of", "bare_entry", "call_attack", "entry", "helper", "types"]
 
-REFUSALS: tuple[type[Exception], ...] = (NumbaError, UnsupportedBytecodeError)
+REFUSALS = (
+    NumbaError,
+    UnsupportedBytecodeError,
+    NotImplementedError,
+    KeyError,
+    RecursionError,
+)
 """What Numba raises about code that it cannot compile."""
 DISABLED = bool(config.DISABLE_JIT)
 PUBLIC_ONLY = os.environ.get("IRONARM_PUBLIC_NUMBA") == "1"

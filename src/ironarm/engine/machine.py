@@ -147,7 +147,7 @@ class Machine:
             entry = getattr(loop, name)
             try:
                 self._calls[name] = self._linker.entry(entry, self.label(name), ENTRIES[name])
-            except (jit.REFUSALS, NotImplementedError, KeyError, RecursionError) as error:
+            except jit.REFUSALS as error:
                 raise PolicyFault(
                     f"{self.policy.__name__} cannot be compiled: "
                     f"{reason(error, self.policy.choose)}"
