@@ -109,12 +109,15 @@ def _longest_word(text: str) -> int:
 
 
 def _in_lines(text: str, width: int) -> list[str]:
-    """Return a text in lines of at most `width`."""
-    lines = [""]
-    for piece in _pieces(text):
-        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
-            lines.append("")
-        lines[-1] += piece
-        while len(lines[-1].rstrip()) > width:
-            lines[-1:] = [lines[-1][:width], lines[-1][width:]]
+    """Return a text in lines of at most `width`; a remark in brackets begins a line."""
+    parts = [text] if len(text) <= width else text.replace(" (", "\n(").split("\n")
+    lines: list[str] = []
+    for part in parts:
+        lines.append("")
+        for piece in _pieces(part):
+            if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+                lines.append("")
+            lines[-1] += piece
+            while len(lines[-1].rstrip()) > width:
+                lines[-1:] = [lines[-1][:width], lines[-1][width:]]
     return [line.rstrip() for line in lines]

@@ -24,6 +24,7 @@ from ..studies.evidence import Evidence
 from ..studies.figures import regret, share_axes
 from ..studies.page import panel, provenance, render, require_extras, write_report
 from ..studies.tables import Table
+from ..text import counted
 from .figures import overview
 from .read import Arena, Setting, with_policies
 from .report import standings_table
@@ -278,7 +279,7 @@ def _curves(
                 results[name] = result
         evidence = Evidence({k: v for k, v in results.items() if v is not None}, setting.trials)
         kinds = {name: type(policy).__name__ for name, policy in playing.items()}
-        title = f"ρ = {rho:g}, {evidence.trials:,} trials"
+        title = f"ρ = {rho:g}, {counted(evidence.trials, 'trial')}"
         drawn.append((f"regret-rho-{rho:g}", regret(evidence, kinds, title)))
     share_axes([figure.axes[0] for _, figure in drawn])
     return drawn
@@ -321,7 +322,7 @@ def _search_table(one: Compared) -> Table:
     )
     note = (
         f"{_search_sentence(worst)} It ended with {worst.found.attack!r}, which `ironarm simulate "
-        f"--attack` reads. {worst.trials} fresh trials of {worst.horizon:,} rounds at ρ = "
+        f"--attack` reads. {counted(worst.trials, 'fresh trial')} of {worst.horizon:,} rounds at ρ = "
         f"{worst.rho:g}. The search can miss worse attacks."
     )
     head = ("attack", "mean regret (95 % interval)", "stuck")

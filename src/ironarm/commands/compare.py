@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import own_code
+from ..text import wrapped
 from .common import add_allow_code, add_verb, resumable
 
 EXAMPLES = """\
@@ -93,11 +94,16 @@ def run(options: argparse.Namespace) -> int:
         )
     reference = findings.nanoseconds.get("MedEUCB", float("nan"))
     for one in found:
-        print("\n".join(one.sentences(len(arena.policies), reference)), end="\n\n")
+        print("\n".join(map(wrapped, one.sentences(len(arena.policies), reference))), end="\n\n")
         for place in one.places:
+            ratio = f"{place.ratio:6.2f}"  # in front, where `wrapped` keeps its spaces
             print(
-                f"  {place.verdict:<5}  {place.ratio:6.2f} times {place.rival.policy:<20} "
-                f"{place.setting}, rho = {place.rho:g} ({place.mine.attack})"
+                wrapped(
+                    f"times {place.rival.policy}: {place.setting}, rho = {place.rho:g} "
+                    f"({place.mine.attack})",
+                    f"  {place.verdict:<5}  {ratio} ",
+                    " " * 16,
+                )
             )
         print()
     print(

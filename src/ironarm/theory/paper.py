@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..bandits import GaussianBandit
 from ..policies.med_e_ucb import smallest_block
+from ..text import text_table, wrapped
 from .arms import Arms
 from .certificate import plain
 from .corollaries import corollary_1, corollary_2
@@ -41,8 +40,6 @@ SETTINGS = {
 }
 RATES = (0.125, 0.3)
 DELTA = 0.05
-WIDTH = 15
-"""Of a column of the text, in signs."""
 
 PAPER_NOTES = (
     "The experiments use b = 4, omega = 4 and c = 10. No theorem applies to these: the rows of "
@@ -124,34 +121,12 @@ def paper_text() -> str:
     """Return the table as text, with its notes."""
     rows = paper_table()
     columns = list(rows[0].values)
-    head = ["", *columns]
-    body = [line for row in rows for line in _lines(row.quantity, map(row.shown, columns))]
-    widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in [head, *body]
-    ]
-    notes = [textwrap.fill(note, len(lines[0])) for note in PAPER_NOTES]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], "", *notes])
-
-
-def _lines(quantity: str, cells: Iterable[str]) -> list[list[str]]:
-    """Return a row as lines, since a cell with a remark takes several."""
-    parts = [
-        [
-            line
-            for part in cell.replace(" (", "\n(").split("\n")
-            for line in textwrap.wrap(part, WIDTH)
-        ]
-        for cell in cells
-    ]
-    height = max(map(len, parts))
-    padded = [part + [""] * (height - len(part)) for part in parts]
-    names = [quantity] + [""] * (height - 1)
-    return [[name, *line] for name, line in zip(names, zip(*padded, strict=True), strict=True)]
+    table = text_table(
+        ("", *columns),
+        [(row.quantity, *map(row.shown, columns)) for row in rows],
+        words=range(1, len(columns) + 1),
+    )
+    return "\n".join([table, "", *map(wrapped, PAPER_NOTES)])
 
 
 class Cell(NamedTuple):
