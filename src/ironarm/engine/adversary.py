@@ -16,7 +16,7 @@ from ..bandits.base import Bandit
 from ..errors import InvalidInput, PolicyFault
 from ..marks import hot, mark_of
 from ..validation import number
-from .machine import reason
+from .faults import reason
 from .record import Field, Layout, Record, is_field_name
 
 SCENE = (

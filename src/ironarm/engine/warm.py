@@ -32,7 +32,7 @@ def compile_all(
     horizon: int,
     say: Callable[[str], None],
 ) -> None:
-    """Compile the simulator's loops of all policies, the attack, and the tape.
+    """Compile the simulator's loops of all policies and the attack.
 
     `say` gets what takes its time, as text.
     """

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ...errors import NodeLost
+from ...text import counted
 from ..common import check_place
 from . import jammer_options
 
@@ -98,15 +99,6 @@ def table(result: RunRecord) -> str:
         f"{counted(summary['repeats'], 'round')} repeated; an ACK took {summary['ack_ms']:.2f} ms",
     ]
     return "\n".join(lines)
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "packet"), counted(0, "round")
-    ('1 packet', '0 rounds')
-    """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _save_part(config: RadioConfig, played: list[Round], seconds: float, file: Path) -> None:

@@ -46,12 +46,12 @@ def find(c, x):
     """Find the first symbol (samples) and the carrier offset (radians a sample)."""
     sps, lags = c.sps, c.places + 3 * SEGMENT
     size = len(c.template) // 2
-    for rho in range(sps):
-        a, b = x.a[rho * lags : (rho + 1) * lags], x.b[rho * lags : (rho + 1) * lags]
+    for phase in range(sps):
+        a, b = x.a[phase * lags : (phase + 1) * lags], x.b[phase * lags : (phase + 1) * lags]
         a[:] = 0.0
         b[:] = 0.0
         for i in range(size):
-            at = ((rho + i) % sps) * (c.width + PAD) + HALF_SPAN - TAIL + (rho + i) // sps
+            at = ((phase + i) % sps) * (c.width + PAD) + HALF_SPAN - TAIL + (phase + i) // sps
             add_conjugate(
                 a,
                 b,
