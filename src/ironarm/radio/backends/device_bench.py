@@ -85,7 +85,8 @@ class DeviceBench:
                 "[hardware.devices], and leave out noise_node = false in [processes]."
             )
         self._settings, self._say, self._sent = config, say, 0
-        self._margin = round(seconds(config, "jam_seconds") * SYMBOL_RATE)
+        self._usual_margin = round(seconds(config, "jam_seconds") * SYMBOL_RATE)
+        self._margin = self._usual_margin
         self._receiver = Receiver(sps=SPS, floor_db=config.channels.missed)
         with ExitStack() as opened:
             transmitter = opened.enter_context(open_radio(config, "tx", acknowledged))
@@ -166,6 +167,7 @@ class DeviceBench:
             if late and self._noise.levels[channel]:
                 self._margin = min(2 * self._margin, round(LONGEST_SECONDS * SYMBOL_RATE))
             elif found or times >= SILENT_TRIES:
+                self._margin = max(round(0.8 * self._margin), self._usual_margin)
                 return [report.sinr_db for report in found]
         raise RadioFault(
             f"{TRIES} times packets came later than the noise around them, which lasted up to "
