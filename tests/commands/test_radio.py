@@ -56,6 +56,20 @@ def test_a_run_prints_lines_and_a_summary(tmp_path, capsys):
     )
 
 
+def test_the_summary_says_what_the_jammer_leaves(capsys):
+    """Jammed packets have a column; with --same-power the heading says so.
+
+    Channel 0 is left at 10 dB by default, at 7.5 dB by a jammer of the same power: 27
+    jammed packets, spread 1 dB, five standard errors.
+    """
+    for more, left in (([], 10), (["--same-power"], 7.5)):
+        assert main([*SHORT, *more]) == 0
+        printed = capsys.readouterr().out
+        assert ("0.3, the same power in all channels, seed" in printed) == bool(more)
+        row = next(line for line in printed.splitlines() if line.startswith("      0  1200.0"))
+        assert float(row.split()[4]) == pytest.approx(left, abs=1)
+
+
 def test_the_summary_names_rho_only_where_it_has_an_effect_and_counts_in_english(capsys):
     """A list with a probability for each channel has no rho; "1 packet" is singular."""
     assert (

@@ -108,6 +108,44 @@ def test_strategies_of_the_jammer():
             ia.Jammer(0.3, probabilities)
 
 
+@pytest.mark.parametrize("tier", ["iq", "symbol", "analytic"])
+def test_a_jammer_of_the_same_power_leaves_all_channels_alike(tier):
+    """What it leaves differs by the channels' own noise alone, 0.04 dB.
+
+    By default channels are left at 10 to 5 dB. A mean's standard error is 0.006 dB.
+    """
+    bandit = ia.RadioBandit(tier, spread=0.35)
+    default, same = (
+        [bandit.rewards(law, NOISE).mean() for law in ia.Jammer(0.3, "any", power).shows(bandit)]
+        for power in (False, True)
+    )
+    assert default == pytest.approx([10, 8.75, 7.5, 6.25, 5], abs=0.05)
+    assert same == pytest.approx([7.509, 7.506, 7.503, 7.491, 7.472], abs=0.05)
+    assert bandit.same_power == pytest.approx(10**-0.7504, rel=1e-4)
+
+
+def test_which_channels_a_jammer_of_the_same_power_hits():
+    """Those that its strategy names; a channel without any jamming has no power."""
+    bandit = ia.RadioBandit("analytic")
+    assert [
+        ia.Jammer(0.3, strategy, same_power=True).shows(bandit).tolist()
+        for strategy in ("any", "best", [1, 4])
+    ] == [[10, 11, 12, 13, 14], [10, 1, 2, 3, 4], [0, 11, 2, 3, 14]]
+    with pytest.raises(ia.InvalidInput, match="same_power must be True or False, got 'no'"):
+        ia.Jammer(0.3, same_power="no")
+    unjammed = ia.RadioBandit("analytic", means=[40, 30], jammed=[10, 30])
+    assert unjammed.rewards(3, NOISE).mean() == pytest.approx(30, abs=0.1)
+    with pytest.raises(ia.InvalidInput, match="in channel 1 it has none"):
+        ia.Jammer(0.3, same_power=True).shows(unjammed)
+
+
+def test_powers_that_are_the_same_stay():
+    """Where the powers are already the same, same_power changes nothing."""
+    noise = 10 ** (-np.array([40, 20, 10]) / 10) + 0.1
+    bandit = ia.RadioBandit("analytic", means=[40, 20, 10], jammed=-10 * np.log10(noise))
+    assert [bandit.mean_of(law) for law in range(6, 9)] == pytest.approx(bandit.jammed, abs=0.01)
+
+
 def test_policies_on_the_testbed():
     """A jammer of the best channel fools means and not medians; others change reports.
 

@@ -115,6 +115,12 @@ def cases():
         )
         rounds = 500 if name.endswith(("iq", "symbol")) else 3000
         named[f"{name} bandit"] = ([ia.RUCB(), ia.UCB()], bandit, jammer, rounds)
+    named["radio, the jammer's power the same in all channels"] = (
+        [ia.RUCB(), ia.UCB()],
+        ia.RadioBandit("analytic"),
+        ia.Jammer(0.2, same_power=True),
+        3000,
+    )
     return named
 
 

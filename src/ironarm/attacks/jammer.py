@@ -19,12 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Jammer(Attack):
-    """The paper's radio attack: noise of fixed power over the packet of a round.
+    """The paper's radio attack: noise over the packet of a round.
 
     For bandits with jammed laws, such as `ia.RadioBandit`.
 
     The policy then sees the SINR that the receiver measures while that packet is
     jammed: the reward comes from the jammed channel's law.
+
+    What is fixed: in a channel, every jammed packet gets noise of the same power. By
+    default each channel has a power of its own, the one that brings its mean SINR down
+    to the bandit's `jammed`. The paper reports jammed means from 5 to 10 dB, and
+    `ia.RadioBandit` has 10 dB in the best channel and 5 dB in the worst: the noise
+    arrives 10 dB weaker than a packet in the one and 5 dB weaker in the other. With
+    `same_power` it arrives equally strong in all channels, and leaves all of them at
+    about 7.5 dB.
 
     Parameters
     ----------
@@ -33,19 +41,32 @@ class Jammer(Attack):
         best channel; a list of channel numbers, such as [0, 3], only those. (In the
         radio testbed's command line and configuration a list is something else: a
         probability for each channel.)
+    same_power : whether the noise has the same power in all channels: the mean, in dB,
+        of the powers that the channels have by default. Sent and received power are
+        then both the same, because this bandit's paths do not differ. Those of `ironarm
+        radio run` do, and there `--same-power` is about the power that is sent.
 
     Examples
     --------
     >>> import ironarm as ia
-    >>> ia.Jammer(rho=0.3, strategy="best").shows(ia.RadioBandit()).tolist()
+    >>> bandit = ia.RadioBandit()
+    >>> ia.Jammer(rho=0.3, strategy="best").shows(bandit).tolist()
     [5, 1, 2, 3, 4]
+    >>> default, same = (ia.Jammer(0.3, same_power=same) for same in (False, True))
+    >>> [round(bandit.mean_of(law), 2) for law in default.shows(bandit)]
+    [10.0, 8.75, 7.5, 6.25, 5.0]
+    >>> [round(bandit.mean_of(law), 2) for law in same.shows(bandit)]
+    [7.51, 7.5, 7.5, 7.49, 7.47]
     """
 
     rho: float
     strategy: str | Sequence[int] = "any"
+    same_power: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not isinstance(self.same_power, bool):
+            raise InvalidInput(f"same_power must be True or False, got {self.same_power!r}.")
         if self.strategy in ("any", "best"):
             return
         if (
@@ -79,7 +100,7 @@ class Jammer(Attack):
         shown = np.arange(bandit.arms)
         if self.rho == 0:
             return shown
-        jammed = getattr(bandit, "jammed_laws", None)
+        jammed = getattr(bandit, "same_power_laws" if self.same_power else "jammed_laws", None)
         if jammed is None:
             raise InvalidInput(
                 "a Jammer needs a bandit whose channels can be jammed, for example "

@@ -56,7 +56,8 @@ class RadioBandit(Bandit):
     means : mean SINR of each clean channel, in dB, from which the regret is computed;
         at most 60.
     jammed : mean SINR of each channel when it is jammed, in dB; at least 0, and not
-        above the clean one.
+        above the clean one. It sets the jammer's power in each channel. Under
+        `ia.Jammer(same_power=True)` that is the same in all of them.
     spread : standard deviation of the clean SINR, in dB; at least 0.25, what the
         measurement itself has (more below 15 dB), at most 20.
     missed : the reward of a packet that the receiver does not find, in dB. It finds all
@@ -137,13 +138,43 @@ class RadioBandit(Bandit):
 
     @property
     def law_count(self) -> int:
-        """The clean channels, and after them the jammed ones."""
-        return 2 * self.arms
+        """The clean channels, the jammed ones, and those jammed with the same power."""
+        return 3 * self.arms
 
     @property
     def jammed_laws(self) -> np.ndarray:
         """For each arm, the number of the law it has when it is jammed."""
         return np.arange(self.arms, 2 * self.arms)
+
+    @property
+    def same_power_laws(self) -> np.ndarray:
+        """The same for a jammer whose power is the same in all channels."""
+        if not (self.jam > 0).all():
+            channel = int(np.argmin(self.jam))
+            raise InvalidInput(
+                "same_power takes the mean of the jammer's powers in dB, and in channel "
+                f"{channel} it has none: its jammed mean is its clean one, "
+                f"{self.means[channel]:g} dB. Set it lower in jammed."
+            )
+        return np.arange(2 * self.arms, 3 * self.arms)
+
+    @property
+    def same_power(self) -> float:
+        """The jamming power, over a packet's, that is the same in all channels."""
+        return float(10 ** np.log10(self.jam).mean())
+
+    def jam_of(self, law: int) -> float:
+        """Return the power of the jamming in a law, over a packet's; 0 if clean."""
+        kind, channel = divmod(law, self.arms)
+        return (0.0, float(self.jam[channel]), self.same_power if kind == 2 else 0.0)[kind]
+
+    def mean_of(self, law: int) -> float:
+        """Return the mean SINR of a law, in dB."""
+        kind, channel = divmod(law, self.arms)
+        if kind < 2:
+            return float((self.means, self.jammed)[kind][channel])
+        noise = 10 ** (-(self.means[channel] - estimator_bias(self.known)) / 10)
+        return estimator_bias(self.known) - 10 * math.log10(noise + self.same_power)
 
     @property
     def stretch(self) -> int | None:
@@ -157,9 +188,10 @@ class RadioBandit(Bandit):
 
     @cached_property
     def _laws(self) -> tuple[SinrLaw, ...]:
+        count = self.law_count if (self.jam > 0).all() else 2 * self.arms
         return tuple(
-            SinrLaw(float(mean), float(wander), self.known)
-            for mean, wander in zip([*self.means, *self.jammed], [*self.wander_db] * 2, strict=True)
+            SinrLaw(self.mean_of(law), float(self.wander_db[law % self.arms]), self.known)
+            for law in range(count)
         )
 
     @cached_property
@@ -176,7 +208,7 @@ class RadioBandit(Bandit):
             self.rewards(0, np.array([0.5]))
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
-        """Return the SINRs of packets; `arm` from `arms` on means that channel, jammed.
+        """Return the SINRs of packets; `arm` is an arm or another of the laws.
 
         The bits of a noise number are the packet's key.
         """
@@ -188,7 +220,7 @@ class RadioBandit(Bandit):
             return np.where(sinr >= self.receiver.detect_db, sinr, self.missed)
         channel = arm % self.arms
         keys = fold((np.asarray(noise) * 2.0**52).astype(np.uint64), channel + 1)
-        jam = self.jam[channel] if arm >= self.arms else 0.0
+        jam = self.jam_of(arm)
         if self.tier == "iq":
             return self._chain.sinr(
                 keys,
@@ -202,7 +234,7 @@ class RadioBandit(Bandit):
         compiled(measure_symbols)(
             keys,
             float(self.n0[channel]),
-            float(jam),
+            jam,
             float(self.wander_db[channel]),
             floats,
             places,

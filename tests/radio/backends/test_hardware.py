@@ -11,7 +11,12 @@ import pytest
 from ironarm.cli import main
 from ironarm.errors import BadFile, InvalidInput, NodeLost
 from ironarm.radio.backends.device_bench import DeviceBench
-from ironarm.radio.backends.hardware import cover_symbols, jammer_gains
+from ironarm.radio.backends.hardware import (
+    check_times,
+    cover_symbols,
+    jammer_gains,
+    lead_seconds,
+)
 from ironarm.radio.backends.safety import TransmitRules
 from ironarm.radio.network.processes import run_processes
 from ironarm.radio.signal.medium import Medium
@@ -82,14 +87,46 @@ def test_the_documented_channels_are_within_the_documented_bands():
         )
 
 
-def test_a_packets_noise_is_over_before_the_next():
-    """It may be in another channel."""
-    assert cover_symbols(configured({})) == round(0.1 * SYMBOL_RATE)
-    with pytest.raises(
-        InvalidInput,
-        match=r"round_seconds must be more than jam_seconds in \[hardware\], 0.1, .* got 0.1",
+def test_times_with_which_no_round_can_be_played_are_refused():
+    """Before anything is started.
+
+    A packet's noise must be over before the next packet, which may be in another
+    channel, and must begin while the transmitter still waits for it.
+    """
+    check_times(configured({}))
+    four = {"tx": "a", "rx": "b", "jammer": "c", "noise": "d"}
+    for wrong, message in (
+        (
+            {"round_seconds": 0.1},
+            r"round_seconds must be more than jam_seconds in \[hardware\], 0.1, .* got 0.1",
+        ),
+        (
+            {"ack": {"timeout_seconds": 0.02, "retries": 1}},
+            r"given up after 0\.04 s.* more than 0\.05 s",
+        ),
     ):
-        cover_symbols(configured({}, round_seconds=0.1))
+        with pytest.raises(InvalidInput, match=message):
+            run_processes(
+                configured(four, **wrong),
+                on_start=lambda _: pytest.fail("processes were started"),
+            )
+    for name, seconds, message in (
+        ("jam_seconds", 0.001, "at least 0.01"),
+        ("jam_seconds", 11, "at most 10"),
+        ("listen_seconds", 61, "at most 60"),
+    ):
+        with pytest.raises(InvalidInput, match=rf"{name} in \[hardware\] must be .*{message}"):
+            configured({}, hardware={**TABLE, name: seconds})
+
+
+def test_each_attempt_at_a_round_is_covered_for_longer():
+    """Up to 5 s, or what is configured; noise may begin at most 0.25 s before."""
+    config = configured({})
+    covers = [cover_symbols(config, attempt) / SYMBOL_RATE for attempt in (0, 1, 2, 5, 6, 10**6)]
+    assert covers == pytest.approx([0.1, 0.2, 0.4, 3.2, 5, 5], rel=1e-4)
+    longer = configured({}, hardware={**TABLE, "jam_seconds": 8})
+    assert cover_symbols(longer, 3) == round(8 * SYMBOL_RATE)
+    assert (lead_seconds(config), lead_seconds(longer)) == (0.025, 0.25)
 
 
 def test_devices_are_checked_before_anything_is_started():

@@ -10,12 +10,17 @@ from ironarm.radio.backends.in_background import InBackground
 
 
 class Slow:
-    """A device that takes a burst's samples only when it is let to."""
+    """A device that takes a burst's first samples, and the rest when it is let to."""
 
     def __init__(self):
         self.done, self.frequency_hz, self.fails = threading.Event(), 0.0, False
+        self.ready, self.begun = threading.Event(), False
+        self.ready.set()
 
-    def transmit(self, samples, at=None):
+    def transmit(self, samples, at=None, began=lambda: None):
+        self.ready.wait(5)
+        self.begun = True
+        began()
         self.done.wait(5)
         if self.fails:
             raise RadioFault("the radio takes no more samples.")
@@ -42,12 +47,31 @@ def test_a_long_burst_does_not_hold_up_the_caller():
         assert device.frequency_hz == 7.0
 
 
+def test_a_burst_has_begun_when_transmit_returns():
+    """However long that takes: a busy computer takes longer than it should."""
+    device = Slow()
+    with InBackground(device, 0.01) as radio:
+        device.ready.clear()
+        threading.Timer(0.3, device.ready.set).start()
+        radio.transmit([1])
+        assert device.begun
+
+
+def test_a_burst_that_cannot_begin_is_an_error_at_once():
+    class Broken(Slow):
+        def transmit(self, samples, at=None, began=lambda: None):
+            raise RadioFault("no.")
+
+    with InBackground(Broken(), 5.0) as radio, pytest.raises(RadioFault, match="no"):
+        radio.transmit([1])
+
+
 def test_errors_are_raised_at_once_or_by_the_next_call():
     """And once."""
     device = Slow()
     radio = InBackground(device, 0.02)
-    device.fails = True
     radio.transmit([1])
+    device.fails = True
     device.done.set()
     with pytest.raises(RadioFault, match="takes no more"):
         radio.tune(7.0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ironarm.radio.backends.packet_search import ROOM, listen, listen_to_train
+from ironarm.radio.backends.packet_search import ROOM, ends, listen, listen_to_train
 from ironarm.radio.signal.randomness import complex_normals, key
 from ironarm.radio.signal.receiver import Receiver
 from ironarm.radio.signal.waveform import HALF_SPAN, STANDARD, modulate
@@ -36,6 +36,20 @@ def test_a_packet_is_read_in_full_wherever_it_lies(place):
     report = listen(Recording((7, PACKET + place)), RECEIVER, 7, at=0, samples=8 * PACKET)
     assert (report.round, report.crc_ok) == (7, True)
     assert report.sinr_db == pytest.approx(30, abs=1)
+    assert ends(report, RECEIVER) == pytest.approx(2 * PACKET + place, abs=2)
+
+
+def test_times_are_counted_from_where_the_search_began():
+    """Not from the window that the packet was found in; a heartbeat comes with each."""
+    beats = []
+    recording = Recording((7, 5 * PACKET))
+    report = listen(
+        recording, RECEIVER, 7, at=PACKET, samples=8 * PACKET, meanwhile=lambda: beats.append(1)
+    )
+    assert ends(report, RECEIVER) == pytest.approx(5 * PACKET, abs=2)
+    assert len(beats) in (4, 5)
+    train = listen_to_train(recording, RECEIVER, range(7, 8), at=PACKET, samples=8 * PACKET)
+    assert ends(train[7], RECEIVER) == pytest.approx(5 * PACKET, abs=2)
 
 
 def test_packets_of_other_rounds_are_passed_over():
@@ -61,6 +75,6 @@ def test_no_packet_of_a_train_is_missed():
         recording = Recording((8, begin + PACKET + 2 * ROOM * 3))
         before = 1.6 * modulate(STANDARD.symbols(7), 3)
         recording.samples[begin : begin + len(before)] += before
-        assert (
-            min(listen_to_train(recording, RECEIVER, range(7, 9), at=0, samples=6 * PACKET)) > 25
-        ), begin
+        train = listen_to_train(recording, RECEIVER, range(7, 9), at=0, samples=6 * PACKET)
+        assert train.keys() == {7, 8}, begin
+        assert min(report.sinr_db for report in train.values()) > 25, begin

@@ -65,7 +65,7 @@ def test_a_late_answer_is_not_taken_for_the_next():
             transmitter.send_multipart([message[0], *encoded(stale)])
         thread.join(0.3)
         assert got == []
-        transmitter.send_multipart([message[0], *encoded({"round": 3, "attempt": 1, "sent": True})])
+        transmitter.send_multipart([message[0], *encoded({"round": 3, "attempt": 1})])
         thread.join()
         assert got[0].arrived
     finally:
@@ -78,8 +78,7 @@ def test_acks_over_zeromq():
 
     Nonsense is not answered.
 
-    A packet that was not sent as it should be counts as lost at once, and so does an
-    ACK without a server, after its tries.
+    An ACK without a server is lost, after its tries.
     """
     address = f"tcp://127.0.0.1:{free_port()}"
     heard, ended, silent = [], threading.Event(), {(1, 0): 1}
@@ -87,7 +86,7 @@ def test_acks_over_zeromq():
     def send(number, attempt, channel):
         heard.append((number, attempt, channel))
         silent[number, attempt] = silent.get((number, attempt), 0) - 1
-        return number < 3 if silent[number, attempt] < 0 else None
+        return silent[number, attempt] < 0
 
     server = AckServer(address, send)
     thread = threading.Thread(target=lambda: [server.serve(20) for _ in iter(ended.is_set, True)])
@@ -111,7 +110,6 @@ def test_acks_over_zeromq():
         assert (second.arrived, second.tries) == (True, 2)
         assert second.seconds >= 1
         assert heard == [(0, 0, 3), (1, 0, 4), (1, 0, 4)]
-        assert client.request(3, 0, 4)[::2] == (False, 1)
         assert not stranger.poll(0)
     finally:
         ended.set()

@@ -21,13 +21,15 @@ def configured(**changes):
     )
 
 
-def test_a_closed_loop_is_the_same_with_radios():
+@pytest.mark.parametrize("same_power", [False, True])
+def test_a_closed_loop_is_the_same_with_radios(same_power):
     """Nodes with radios make the same choices and measure the compiled chain's SINRs.
 
     Clean ones agree to 0.1 dB, jammed ones in the mean: their noise differs, by 0.45 dB
     in spread.
     """
-    compiled, radios = run(configured()), run(configured(), RadioTestbed(configured()))
+    config = configured(jammer={"same_power": same_power})
+    compiled, radios = run(config), run(config, RadioTestbed(config))
     assert radios.channels.tolist() == compiled.channels.tolist()
     jammed = np.array([record.jammed for record in compiled.rounds])
     assert jammed.tolist() == [record.jammed for record in radios.rounds]

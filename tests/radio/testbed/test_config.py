@@ -96,7 +96,7 @@ def test_the_documented_files_are_the_default(tmp_path):
         ),
         ({"hardware": {"listen_seconds": math.nan}}, "listen_seconds .* must be finite"),
         ({"hardware": {"jam_seconds": [1]}}, "jam_seconds .* must be a number"),
-        ({"hardware": {"jam_seconds": 61}}, "jam_seconds .* must be .* at most 60"),
+        ({"hardware": {"jam_seconds": 61}}, "jam_seconds .* must be .* at most 10"),
         (
             {"hardware": {"devices": {"tx": 5}}},
             r"the device of tx in \[hardware\.devices\] must be text",

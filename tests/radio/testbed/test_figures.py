@@ -29,6 +29,12 @@ def test_the_setup_is_the_configured_one():
         "28 → 5 dB",
         "hits only the best channel or any packet,\nρ = 0.125 or 0.3",
     } <= set(shown)
+    shown = words(pictures.setup(BANDIT, ia.Jammer(0.3), ia.Jammer(0.3, same_power=True)))
+    assert {
+        "41 → 10 or 7.51 dB",
+        "28 → 5 or 7.47 dB",
+        "hits any packet,\nρ = 0.3; own or same power",
+    } <= set(shown)
     shown = words(
         pictures.setup(
             ia.RadioBandit(means=(40, 30, 20, 10, 5), jammed=(0,) * 5), ia.Jammer(0.2, "best")

@@ -34,6 +34,50 @@ def test_strategies(strategy, rho, channels):
     assert again.truth == {1500: bool(hits[np.argmax(shares), 1500])}
 
 
+def test_the_same_power_is_sent_in_all_channels():
+    """The mean, in dB, of what is sent by default; the paths decide what arrives.
+
+    They differ by 4 dB from channel to channel, so jammed means do too.
+    """
+    default, same = (configured(jammer={"same_power": power}) for power in (False, True))
+    sent = [default.jam_power_db(channel) for channel in range(5)]
+    assert max(sent) - min(sent) == pytest.approx(7.73, abs=0.01)
+    assert [same.jam_power_db(channel) for channel in range(5)] == [np.mean(sent)] * 5
+    paths = default.paths
+    arrives = np.mean(sent) + np.array(paths.jammer) - np.array(paths.transmitter)
+    jammed = run(
+        configured(
+            rounds=500,
+            agent={"policy": "EpsilonGreedy(c=100)"},
+            jammer={"strategy": "any", "rho": 1.0, "same_power": True},
+        )
+    ).summary()["jammed_sinr_db"]
+    # about 100 packets each with a spread of 1 dB: four standard errors
+    assert jammed == pytest.approx(-arrives, abs=0.4)
+
+
+def test_what_has_no_same_power_is_refused():
+    """A channel that is not jammed, and gains of a device that differ."""
+    for wrong, message in (
+        ({"jammer": {"same_power": 1}}, "same_power must be true or false, got 1"),
+        (
+            {"channels": {"jammed": [10, 8, 7, 31, 5]}, "jammer": {"same_power": True}},
+            "in channel 3 it has none",
+        ),
+        (
+            {
+                "hardware": {"gains_db": {"jammer": [1, 2, 3, 4, 5]}},
+                "jammer": {"same_power": True},
+            },
+            "gains in .hardware.gains_db. differ",
+        ),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            configured(**wrong)
+    alike = {"hardware": {"gains_db": {"jammer": [3] * 5}}, "jammer": {"same_power": True}}
+    assert configured(**alike).jammer.same_power
+
+
 def test_a_trace_is_followed(tmp_path):
     """Line by line, over and over; a bad line is named."""
     path = tmp_path / "trace.txt"

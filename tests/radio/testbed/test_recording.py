@@ -142,6 +142,35 @@ def test_the_jammers_are_those_of_a_run(tmp_path, jammer, words, expected, monke
     assert f", jammer {words}, seed 0" in meta["global"]["core:description"]
 
 
+def test_a_jammer_of_the_same_power_is_recorded_with_what_it_leaves(tmp_path):
+    """In the metadata, and in the samples of its packets, one in each channel.
+
+    A `Jammer` in Python gives the same samples.
+    """
+    assert (
+        command(
+            "--out",
+            str(tmp_path),
+            "--rounds",
+            "5",
+            "--policy",
+            "UCB",
+            "--jammer",
+            "1,1,1,1,1",
+            "--same-power",
+        )
+        == 0
+    )
+    meta = json.loads((tmp_path / "testbed.sigmf-meta").read_text())
+    assert meta["global"]["ironarm:jammed_db"] == pytest.approx([7.5] * 5, abs=0.03)
+    assert "1,1,1,1,1, the same power in all channels" in meta["global"]["core:description"]
+    read = [note["ironarm:sinr_db"] for note in meta["annotations"] if "ironarm:sinr_db" in note]
+    jammer = ia.Jammer(0.999, same_power=True)
+    heard = wideband_rounds(BANDIT, jammer, ia.UCB(), rounds=5, seed=0)
+    assert read == [round(one.report.sinr_db, 3) for one in heard]
+    assert np.mean(read) == pytest.approx(7.5, abs=1.9)  # spread 1 dB: four standard errors
+
+
 def test_mistakes_are_one_sentence(tmp_path, capsys):
     """Too short a burst, a name with a path, no rounds."""
     for arguments, message in (

@@ -162,6 +162,58 @@ def test_samples_may_come_in_pieces_of_any_length(monkeypatch):
     assert np.array_equal(np.concatenate(taken), sent)
 
 
+def test_a_burst_that_comes_in_parts_is_one_burst():
+    """A busy computer hands it over late; the clock waits for the rest.
+
+    Each half alone would have a delay, a carrier and a phase of its own, and the pause
+    would tear the packet apart.
+    """
+    burst = modulate(STANDARD.symbols(5), 3)
+    with (
+        VirtualRadio(MEDIUM) as virtual,
+        receiver_client(virtual) as ears,
+        sender_client(virtual) as mouth,
+    ):
+        ears.receive(BLOCK)
+        for part in (burst[:700], burst[700:701], burst[701:]):
+            mouth.send(part)
+            time.sleep(0.03)
+        report = packet_heard(ears, 5)
+    assert (report.round, report.crc_ok) == (5, True)
+    assert report.sinr_db == pytest.approx(TARGETS_DB[0], abs=1.5)
+
+
+def test_a_burst_that_is_over_does_not_stop_the_clock():
+    """Nor does a device that is gone."""
+    with VirtualRadio(MEDIUM) as virtual, receiver_client(virtual) as ears:
+        for _ in range(2):
+            with sender_client(virtual) as mouth:
+                mouth.send(modulate(STANDARD.symbols(5), 3))
+                began = time.monotonic()
+                ears.receive(20 * BLOCK)
+            assert time.monotonic() - began < 5
+
+
+def test_the_parts_of_a_burst_have_one_path():
+    """Sample by sample what the whole burst is, but not after its end, or elsewhere."""
+    burst = modulate(STANDARD.symbols(5), 3) / FULL_SCALE
+    streams = [StreamingMedium(MEDIUM, ["transmitter", "receiver"]) for _ in range(2)]
+    streams[0].send("transmitter", 1200e6, burst)
+    for part in (burst[:500], burst[500:]):
+        streams[1].send("transmitter", 1200e6, part)
+        streams[1].advance() if part is burst[:500] else None
+    assert [len(stream.arrivals) for stream in streams] == [1, 1]
+    whole, parts = (stream.arrivals[0] for stream in streams)
+    assert (whole.start, len(whole.samples)) == (parts.start, len(parts.samples))
+    assert np.array_equal(whole.samples, parts.samples)
+    streams[1].send("transmitter", 1200.5e6, burst)  # another channel: another burst
+    for _ in range(5):
+        streams[1].advance()
+    streams[1].send("transmitter", 1200.5e6, burst)  # the last one is over
+    assert [arrival.start // BLOCK for arrival in streams[1].arrivals] == [5]
+    assert not np.array_equal(streams[1].arrivals[0].samples, whole.samples)
+
+
 def test_two_devices_send_at_once():
     """A jammer's noise around the packet sets its SINR; the spread is 0.28 dB."""
     noise = np.random.default_rng(5).normal(scale=np.sqrt(0.5 * 10 ** (-0.75)), size=(2, 250_000))

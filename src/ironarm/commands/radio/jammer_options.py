@@ -1,4 +1,4 @@
-"""The jammer on the command line: `--jammer` and `--rho`."""
+"""The jammer on the command line: `--jammer`, `--rho` and `--same-power`."""
 
 from __future__ import annotations
 
@@ -27,13 +27,26 @@ def add(parser: argparse.ArgumentParser, rho: float) -> None:
             "docs/radio.md lists all"
         ),
     )
+    parser.add_argument(
+        "--same-power",
+        action="store_true",
+        default=None,
+        help=(
+            "send jamming with the same power in all channels (default: in each with the power "
+            "that brings it to its jammed mean)"
+        ),
+    )
 
 
 def changes(options: argparse.Namespace) -> dict[str, Any]:
     """Return what the options say, as the configuration's table [jammer] has it."""
     from ...notation import numbers_from_text
 
-    said: dict[str, Any] = {} if options.rho is None else {"rho": options.rho}
+    said: dict[str, Any] = {
+        name: value
+        for name in ("rho", "same_power")
+        if (value := getattr(options, name)) is not None
+    }
     if options.jammer is not None:
         listed = options.jammer[:1].isdigit() or options.jammer[:1] == "."
         said["strategy"] = numbers_from_text(options.jammer) if listed else options.jammer
@@ -56,9 +69,9 @@ def words(jammer: JammerConfig) -> str:
     from ...radio.testbed.jamming import uses_rho
 
     if not isinstance(jammer.strategy, str):
-        return ",".join(f"{probability:g}" for probability in jammer.strategy)
-    return (
-        f"{jammer.strategy!r} with rho = {jammer.rho:g}"
-        if uses_rho(jammer)
-        else repr(jammer.strategy)
-    )
+        whom = ",".join(f"{probability:g}" for probability in jammer.strategy)
+    elif uses_rho(jammer):
+        whom = f"{jammer.strategy!r} with rho = {jammer.rho:g}"
+    else:
+        whom = repr(jammer.strategy)
+    return f"{whom}, the same power in all channels" if jammer.same_power else whom

@@ -81,6 +81,7 @@ def run(options: argparse.Namespace) -> int:
         rounds=options.rounds,
         seed=seed,
         milliseconds=options.milliseconds,
+        same_power=config.jammer.same_power,
     )
     words = (
         f"{options.rounds} rounds of {options.policy}, jammer "
@@ -92,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
         options.out / file_name("name", options.name),
         form=options.format,
         description=words,
+        same_power=config.jammer.same_power,
     )
     size = meta.with_suffix(".sigmf-data").stat().st_size
     print(

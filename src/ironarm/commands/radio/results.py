@@ -75,23 +75,30 @@ def show_results(
 def table(result: RunRecord) -> str:
     """Return the summary as text."""
     summary = result.summary()
-    means = result.config.channels.means
     jammer = jammer_options.words(result.config.jammer)
     lines = [
         f"{counted(summary['rounds'], 'round')} of {summary['policy']}, jammer {jammer}, seed "
         f"{summary['seed']}, {summary['seconds']:.1f} s",
         "",
-        "channel     MHz  clean dB  measured dB  pulls",
+        "channel     MHz  clean dB  measured dB  jammed dB  pulls",
     ]
-    for channel, (mean, measured, pulls) in enumerate(
-        zip(means, summary["clean_sinr_db"], summary["pulls"], strict=True)
+    for channel, (mean, clean, jammed, pulls) in enumerate(
+        zip(
+            result.config.channels.means,
+            summary["clean_sinr_db"],
+            summary["jammed_sinr_db"],
+            summary["pulls"],
+            strict=True,
+        )
     ):
         lines.append(
             f"{channel:7d}  {result.config.centres_hz[channel] / 1e6:6.1f}  {mean:8g}  "
-            f"{'' if measured is None else format(measured, '.1f'):>11}  {pulls:5d}"
+            f"{'' if clean is None else format(clean, '.1f'):>11}  "
+            f"{'' if jammed is None else format(jammed, '.1f'):>9}  {pulls:5d}"
         )
     lines += [
         "measured dB: the mean of the packets that were neither jammed nor missed",
+        "jammed dB: the mean of the packets that were jammed and not missed",
         "",
         f"regret {summary['regret']:.0f} dB, best channel in {summary['optimal']:.1%} of all "
         f"rounds and {summary['optimal_last_tenth']:.1%} of the last tenth",

@@ -14,11 +14,18 @@ from ...validation import did_you_mean, number
 from ..signal.medium import WIDTH_HZ
 from ..signal.waveform import SYMBOL_RATE
 from ..testbed.config import CHANNELS, RadioConfig
+from ..testbed.hardware_table import SECONDS
 from ..testbed.nodes import TxNode
 from .in_background import InBackground
 from .safety import GuardedRadio, TransmitRules
 
 SPS = 3
+LEAD_SECONDS = 0.25
+"""Longest wait for noise to begin, before a packet is sent into it."""
+
+MOST_COVER_SECONDS = 5.0
+"""Noise over a packet is not made longer than this if packets come late."""
+
 TRANSMITTING = {"tx": "transmitter", "jammer": "jammer", "noise": "noise source"}
 
 
@@ -53,6 +60,24 @@ def check_devices(config: RadioConfig) -> bool:
                     "that transmits needs one of its own."
                 )
     return bool(devices)
+
+
+def check_times(config: RadioConfig) -> None:
+    """Refuse times with which no round on hardware could ever be played."""
+    lasts, ack = seconds(config, "jam_seconds"), config.ack
+    if config.round_seconds <= lasts:
+        raise InvalidInput(
+            f"round_seconds must be more than jam_seconds in [hardware], {lasts:g}, or a packet's "
+            f"noise meets the next packet too; got {config.round_seconds:g}."
+        )
+    patience = ack.timeout_seconds * (ack.retries + 1)
+    if patience <= 2 * lead_seconds(config):
+        raise InvalidInput(
+            f"an ACK is given up after {patience:g} s, timeout_seconds times retries + 1 in "
+            f"[ack], and noise may take {lead_seconds(config):g} s to begin before a packet is "
+            f"sent; make timeout_seconds longer, so that there are more than "
+            f"{2 * lead_seconds(config):g} s."
+        )
 
 
 def open_radio(config: RadioConfig, role: str, acknowledged: str | None) -> Any:
@@ -106,9 +131,7 @@ def open_radio(config: RadioConfig, role: str, acknowledged: str | None) -> Any:
         unless_all_is_well.pop_all()
     # jammer and noise source announce their noise before it is over
     return GuardedRadio(
-        InBackground(radio, seconds(config, "jam_seconds") / 4)
-        if role in ("jammer", "noise")
-        else radio,
+        InBackground(radio, lead_seconds(config)) if role in ("jammer", "noise") else radio,
         permit,
         WIDTH_HZ,
     )
@@ -140,25 +163,25 @@ def jammer_gains(config: RadioConfig, radio: Any) -> list[float]:
     return [float(wanted if wanted is not None else radio.info().gain_db or 0.0)] * CHANNELS
 
 
-def cover_symbols(config: RadioConfig) -> int:
+def cover_symbols(config: RadioConfig, attempt: int = 0) -> int:
     """Return for how many symbols a packet is jammed or covered with noise.
 
-    That must be over before the next packet, which may be in another channel.
+    Each attempt at a round lasts twice as long as the one before, because a packet that
+    came later than its noise is a reason to repeat a round.
     """
     lasts = seconds(config, "jam_seconds")
-    if config.round_seconds <= lasts:
-        raise InvalidInput(
-            f"round_seconds must be more than jam_seconds in [hardware], {lasts:g}, or a packet's "
-            f"noise meets the next packet too; got {config.round_seconds:g}."
-        )
-    return round(lasts * SYMBOL_RATE)
+    longest = max(lasts, MOST_COVER_SECONDS)
+    return round(min(lasts * 2.0 ** min(attempt, 20), longest) * SYMBOL_RATE)
+
+
+def lead_seconds(config: RadioConfig) -> float:
+    """Return how long noise may take to begin before a packet is sent into it."""
+    return min(seconds(config, "jam_seconds") / 4, LEAD_SECONDS)
 
 
 def seconds(config: RadioConfig, name: str) -> float:
     """Return a time of `[hardware]`."""
-    return float(
-        (config.hardware or {}).get(name, {"listen_seconds": 1.0, "jam_seconds": 0.1}[name])
-    )
+    return float((config.hardware or {}).get(name, SECONDS[name][0]))
 
 
 def _devices(config: RadioConfig) -> dict[str, Any]:

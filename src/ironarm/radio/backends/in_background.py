@@ -7,25 +7,37 @@ of its burst would announce the burst when it is over.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
 from .protocol import Closing, Radio, RadioInfo
 
 
+class TellingRadio(Radio, Protocol):
+    """A radio that tells when a burst has begun."""
+
+    def transmit(
+        self, samples: np.ndarray, at: int | None = None, began: Callable[[], None] = lambda: None
+    ) -> None:
+        """Send a burst; call `began` when the device has taken its first samples."""
+
+
 class InBackground(Closing):
     """A `Radio` whose `transmit` doesn't wait for the end of a long burst.
 
-    `transmit` returns when the whole burst is handed over, at the latest `lead_seconds`
-    after it began. The next call waits for the burst's end.
+    `transmit` returns when the whole burst is handed over, or `lead_seconds` after its
+    first samples were: however busy the computer is, what is sent after that is not
+    sooner on the air. The next call waits for the burst's end.
 
     Parameters
     ----------
     radio : the radio behind it.
-    lead_seconds : how long `transmit` waits at most.
+    lead_seconds : how long `transmit` waits at most, once the burst has begun.
     """
 
-    def __init__(self, radio: Radio, lead_seconds: float) -> None:
+    def __init__(self, radio: TellingRadio, lead_seconds: float) -> None:
         self.radio, self.lead_seconds = radio, lead_seconds
         self._thread: threading.Thread | None = None
         self._error: Exception | None = None
@@ -46,11 +58,12 @@ class InBackground(Closing):
         began = threading.Event()
 
         def send() -> None:
-            began.set()
             try:
-                self.radio.transmit(samples, at)
+                self.radio.transmit(samples, at, began.set)
             except Exception as error:
                 self._error = error
+            finally:
+                began.set()
 
         self._thread = threading.Thread(target=send, name="burst", daemon=True)
         self._thread.start()

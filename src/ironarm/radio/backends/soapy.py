@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from time import monotonic, sleep
 from typing import Any
 
@@ -45,6 +45,10 @@ GAIN_TOLERANCE_DB = 1.0
 SETTLE_SECONDS = 0.02
 KEEP_SECONDS = 2.0
 WRITE_SECONDS = 5.0
+"""A device that takes no sample of a burst for this long has failed."""
+FIRST = 4096
+"""Samples of a burst that a device is offered first, to know when it has begun."""
+
 CLIPPED_SHARE = 0.01
 UNDERFLOW = -7
 
@@ -75,8 +79,8 @@ class SoapyRadio(Closing):
     >>> with SoapyRadio(
     ...     "driver=uhd", frequency_hz=1200e6, gain_db=30
     ... ) as radio:  # doctest: +SKIP
-    ...     start = radio.now()
-    ...     samples = radio.receive(12_500, at=start)
+    ...     with radio.hold() as start:
+    ...         samples = radio.receive(12_500, at=start)
     """
 
     def __init__(
@@ -213,21 +217,33 @@ class SoapyRadio(Closing):
         self._set_device_gain(gain_db)
 
     def now(self) -> int:
-        """Return the number of the next sample.
-
-        Take it before you ask the other side to send, and pass it to `receive`.
-        """
+        """Return the number of the next sample."""
         return self._running().count
+
+    @contextmanager
+    def hold(self) -> Iterator[int]:
+        """Keep all samples from now on within the block, which gets the first's number.
+
+        Begin it before you ask the other side to send, and pass the number to
+        `receive`. A second of samples takes 10 MB.
+        """
+        with self._running().hold() as start:
+            yield start
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
         """Return `count` samples from number `at` on, or the next ones.
 
-        The last two seconds are kept.
+        The last two seconds are kept, and what is held.
         """
         return self._running().take(count, at) / np.float32(AMPLITUDE)
 
-    def transmit(self, samples: np.ndarray, at: int | None = None) -> None:
-        """Send a burst now; needs a permit."""
+    def transmit(
+        self, samples: np.ndarray, at: int | None = None, began: Callable[[], None] = lambda: None
+    ) -> None:
+        """Send a burst now; needs a permit.
+
+        `began` is called when the device has taken the burst's first samples.
+        """
         if self.permit is None:
             raise InvalidInput(
                 f"the radio {self.name!r} has no permit to transmit and only receives; see "
@@ -259,7 +275,8 @@ class SoapyRadio(Closing):
         self._write(
             np.ascontiguousarray(
                 np.where(size > 1, scaled / np.maximum(size, 1), scaled), np.complex64
-            )
+            ),
+            began,
         )
 
     def info(self) -> RadioInfo:
@@ -300,23 +317,32 @@ class SoapyRadio(Closing):
                 if self._sending.acquire(timeout=1.0):
                     self._sending.release()
 
-    def _write(self, samples: np.ndarray) -> None:
-        position, deadline = 0, monotonic() + WRITE_SECONDS
+    def _write(self, samples: np.ndarray, began: Callable[[], None]) -> None:
+        position, took = 0, monotonic()
         while position < len(samples):
             with self._sending:
                 device = self._open_device()
                 stream = self._stream(self._tx)
-                # offer all that is left: the driver takes what it can, and the burst
-                # has no gaps
-                piece = samples[position:]
+                # after the first samples offer all that is left: the driver takes what
+                # it can, and the burst has no gaps
+                piece = samples[position:] if position else samples[:FIRST]
+                last = position + len(piece) == len(samples)
                 wrote = device.writeStream(
-                    stream, [piece], len(piece), self._end_burst, timeoutUs=100_000
+                    stream,
+                    [piece],
+                    len(piece),
+                    self._end_burst if last else 0,
+                    timeoutUs=100_000,
                 ).ret
                 if wrote == UNDERFLOW:
                     self.underruns += 1
             if wrote > 0:
-                position += wrote
-            elif wrote not in (0, TIMEOUT, OVERFLOW, UNDERFLOW) or monotonic() > deadline:
+                if not position:
+                    began()
+                position, took = position + wrote, monotonic()
+            elif (
+                wrote not in (0, TIMEOUT, OVERFLOW, UNDERFLOW) or monotonic() - took > WRITE_SECONDS
+            ):
                 raise RadioFault(
                     f"the radio {self.name!r} takes no more samples to send (its driver answered "
                     f"{wrote}). Check its cable or address, and start again."

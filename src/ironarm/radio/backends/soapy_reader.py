@@ -2,13 +2,17 @@
 
 A radio does not wait: what is not read in time is lost, and with some drivers the
 connection then never recovers. So this thread reads all the time.
+
+What somebody waits for, or holds, is kept however long that takes, so no setting has to
+fit the seconds that are kept.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -31,7 +35,7 @@ class Reader:
     ----------
     read : called as read(buffer, timeout in microseconds); returns how many samples it
         put there, or a negative code as SoapySDR's readStream does.
-    keep : how many samples are kept at least.
+    keep : how many samples are kept at least, if nobody holds more.
     silent_seconds : a radio that gives nothing for this long has failed.
 
     Examples
@@ -54,22 +58,38 @@ class Reader:
         self.overflows = 0
         self._first = 0
         self._parts: deque[np.ndarray] = deque()
+        self._held: list[int] = []
         self._changed = threading.Condition()
         self._ended = False
         self._failure: str | None = None
         self._thread = threading.Thread(target=self._run, name="radio reader", daemon=True)
         self._thread.start()
 
-    def take(self, count: int, at: int | None = None) -> np.ndarray:
-        """Wait for `count` samples from number `at` on (None: the next ones)."""
+    @contextmanager
+    def hold(self, at: int | None = None) -> Iterator[int]:
+        """Keep all samples from number `at` on (None: the next one) within the block.
+
+        The block gets that number.
+        """
         with self._changed:
             begin = self.count if at is None else at
-            self._wait_until(begin + count)
             if begin < self._first:
                 raise InvalidInput(
                     f"sample {begin} is no longer kept, the oldest is {self._first}; ask sooner, "
-                    "or keep more seconds."
+                    "or hold the samples until you have asked: `with radio.hold() as start`."
                 )
+            self._held.append(begin)
+        try:
+            yield begin
+        finally:
+            with self._changed:
+                self._held.remove(begin)
+                self._let_go()
+
+    def take(self, count: int, at: int | None = None) -> np.ndarray:
+        """Wait for `count` samples from number `at` on (None: the next ones)."""
+        with self._changed, self.hold(at) as begin:
+            self._wait_until(begin + count)
             position, parts = self.count, []
             # start at the end: mostly the last of thousands of parts are wanted
             for part in reversed(self._parts):
@@ -131,9 +151,14 @@ class Reader:
         with self._changed:
             self._parts.append(part)
             self.count += len(part)
-            while self.count - self._first - len(self._parts[0]) >= self._keep:
-                self._first += len(self._parts.popleft())
+            self._let_go()
             self._changed.notify_all()
+
+    def _let_go(self) -> None:
+        """Drop the parts that nobody can ask for any more."""
+        needed = min([self.count - self._keep, *self._held])
+        while self._parts and self._first + len(self._parts[0]) <= needed:
+            self._first += len(self._parts.popleft())
 
     def _fail(self, reason: str) -> None:
         with self._changed:

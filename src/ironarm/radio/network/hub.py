@@ -9,9 +9,9 @@ records of the rounds. The way of one packet:
     jammer -> medium "heard", with whether it jams
     medium -> tx     "go"
     tx -> medium     "transmit" samples (`TxNode`); then it answers the ACK
-    tx -> medium     "over", on hardware: did the noise last? If not, repeat the round
     rx -> medium     "receive": answered with samples that `Medium.narrowband` renders
     rx -> medium     "record": what `Receiver` measured and the agent learnt
+    rx -> medium     "late" instead, on hardware: the packet came later than its noise
 
 The medium adds to a record whether the packet was jammed, and tells observers, but
 never the receiver.
@@ -35,7 +35,6 @@ import numpy as np
 
 from ...errors import InvalidInput, NodeLost
 from ...validation import number, whole
-from ..backends.hardware import seconds
 from ..signal.medium import (
     CENTRES_HZ,
     Emission,
@@ -93,7 +92,6 @@ class Hub:
         self.lost: dict[str, float] = {}
         self.packet: tuple[int, int, int] | None = None
         """Round, attempt and channel of the packet that is announced."""
-        self._announced = 0.0
         self.asked = [
             "jammer",
             *(
@@ -250,16 +248,14 @@ class Hub:
                     self._tell(
                         "tx", {"op": "go", "round": self.packet[0], "attempt": self.packet[1]}
                     )
-        elif op == "over" and role == "tx":
-            covered = self._covered((fields["round"], fields["attempt"]))
-            self._tell(role, {"op": "over", "covered": covered, **answer})
-            if not covered:
-                self._report(
-                    "tx",
-                    "late",
-                    f"round {fields['round']} took longer than its packet's noise lasts, and is "
-                    "repeated; if that happens often, make jam_seconds longer",
-                )
+        elif op == "late" and role == "rx":
+            round_number = whole("round", fields["round"], below=MOST_ROUNDS)
+            self._report(
+                "tx",
+                "late",
+                f"round {round_number} took longer than its packet's noise lasts, and is repeated "
+                "with noise that lasts longer; if that happens often, make jam_seconds longer",
+            )
         elif op == "transmit" and role in EMITTERS:
             self._transmit(role, message)
             self._tell(role, {"op": "sent", **answer})
@@ -282,26 +278,12 @@ class Hub:
     def _announce(self, round_number: int, attempt: int, channel: int) -> None:
         if not 0 <= channel < len(CENTRES_HZ):
             raise InvalidInput(f"channel {channel} does not exist.")
-        self.packet, self.sent, self._announced = (
-            (round_number, attempt, channel),
-            None,
-            monotonic(),
-        )
+        self.packet, self.sent = (round_number, attempt, channel), None
         self.heard.clear()
         self.round_medium.begin(round_number)
         for role in self.asked:
             if role not in self.lost:
                 self._ask(role)
-
-    def _covered(self, packet: tuple[int, int]) -> bool:
-        """Return whether the noise over a packet just sent has certainly lasted.
-
-        The noise began after the packet was announced, and lasts `jam_seconds`.
-        """
-        if self.packet is None or self.packet[:2] != packet:
-            return False
-        noisy = "noise" in self.asked or self.truth.get(packet[0], False)
-        return not noisy or monotonic() - self._announced < seconds(self.config, "jam_seconds")
 
     def _ask(self, role: str) -> None:
         if self.packet:

@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 import threading
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from typing import Any, NoReturn
 
 from ...errors import InvalidInput, NodeLost
@@ -23,6 +23,7 @@ from ...validation import choice
 from ..backends.hardware import (
     SPS,
     check_devices,
+    check_times,
     cover_symbols,
     device_transmitter,
     jammer_gains,
@@ -50,6 +51,9 @@ ENDING = [
     if hasattr(signal, name)
 ]
 """Windows has only the first two."""
+
+BETWEEN_BEATS = 50 * 1250
+"""Samples of a device, 0.05 s, that are waited for without a heartbeat."""
 
 
 def run_node(
@@ -82,6 +86,8 @@ def run_node(
         return
     with ExitStack() as stack:
         hardware = check_devices(config)
+        if hardware:
+            check_times(config)
         radio: Any = (
             stack.enter_context(open_radio(config, role, acknowledged)) if hardware else None
         )
@@ -108,14 +114,12 @@ def run_node(
 
 def _transmitter(config: RadioConfig, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
     node = device_transmitter(config, radio) if hardware else TxNode(radio)
-    uncovered: tuple[int, int] | None = None
 
-    def send(round_number: int, attempt: int, channel: int) -> bool | None:
-        nonlocal uncovered
+    def send(round_number: int, attempt: int, channel: int) -> bool:
         if node.is_sent(round_number, attempt):
-            return (round_number, attempt) != uncovered
+            return True
         if channel >= len(CENTRES_HZ):
-            return None
+            return False
         client.tell(
             {"op": "announce", "round": round_number, "attempt": attempt, "channel": channel}
         )
@@ -130,10 +134,8 @@ def _transmitter(config: RadioConfig, client: HubClient, radio: Any, hardware: b
             ):
                 radio.round_number, radio.attempt = round_number, attempt
                 node.send(round_number, attempt, channel)
-                if hardware and not _covered(client, round_number, attempt):
-                    uncovered = round_number, attempt
-                return (round_number, attempt) != uncovered
-        return None
+                return True
+        return False
 
     server = AckServer(
         f"tcp://{config.processes.host}:{config.processes.ack_port}", send, client.run
@@ -146,18 +148,6 @@ def _transmitter(config: RadioConfig, client: HubClient, radio: Any, hardware: b
         server.close()
 
 
-def _covered(client: HubClient, round_number: int, attempt: int) -> bool:
-    """Return whether the packet just sent had its noise until its end.
-
-    On a busy computer a message may come too late.
-    """
-    answer = client.request(
-        {"op": "over", "round": round_number, "attempt": attempt},
-        seconds=client.config.lost_seconds,
-    )
-    return answer is not None and answer.fields.get("covered") is True
-
-
 def _jammer(config: RadioConfig, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
     if hardware:
         node = JammerNode(
@@ -166,8 +156,7 @@ def _jammer(config: RadioConfig, client: HubClient, radio: Any, hardware: bool) 
             jammer_gains(config, radio),
             radio,
             SPS,
-            cover_symbols(config),
-            config.centres_hz,
+            centres_hz=config.centres_hz,
         )
     else:
         node = JammerNode(
@@ -180,6 +169,8 @@ def _jammer(config: RadioConfig, client: HubClient, radio: Any, hardware: bool) 
         message = client.next(50)
         if message and message.op == "packet":
             packet = {name: int(message.fields[name]) for name in ("round", "attempt", "channel")}
+            if hardware:
+                node.symbols = cover_symbols(config, packet["attempt"])
             hit = node.act(packet["round"], packet["channel"])
             client.tell({"op": "heard", "hit": hit, **packet})
 
@@ -192,13 +183,12 @@ def _noise(config: RadioConfig, client: HubClient, radio: Any, hardware: bool) -
                 "the noise source does not know its levels: make them with `ironarm radio "
                 "calibrate`, and name the file as calibration in the configuration."
             )
-        node = NoiseNode(
-            node.levels, config.seed, radio, SPS, cover_symbols(config), config.centres_hz
-        )
+        node = NoiseNode(node.levels, config.seed, radio, SPS, centres_hz=config.centres_hz)
     while True:
         message = client.next(50)
         if message and message.op == "packet":
             packet = {name: int(message.fields[name]) for name in ("round", "attempt", "channel")}
+            node.symbols = cover_symbols(config, packet["attempt"])
             node.act(packet["round"], packet["channel"])
             client.tell({"op": "heard", **packet})
         if client.hub != hub:  # a new hub knows no levels
@@ -228,19 +218,22 @@ def _receiver(config: RadioConfig, client: HubClient, radio: Any, hardware: bool
     def try_once(number: int, attempt: int, channel: int) -> tuple[Ack, tuple[float, bool] | None]:
         radio.round_number, radio.attempt = number, attempt
         radio.tune((config.centres_hz if hardware else CENTRES_HZ)[channel])
-        at = radio.radio.now() if hardware else 0
-        ack = link.request(number, attempt, channel)
         measured = None
-        if ack.arrived and hardware:
-            measured = _waited_for(config, radio, receiver, number, at)
-        elif ack.arrived:
-            with suppress(NothingSent):
-                samples = radio.receive(window_symbols(STANDARD) * receiver.sps)
-                measured = judged(receiver, samples, number)
+        with radio.radio.hold() if hardware else nullcontext(0) as at:
+            ack = link.request(number, attempt, channel)
+            if ack.arrived and hardware:
+                measured = _waited_for(config, client, radio, receiver, number, attempt, at)
+            elif ack.arrived:
+                with suppress(NothingSent):
+                    samples = radio.receive(window_symbols(STANDARD) * receiver.sps)
+                    measured = judged(receiver, samples, number)
         if hardware:
             # Before the next packet, let this one and its noise pass. Count in the
             # device's own time: on a busy computer a device lags behind.
-            radio.receive(cover_symbols(config) * SPS)
+            until = radio.radio.now() + cover_symbols(config, attempt) * SPS
+            while (left := until - radio.radio.now()) > 0:
+                client.beat()
+                radio.receive(min(left, BETWEEN_BEATS))
         return ack, measured
 
     def wait(seconds: float) -> None:
@@ -270,14 +263,32 @@ def _compile(config: RadioConfig) -> None:
 
 
 def _waited_for(
-    config: RadioConfig, radio: Any, receiver: Receiver, number: int, at: int
-) -> tuple[float, bool]:
-    """Wait for a packet after sample `at`; return its SINR and if it was missed."""
-    from ..backends.packet_search import listen  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    config: RadioConfig,
+    client: HubClient,
+    radio: Any,
+    receiver: Receiver,
+    number: int,
+    attempt: int,
+    at: int,
+) -> tuple[float, bool] | None:
+    """Find a packet after sample `at`; return its SINR and if it was missed.
 
-    report = listen(
-        radio, receiver, number, at, round(seconds(config, "listen_seconds") * SYMBOL_RATE) * SPS
+    None if it came so late that its noise may have ended before it. The noise began
+    after sample `at`, because the packet was asked for after that. This is counted in
+    the device's own time, in which a busy computer doesn't matter.
+    """
+    from ..backends.packet_search import (  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        ends,
+        listen,
     )
+
+    # the packet was sent before its ACK, which may have taken long
+    waited = radio.radio.now() - at
+    lasts = round(seconds(config, "listen_seconds") * SYMBOL_RATE) * SPS
+    report = listen(radio, receiver, number, at, waited + lasts, client.beat)
+    if report.detected and ends(report, receiver) > cover_symbols(config, attempt) * SPS:
+        client.tell({"op": "late", "round": number, "attempt": attempt})
+        return None
     return report.sinr_db, not report.detected
 
 

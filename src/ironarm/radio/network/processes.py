@@ -22,7 +22,7 @@ from time import monotonic, perf_counter
 
 from ... import own_code
 from ...errors import NodeLost
-from ..backends.hardware import check_devices
+from ..backends.hardware import check_devices, check_times
 from ..testbed.config import RadioConfig
 from ..testbed.records import Round, RunRecord
 from .hub import NAMES
@@ -190,7 +190,8 @@ def run_processes(
     on_start : called with the crew when its processes have been started.
     """
     config.check_for_processes()
-    check_devices(config)  # fail here rather than in each node
+    if check_devices(config):  # fail here rather than in each node
+        check_times(config)
     config.medium()  # reads the calibration: the same
     began = perf_counter()
     with Crew(config, say, acknowledged) as crew:

@@ -4,7 +4,6 @@ A request has the round's number and the number of the attempt. The answer says 
 packet is on its way. A request is repeated when no answer comes in time; the
 transmitter answers a repeated request but sends one packet. When all tries fail, the
 ACK is lost: the receiver repeats the round as the next attempt, and learns no reward.
-The same happens if the transmitter answers that the packet was not sent properly.
 
 `InProcessAck` calls the transmitter directly. `AckClient` and `AckServer` use ZeroMQ.
 """
@@ -36,10 +35,7 @@ class Ack(NamedTuple):
     """What became of a request."""
 
     arrived: bool
-    """False if the ACK was lost, or if the packet was not sent properly.
-
-    The transmitter may have heard a request whose ACK was lost.
-    """
+    """False if the ACK was lost; the transmitter may have heard the request."""
     seconds: float
     """From the first try to the answer, or to giving up."""
     tries: int
@@ -153,7 +149,7 @@ class AckClient:
                     answer.fields.get("round"),
                     answer.fields.get("attempt"),
                 ) == (round_number, attempt):
-                    return Ack(answer.fields.get("sent") is True, monotonic() - began, retry + 1)
+                    return Ack(True, monotonic() - began, retry + 1)
         return Ack(False, monotonic() - began, self._retries + 1)
 
     def close(self) -> None:
@@ -167,14 +163,13 @@ class AckServer:
     Parameters
     ----------
     address : where to listen.
-    send : called with round, attempt and channel; returns whether the packet was sent
-        properly, or None if it was not sent, which is not answered. A repeated call
-        must be harmless.
+    send : called with round, attempt and channel; returns whether the packet was sent.
+        If not, nothing is answered. A repeated call must be harmless.
     run : the name of the run; requests of another one are refused.
     """
 
     def __init__(
-        self, address: str, send: Callable[[int, int, int], bool | None], run: str = BY_HAND
+        self, address: str, send: Callable[[int, int, int], bool], run: str = BY_HAND
     ) -> None:
         self._send, self._run = send, run
         self._socket = router(address)
@@ -200,9 +195,9 @@ class AckServer:
                 flush=True,
             )
             self._socket.send_multipart([sender, *encoded({"op": "refused", "run": self._run})])
-        elif (sent := self._send(*request)) is not None:  # type: ignore[arg-type]
+        elif self._send(*request):  # type: ignore[arg-type]
             self._socket.send_multipart(
-                [sender, *encoded({"round": request[0], "attempt": request[1], "sent": sent})]
+                [sender, *encoded({"round": request[0], "attempt": request[1]})]
             )
         return True
 

@@ -88,15 +88,21 @@ class AgentConfig:
 
 @dataclass(frozen=True)
 class JammerConfig:
-    """Which packets are jammed; `jamming.strategy_of` reads it."""
+    """Which packets are jammed, and how strongly.
+
+    `jamming.strategy_of` reads which, `RadioConfig.jam_power_db` how strongly.
+    """
 
     strategy: str | tuple[float, ...] = "any"
     rho: float = 0.125
+    same_power: bool = False
 
     def __post_init__(self) -> None:
         number("rho", self.rho, at_least=0, at_most=1)
         if not isinstance(self.strategy, str):
             _tuples(self, "strategy", each="probability", at_least=0, at_most=1)
+        if not isinstance(self.same_power, bool):
+            raise InvalidInput(f"same_power must be true or false, got {self.same_power!r}.")
 
 
 @dataclass(frozen=True)
@@ -175,6 +181,8 @@ class RadioConfig:
         self.policy.constants(CHANNELS, None)
         if self.hardware is not None:
             check_hardware(self.hardware)
+        if self.jammer.same_power:
+            self._check_same_power()
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> RadioConfig:
@@ -304,12 +312,36 @@ class RadioConfig:
         return tuple(levels), math.sqrt(max(self.channels.spread**2 - float(np.mean(own)), 0.0))
 
     def jam_power_db(self, channel: int) -> float:
-        """Return the jammer's power in a channel that gives its jammed mean."""
+        """Return the power that the jammer sends in a channel, in dB.
+
+        It gives the channel its jammed mean. With `same_power` it is the mean over the
+        channels, the same in all of them, and the paths decide what arrives.
+        """
         medium = self.uncalibrated_medium()
-        wanted = (
-            _noise(self.channels.jammed[channel]) - _noise(self.channels.means[channel])
-        ) * medium.gain("transmitter", channel) ** 2
-        return 10 * math.log10(max(wanted, 1e-30) / medium.gain("jammer", channel) ** 2)
+        powers_db = []
+        for one in range(CHANNELS) if self.jammer.same_power else [channel]:
+            wanted = (
+                _noise(self.channels.jammed[one]) - _noise(self.channels.means[one])
+            ) * medium.gain("transmitter", one) ** 2
+            powers_db.append(10 * math.log10(max(wanted, 1e-30) / medium.gain("jammer", one) ** 2))
+        return sum(powers_db) / len(powers_db)
+
+    def _check_same_power(self) -> None:
+        """Refuse what has no power that is the same in all channels."""
+        for channel, mean in enumerate(self.channels.means):
+            if self.channels.jammed[channel] == mean:
+                raise InvalidInput(
+                    "same_power in [jammer] takes the mean of the jammer's powers in dB, and in "
+                    f"channel {channel} it has none: its jammed mean is its clean one, {mean:g} "
+                    "dB. Set it lower in jammed."
+                )
+        gains = (self.hardware or {}).get("gains_db", {}).get("jammer")
+        if isinstance(gains, list | tuple) and len(set(gains)) > 1:
+            raise InvalidInput(
+                "same_power in [jammer] wants the same power in all channels, and the jammer's "
+                f"gains in [hardware.gains_db] differ, got {list(gains)!r}. Give one gain, or "
+                "leave out same_power."
+            )
 
 
 def _noise(mean: float) -> float:

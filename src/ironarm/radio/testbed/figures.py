@@ -31,7 +31,7 @@ from ..signal.medium import (
 )
 from ..signal.receiver import PacketReport, Receiver
 from ..signal.waveform import STANDARD
-from .wideband_rounds import WidebandRound, jam_of, medium_of, wideband_rounds
+from .wideband_rounds import WidebandRound, jamming, medium_of, wideband_rounds
 
 BINS = 160
 """Frequencies of the spectrogram, 31 kHz each."""
@@ -49,6 +49,7 @@ def setup(bandit: RadioBandit, *attacks: Attack) -> Any:
     """Draw the nodes, what passes between them, and the channels.
 
     Channels have their frequencies and SINRs, clean and jammed by any of the attacks.
+    Two jammed SINRs are those of each channel's own power, and of the same in all.
     """
     figure, axes = pyplot().subplots(figsize=(9, 5), layout="constrained")
     axes.set(xlim=(0, 18), ylim=(0, 10))
@@ -70,8 +71,10 @@ def setup(bandit: RadioBandit, *attacks: Attack) -> Any:
         " or ".join(dict.fromkeys(words))
         for words in (map(_whom, attacks), (f"{attack.rho:g}" for attack in attacks))
     )
-    _box(axes, 8.9, 0.1, 5.7, 1.5, RED, "jammer", f"hits {whom},\nρ = {rho}")
-    jammed = np.any([attack.shows(bandit) != np.arange(bandit.arms) for attack in attacks], axis=0)
+    laws = np.array([attack.shows(bandit) for attack in attacks])
+    both = np.isin([bandit.arms, 2 * bandit.arms], laws - np.arange(bandit.arms)).all()
+    power = "; own or same power" if both else ""
+    _box(axes, 8.9, 0.1, 5.7, 1.5, RED, "jammer", f"hits {whom},\nρ = {rho}{power}")
     axes.text(5.6, 7.85, "channel", fontsize=9, color=GREY)
     axes.text(12.4, 7.85, "SINR, clean → jammed", ha="right", fontsize=9, color=GREY)
     for channel, centre in enumerate(CENTRES_HZ[: bandit.arms]):
@@ -86,9 +89,10 @@ def setup(bandit: RadioBandit, *attacks: Attack) -> Any:
                 edgecolor="none",
             )
         )
+        jammed = [bandit.mean_of(int(law)) for law in np.unique(laws[:, channel]) if law != channel]
         levels = (
-            f"{bandit.means[channel]:g} → {bandit.jammed[channel]:g} dB"
-            if jammed[channel]
+            f"{bandit.means[channel]:g} → {' or '.join(f'{mean:.3g}' for mean in jammed)} dB"
+            if jammed
             else f"{bandit.means[channel]:g} dB, never jammed"
         )
         axes.text(5.6, y, f"{channel}", va="center", fontsize=10, fontweight="bold")
@@ -237,7 +241,8 @@ def received(bandit: RadioBandit, channel: int, jammed: bool, seed: int) -> Pack
     medium = medium_of(bandit, seed)
     sent = [Emission(Packet(medium.format.symbols(1)), channel)]
     if jammed:
-        sent.append(jam_of(bandit, channel, window_symbols(medium.format), 0))
+        power = float(bandit.jam[channel])
+        sent.append(jamming(channel, power, window_symbols(medium.format), 0))
     return Receiver(medium.format).receive(
         medium.narrowband(channel, sent, round_number=1), keep_symbols=True
     )

@@ -21,6 +21,9 @@ HARDWARE_KEYS = (
     "devices",
     "gains_db",
 )
+SECONDS = {"listen_seconds": (1.0, 0.01, 60.0), "jam_seconds": (0.1, 0.01, 10.0)}
+"""Times in `[hardware]`: default, least and most. A packet takes 0.001 s."""
+
 DEVICE_ROLES = ("tx", "rx", "jammer", "noise")
 
 
@@ -31,9 +34,9 @@ def check_hardware(table: Any) -> None:
     and `safety.py`.
     """
     check_keys("[hardware]", table, HARDWARE_KEYS)
-    for name in ("listen_seconds", "jam_seconds"):
+    for name, (_, least, most) in SECONDS.items():
         if name in table:
-            number(f"{name} in [hardware]", table[name], above=0, at_most=60)
+            number(f"{name} in [hardware]", table[name], at_least=least, at_most=most)
     gains = table.get("gains_db", {})
     check_keys("[hardware.gains_db]", gains, DEVICE_ROLES)
     for role, gain in gains.items():

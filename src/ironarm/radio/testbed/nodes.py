@@ -34,6 +34,9 @@ JAMMER_STREAM = 2**40
 A jammer that is restarted makes the same choices again.
 """
 
+NOISE_SYMBOLS = 50_000
+"""Noise longer than this, 0.12 s, repeats itself."""
+
 NOISE_STREAM, WANDER_STREAM = JAMMER_STREAM + 1, JAMMER_STREAM + 3
 """Likewise for the noise source, and for a transmitter whose level wanders."""
 
@@ -199,8 +202,11 @@ class NoiseNode:
 def channel_noise(noise: np.uint64, symbols: int, sps: int) -> np.ndarray:
     """Return noise of unit variance in each sample of the channel, none outside it.
 
-    A list of allowed bands may end at the channel's edge.
+    A list of allowed bands may end at the channel's edge. Long noise repeats itself,
+    without a seam, because on a busy computer it must not take longer to make than it
+    lasts.
     """
-    longer = next_fast_len(symbols)
-    spectrum = np.fft.fft(complex_normals(noise, longer * sps))
-    return np.fft.ifft(np.where(in_channel(longer, sps), spectrum, 0))[: symbols * sps]
+    period = next_fast_len(min(symbols, NOISE_SYMBOLS))
+    spectrum = np.fft.fft(complex_normals(noise, period * sps))
+    once = np.fft.ifft(np.where(in_channel(period, sps), spectrum, 0))
+    return np.resize(once, symbols * sps)

@@ -50,6 +50,7 @@ def record(
     *,
     form: str = "ci16_le",
     description: str = "",
+    same_power: bool = False,
 ) -> tuple[Path, int]:
     """Write rounds as a SigMF recording, whole or not at all.
 
@@ -65,12 +66,14 @@ def record(
     form : the samples' type: "ci16_le", two 16-bit numbers, or "cf32_le", two 32-bit
         floats.
     description : put into the metadata.
+    same_power : whether the jammer had the same power in all channels.
     """
     choice("form", form, FORMATS)
     sigmf = _sigmf()
     out = Path(out)
     data, meta = (out.with_name(f"{out.name}.{ending}") for ending in ("sigmf-data", "sigmf-meta"))
     scale = full_scale(bandit)
+    jammed_laws = bandit.same_power_laws if same_power else bandit.jammed_laws
     captures, annotations, position, digest = [], [], 0, hashlib.sha512()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +112,7 @@ def record(
                 "core:extensions": [EXTENSION],
                 "ironarm:full_scale": scale if form == "ci16_le" else 1.0,
                 "ironarm:clean_db": bandit.means.tolist(),
-                "ironarm:jammed_db": bandit.jammed.tolist(),
+                "ironarm:jammed_db": [bandit.mean_of(int(law)) for law in jammed_laws],
             },
             "captures": captures,
             "annotations": sorted(

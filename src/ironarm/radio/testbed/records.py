@@ -100,16 +100,17 @@ class RunRecord:
         means = self.config.channels.means
         best = int(np.argmax(means))
         last = self.channels[-max(1, len(self.channels) // 10) :]
-        clean = [
-            np.array(
+        measured: list[list[float | None]] = []
+        for jammed in (False, True):
+            sinrs = [
                 [
                     r.sinr_db
                     for r in self.rounds
-                    if r.channel == channel and not r.jammed and not r.missed
+                    if (r.channel, bool(r.jammed), r.missed) == (channel, jammed, False)
                 ]
-            )
-            for channel in range(len(means))
-        ]
+                for channel in range(len(means))
+            ]
+            measured.append([float(np.mean(values)) if values else None for values in sinrs])
         return {
             "policy": repr(self.config.policy),
             "rounds": len(self.rounds),
@@ -118,7 +119,8 @@ class RunRecord:
             "optimal": float(np.mean(self.channels == best)) if self.rounds else 0.0,
             "optimal_last_tenth": float(np.mean(last == best)) if self.rounds else 0.0,
             "pulls": np.bincount(self.channels, minlength=len(means)).tolist(),
-            "clean_sinr_db": [float(values.mean()) if len(values) else None for values in clean],
+            "clean_sinr_db": measured[0],
+            "jammed_sinr_db": measured[1],
             "jammed": sum(bool(r.jammed) for r in self.rounds),
             "missed": sum(r.missed for r in self.rounds),
             "repeats": sum(r.repeats for r in self.rounds),

@@ -87,13 +87,13 @@ def medium_of(bandit: RadioBandit, seed: int) -> Medium:
     )
 
 
-def jam_of(bandit: RadioBandit, channel: int, symbols: int, start: float) -> Emission:
-    """Return the jammer's noise that brings a channel to its jammed mean."""
+def jamming(channel: int, power: float, symbols: int, start: float) -> Emission:
+    """Return a jammer's noise; its power is that over a packet's."""
     return Emission(
         Noise(symbols),
         channel,
         emitter="jammer",
-        power_db=10 * math.log10(max(float(bandit.jam[channel]), 1e-30)),
+        power_db=10 * math.log10(max(power, 1e-30)),
         start=start,
         moving=False,
     )
@@ -107,6 +107,7 @@ def wideband_rounds(
     rounds: int,
     seed: int = 0,
     milliseconds: float = 4.0,
+    same_power: bool = False,
 ) -> Iterator[WidebandRound]:
     """Play rounds one after another, and yield what is heard in each.
 
@@ -120,6 +121,8 @@ def wideband_rounds(
     seed : of everything; the same seed gives the same samples.
     milliseconds : how much of each round is heard, the packet in its middle; a packet
         takes 0.94, a jammed one twice that.
+    same_power : whether a strategy jams with the same power in all channels. A `Jammer`
+        has a `same_power` of its own.
 
     Examples
     --------
@@ -140,16 +143,14 @@ def wideband_rounds(
     shortest = (jam + window_symbols(medium.format) - packet) / SYMBOL_RATE * 1000
     number("milliseconds", milliseconds, at_least=math.ceil(shortest * 10) / 10)
     symbols = math.ceil(milliseconds / 1000 * SYMBOL_RATE / 10) * 10
-    strategy = (
-        PerChannel(
-            [
-                attack.rho * bool(shown != channel)
-                for channel, shown in enumerate(attack.shows(bandit))
-            ]
-        )
-        if isinstance(attack, Attack)
-        else attack
-    )
+    channels = np.arange(bandit.arms)
+    if isinstance(attack, Attack):
+        laws = attack.shows(bandit)
+        strategy: Strategy = PerChannel((attack.rho * (laws != channels)).tolist())
+    else:
+        laws = bandit.same_power_laws if same_power else bandit.jammed_laws
+        strategy = attack
+    powers = [bandit.jam_of(int(law)) for law in laws]
     agent, receiver = (
         Agent(policy, arms=bandit.arms, seed=seed),
         Receiver(medium.format, sps=3, floor_db=bandit.missed),
@@ -159,14 +160,14 @@ def wideband_rounds(
         start = (symbols - window_symbols(medium.format)) // 2
         sent = [Emission(Packet(medium.format.symbols(number_of_round)), channel, start=start)]
         jammed = bool(
-            bandit.jam[channel] > 0
+            powers[channel] > 0
             and strategy.hits(
                 number_of_round - 1, channel, uniform(key(seed, number_of_round, COIN))
             )
         )
         begin = start + HALF_SPAN - (jam - packet) // 2
         if jammed:
-            sent.append(jam_of(bandit, channel, jam, begin))
+            sent.append(jamming(channel, powers[channel], jam, begin))
         samples = medium.wideband(sent, symbols=symbols, round_number=number_of_round)
         report = receiver.receive(channelise(samples, channel))
         agent.update(channel, report.sinr_db)

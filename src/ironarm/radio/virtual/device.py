@@ -32,6 +32,8 @@ class Direction:
     words: bytes = b""
     unsent: bytes = b""
     half_sample: bytes = b""
+    heard: float = 0.0
+    """When samples last came from the device."""
 
     def take_words(self, data: bytes) -> None:
         """Read control words: a frequency in Hz, or 2^28 + the code of a rate."""

@@ -11,9 +11,10 @@ connection is for:
     3  samples from the transmitter
 
 *Time is virtual.* The clock is the count of delivered samples. It never runs faster
-than a real radio's, and waits for slow receivers: on a busy machine everything slows
-down and nothing is lost. `realtime=True` keeps to the wall clock instead, as radios do,
-and drops (and counts) what a receiver does not read in time.
+than a real radio's, and waits for slow receivers and for the rest of a burst: on a busy
+machine everything slows down and nothing is lost. `realtime=True` keeps to the wall
+clock instead, as radios do, and drops (and counts) what a receiver does not read in
+time.
 
 The driver reads only when everything it asked for has arrived. If the TCP window closes
 on a part of that, it may never open again: the kernel keeps the memory of what was read
@@ -60,9 +61,16 @@ TRANSLATION_HZ = -1180e6
 BLOCK_SECONDS = BLOCK / RATE_HZ
 
 QUIET_SECONDS = 0.002
-"""A burst is complete when nothing more of it comes for this long.
+"""When nothing more of a burst comes for this long, what has come goes on the air.
 
 The clock stands still meanwhile.
+"""
+
+REST_SECONDS = 0.1
+"""A burst is over when nothing more of it comes for this long.
+
+A busy computer may hand it over in parts. The clock stands still at the end of a part
+until the next one comes, or until this time is over.
 """
 
 AHEAD = 1 << 18
@@ -218,6 +226,9 @@ class VirtualRadio(Closing):
             elif not all(self._has_room(device.receive) for device in self._receivers()):
                 due = max(due, now) + 0.0005  # the clock waits for the slowest receiver
                 continue
+            elif (rest := self._rest_may_come_until()) > now:
+                due = rest
+                continue
             for device in self._receivers():
                 self._deliver(device)
             self.stream.advance()
@@ -225,6 +236,18 @@ class VirtualRadio(Closing):
 
     def _receivers(self) -> list[Device]:
         return [device for device in self._devices.values() if device.receive.ready]
+
+    def _rest_may_come_until(self) -> float:
+        """Return until when more may come of a burst that ends in the next block."""
+        return max(
+            (
+                device.transmit.heard + REST_SECONDS
+                for device in self._devices.values()
+                if device.transmit.samples is not None
+                and 0 < self.stream.waiting(device.name) <= BLOCK
+            ),
+            default=0.0,
+        )
 
     def _deliver(self, device: Device) -> None:
         direction = device.receive
@@ -364,6 +387,7 @@ class VirtualRadio(Closing):
                     break
                 parts.append(part)
                 size += len(part)
+        direction.heard = monotonic()
         return b"".join(parts)
 
     def _send(self, device: Device, data: bytes) -> None:

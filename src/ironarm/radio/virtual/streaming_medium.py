@@ -4,15 +4,15 @@ The count of samples is the clock.
 
 `Medium` renders one window for one round. Radios know no rounds: they send at any time,
 and hear without end. `StreamingMedium` puts both together. A burst begins with the next
-block that is rendered, or where the device's last burst ends. Each of the
-transmitter's bursts gets a path of its own, as packets do in `Medium`; others arrive
-unchanged.
+block that is rendered. What a device sends before its last samples are over continues
+its burst: a busy computer may hand over a burst in parts. Each of the transmitter's
+bursts gets a path of its own, as packets do in `Medium`; others arrive unchanged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -34,6 +34,9 @@ RATE_HZ = SPS * SYMBOL_RATE
 BLOCK = 1020
 """Samples that are rendered at a time: 0.8 ms."""
 
+LONGEST_BURST = 1 << 18
+"""Samples of the transmitter with one path, 0.2 s; what follows gets another."""
+
 FULL_SCALE = 2.0
 """What a device's largest sample, 1, is on the air.
 
@@ -49,6 +52,22 @@ class Arrival:
     channel: int
     start: int
     samples: np.ndarray
+
+
+@dataclass
+class Sent:
+    """A device's last burst: its number, channel, first sample and samples."""
+
+    number: int = 0
+    channel: int | None = None
+    start: int = 0
+    samples: np.ndarray = field(default_factory=lambda: np.empty(0))
+    arrival: Arrival | None = None
+
+    @property
+    def end(self) -> int:
+        """The first sample after it."""
+        return self.start + len(self.samples)
 
 
 class StreamingMedium:
@@ -91,38 +110,47 @@ class StreamingMedium:
         self.arrivals: list[Arrival] = []
         self._silent = replace(medium, noise=(0.0,) * len(CENTRES_HZ), floor=0.0)
         self._floor_only = replace(medium, noise=(0.0,) * len(CENTRES_HZ))
-        self._sent = dict.fromkeys(devices, 0)
-        self._busy_until = dict.fromkeys(devices, 0)
+        self._sent = {device: Sent() for device in devices}
 
     def send(self, device: str, frequency_hz: float, samples: np.ndarray) -> None:
-        """Put a device's burst on the air, from the next block on.
+        """Put a device's burst on the air, from the next block on, or the rest of one.
 
         Away from the channels' centres nobody hears it.
         """
-        channel = channel_at(frequency_hz)
-        start = max(self.clock, self._busy_until[device])
-        self._busy_until[device] = start + len(samples)
-        self._sent[device] += 1
-        if channel is None:
-            return
-        emission = Emission(
-            Samples(FULL_SCALE * samples, SPS),
-            channel,
-            emitter=device,
-            moving=device == "transmitter",
+        channel, moving, last = (
+            channel_at(frequency_hz),
+            device == "transmitter",
+            self._sent[device],
         )
-        symbols = len(samples) // SPS + DELAY_SYMBOLS + 2
-        # keyed by the device and the number of its burst, so that the same run gives
-        # the same paths
-        arriving = self._silent.narrowband(
-            channel,
-            [emission],
-            sps=SPS,
-            symbols=symbols,
-            trial=self.devices.index(device),
-            round_number=self._sent[device],
-        )
-        self.arrivals.append(Arrival(channel, start, arriving))
+        number, start = last.number + 1, max(self.clock, last.end)
+        if (
+            moving
+            and channel == last.channel
+            and last.end > self.clock
+            and len(last.samples) + len(samples) <= LONGEST_BURST
+        ):
+            # rendered anew as one burst: a seam in a packet would spoil it
+            self.arrivals = [one for one in self.arrivals if one is not last.arrival]
+            number, start = last.number, last.start
+            samples = np.concatenate([last.samples, samples])
+        arrival = None
+        if channel is not None:
+            emission = Emission(
+                Samples(FULL_SCALE * samples, SPS), channel, emitter=device, moving=moving
+            )
+            # keyed by the device and the number of its burst, so that the same run
+            # gives the same paths
+            arriving = self._silent.narrowband(
+                channel,
+                [emission],
+                sps=SPS,
+                symbols=len(samples) // SPS + DELAY_SYMBOLS + 2,
+                trial=self.devices.index(device),
+                round_number=number,
+            )
+            arrival = Arrival(channel, start, arriving)
+            self.arrivals.append(arrival)
+        self._sent[device] = Sent(number, channel, start, samples, arrival)
 
     def hear(self, device: str, frequency_hz: float) -> np.ndarray:
         """Return the block that a device hears now.
@@ -161,4 +189,4 @@ class StreamingMedium:
 
     def waiting(self, device: str) -> int:
         """Return how many samples of a device are still to be sent."""
-        return max(0, self._busy_until[device] - self.clock)
+        return max(0, self._sent[device].end - self.clock)
