@@ -322,8 +322,8 @@ def _search_table(one: Compared) -> Table:
     )
     note = (
         f"{_search_sentence(worst)} It ended with {worst.found.attack!r}, which `ironarm simulate "
-        f"--attack` reads. {counted(worst.trials, 'fresh trial')} of {worst.horizon:,} rounds at ρ = "
-        f"{worst.rho:g}. The search can miss worse attacks."
+        f"--attack` reads. {counted(worst.trials, 'fresh trial')} of {worst.horizon:,} rounds at "
+        f"ρ = {worst.rho:g}. The search can miss worse attacks."
     )
     head = ("attack", "mean regret (95 % interval)", "stuck")
     return Table(f"{one.policy}: the worst attack found", head, body, (), note)
