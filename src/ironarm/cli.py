@@ -13,6 +13,7 @@ from . import __version__
 from .commands import (
     arena,
     certify,
+    plot,
     radio,
     reproduce,
     simulate,
@@ -29,6 +30,7 @@ VERBS = {
     "sweep": sweep,
     "certify": certify,
     "worst-case": worst_case,
+    "plot": plot,
     "radio": radio,
 }
 
@@ -41,6 +43,7 @@ examples:
   ironarm sweep sweep.toml                    every combination that a file lists, in parallel
   ironarm certify --means 1,2,4 --rho 0.2     what theory promises, and how much corruption
   ironarm worst-case --policy UCB --rho 0.05  the attack that hurts a policy most
+  ironarm plot result.npz -o figure.pdf       the figure of whatever ironarm has saved
   ironarm radio run                           the radio testbed at signal level
 """
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput
+from ..frames import column_for, is_frame, pairs_of_frame
 from .base import Bandit, finite_means
 
 
@@ -22,9 +23,9 @@ class ReplayBandit(Bandit):
 
     Parameters
     ----------
-    table : a CSV file with the columns `arm` and `reward`, or an iterable of (arm,
-        reward) pairs. Arms keep the order in which they first appear; `names` lists
-        them.
+    table : a CSV file or a data frame (pandas, polars, Arrow) with the columns `arm`
+        and `reward`, or an iterable of (arm, reward) pairs. Arms keep the order in
+        which they first appear; `names` lists them.
 
     Examples
     --------
@@ -34,8 +35,12 @@ class ReplayBandit(Bandit):
     (['x', 'y'], [2.0, 4.0])
     """
 
-    def __init__(self, table: str | Path | Iterable[tuple[Any, float]]) -> None:
-        pairs: list[Any] = _read_csv(Path(table)) if isinstance(table, (str, Path)) else list(table)
+    def __init__(self, table: str | Path | Iterable[tuple[Any, float]] | Any) -> None:
+        pairs: list[Any]
+        if is_frame(table):
+            pairs = pairs_of_frame(table)
+        else:
+            pairs = _read_csv(Path(table)) if isinstance(table, (str, Path)) else list(table)
         logged: dict[Any, list[float]] = {}
         for row, pair in enumerate(pairs, start=1):
             try:
@@ -85,13 +90,11 @@ def _read_csv(path: Path) -> list[tuple[str, str]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
-            columns = reader.fieldnames or []
-            if "arm" not in columns or "reward" not in columns:
-                raise InvalidInput(
-                    f"{path} must have the columns 'arm' and 'reward' in its first line, got "
-                    f"{', '.join(columns) or 'nothing'}."
-                )
-            return [(row["arm"], row["reward"]) for row in reader]
+            arm, reward = (
+                column_for(name, reader.fieldnames or [], f"the first line of {path}")
+                for name in ("arm", "reward")
+            )
+            return [(row[arm], row[reward]) for row in reader]
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..bandits import ReplayBandit
 from ..errors import InvalidInput
+from ..notebook import html_table
 from ..policies import Policy
 from ..validation import number, whole
 from .arms import Arms, Normal
@@ -27,6 +28,7 @@ from .suitability import (
 )
 
 ENOUGH = 20
+HEAD = ("arm", "rewards", "median", "sigma", "gap")
 MAD_TO_SIGMA = 1.482602218505602
 
 
@@ -89,17 +91,31 @@ class Fit:
         return Arms.of([Normal(arm.median.value, arm.sigma.value) for arm in self.fitted])
 
     def __str__(self) -> str:
-        head = f"{'arm':<12}  {'rewards':>8}  {'median':>24}  {'sigma':>24}  {'gap':>24}"
-        rows = [
-            f"{arm.name:<12}  {arm.rewards:>8,}  {arm.median!s:>24}  {arm.sigma!s:>24}  "
-            f"{'best' if i == self.best else arm.gap!s:>24}"
+        head, *rows = (
+            f"{name:<12}  {rewards:>8}  {median:>24}  {sigma:>24}  {gap:>24}"
+            for name, rewards, median, sigma, gap in (HEAD, *self._cells())
+        )
+        return "\n".join([head, "-" * len(head), *rows])
+
+    def _repr_html_(self) -> str:
+        return html_table(HEAD, self._cells(), bold=[self.best])
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        """Return a row of texts for each arm."""
+        return [
+            (
+                arm.name,
+                f"{arm.rewards:,}",
+                str(arm.median),
+                str(arm.sigma),
+                "best" if i == self.best else str(arm.gap),
+            )
             for i, arm in enumerate(self.fitted)
         ]
-        return "\n".join([head, "-" * len(head), *rows])
 
 
 def fit(
-    table: ReplayBandit | str | Path | Iterable[tuple[Any, float]],
+    table: ReplayBandit | str | Path | Iterable[tuple[Any, float]] | Any,
     *,
     rho: float = 0.0,
     level: float = 0.95,
@@ -118,8 +134,8 @@ def fit(
 
     Parameters
     ----------
-    table : a CSV file with the columns `arm` and `reward`, (arm, reward) pairs, or a
-        `ReplayBandit`.
+    table : a CSV file or a data frame with the columns `arm` and `reward`, (arm,
+        reward) pairs, or a `ReplayBandit`.
     rho : the poison expected later, for the advice on what to use instead.
     level : of the intervals.
     resamples : bootstrap resamples.
