@@ -36,13 +36,15 @@ class Band:
 class Line:
     """What is drawn of one policy: a band for each panel, by the panel's name.
 
-    `kind` is the name of the policy's class, which decides its colour.
+    `kind` is the name of the policy's class, which decides its colour. `arms` is their
+    number.
     """
 
     label: str
     kind: str
     rounds: np.ndarray
     bands: Mapping[str, Band]
+    arms: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +184,7 @@ def draw(
     """
     if look.ax is not None:
         draw_panel(look.ax, lines, look.panels[0], look, unit=unit, arms=arms)
+        set_ticks(look.ax)
         look.ax.legend(frameon=False, fontsize="small")
         return look.finish(look.ax.get_figure())
     plt = pyplot()
@@ -198,6 +201,7 @@ def draw(
     )
     for axes, panel in zip(stack[:, 0], look.panels, strict=True):
         draw_panel(axes, lines, panel, look, unit=unit, arms=arms)
+        set_ticks(axes)
     for axes in stack[:-1, 0]:
         axes.set_xlabel("")
     if title and not look.column:
@@ -295,7 +299,6 @@ def _over_rounds(
     if scale == "log" and (seen > 0).any():
         axes.set_yscale("log")
         axes.set_ylim(bottom=max(0.7 * float(seen[seen > 0].min()), float(seen.max()) * 1e-7))
-        set_ticks(axes)
     else:
         axes.set_ylim(bottom=0)
 
@@ -303,7 +306,8 @@ def _over_rounds(
 def first_round(lines: Sequence[Line]) -> int:
     """Return the checkpoint after which something can be seen.
 
-    Before it all lines lie on each other; a single line keeps its first value.
+    Before it all lines lie on each other, a single line keeps its first value, or there
+    were fewer rounds than arms, so that some arm has never been tried.
     """
     rounds = lines[0].rounds
     if any(not np.array_equal(line.rounds, rounds) for line in lines):
@@ -315,7 +319,10 @@ def first_round(lines: Sequence[Line]) -> int:
         seen = ~np.isclose(means, usual, rtol=1e-9, atol=0).all(axis=0)
         if seen.any():
             first.append(int(np.argmax(seen)))
-    return int(rounds[0 if min(first) == len(rounds) else max(0, min(first) - 1)])
+    begin = 0 if min(first) == len(rounds) else max(0, min(first) - 1)
+    tried = int(np.searchsorted(rounds, max(line.arms for line in lines), side="right")) - 1
+    # not in a short run, of which little would be left
+    return int(rounds[max(begin, tried) if 10 * rounds[max(tried, 0)] <= rounds[-1] else begin])
 
 
 def _pulls(
@@ -338,12 +345,12 @@ def _pulls(
             place,
             band.mean,
             ends,
-            fmt=MARKERS[1 + i % 7],
+            fmt=MARKERS[1 + i % (len(MARKERS) - 1)],
             color=colour,
             label=plain_label(line.label),
             markersize=3 if look.column else 5,
-            # beyond seven policies the markers are hollow
-            markerfacecolor=None if i < 7 else "white",
+            # once all markers are used they are hollow
+            markerfacecolor=None if i < len(MARKERS) - 1 else "white",
             linewidth=1,
         )
     count = max(len(line.bands["pulls"].mean) for line in lines)

@@ -67,7 +67,7 @@ OWN = (
 """Colours of policies that are not built in, in the order in which they are used."""
 
 LINES = (SOLID, DASHED, DASH_DOT, DOTTED)
-MARKERS = ("", "o", "s", "^", "D", "v", "P", "X")
+MARKERS = ("", "o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
 
 
 class Styles:
@@ -184,14 +184,12 @@ def plain_label(name: str) -> str:
 
 
 def set_ticks(axes: Any) -> None:
-    """Give an axis of less than two decades more ticks than the powers of ten."""
-    low, high = axes.get_ylim()
-    if axes.get_yscale() == "log" and high < 100 * low:
-        ticks = [
-            step * 10**k for k in range(-3, 9) for step in (1, 2, 5) if low <= step * 10**k <= high
-        ]
-        axes.set_yticks(ticks, [f"{tick:,g}" for tick in ticks])
-    for axis in (axes.xaxis, axes.yaxis):
+    """Give a logarithmic axis of less than two decades more ticks than powers of ten."""
+    for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        if axis.get_scale() == "log" and high < 100 * low:
+            every = [step * 10**k for k in range(-3, 9) for step in (1, 2, 5)]
+            ticks = [tick for tick in every if low <= tick <= high]
+            axis.set_ticks(ticks, [f"{tick:,g}" for tick in ticks])
         axis.set_minor_formatter("")  # hidden labels still slow the layout down
 
 

@@ -29,6 +29,7 @@ def plot_result(
             names[i],
             result.rounds,
             {panel: _band(arrays[panel][i]) for panel in look.panels},
+            result.pulls.shape[2],
         )
         for i, label in chosen(result.labels, policies, labels)
     ]

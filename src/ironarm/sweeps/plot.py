@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from ..validation import did_you_mean
 from .tables import CHECKPOINTS, TRIALS, attack_columns, attack_label
 
 MOST_PANELS = 16
-NEEDED = ("policy", "label", "attack", "rho", "gap", "round", "regret_mean", "optimal_mean")
+NEEDED = ("policy", "label", "attack", "rho", "arms", "gap", "round", "regret_mean", "optimal_mean")
 
 
 def checkpoints_of(path: Path) -> Path:
@@ -88,7 +89,7 @@ def _figure(drawn: Mapping[str, list[Line]], look: Look, panel: str) -> Any:
         return draw(next(iter(drawn.values())), look)
     every = list({line.label: line for lines in drawn.values() for line in lines}.values())
     styles = dict(zip((line.label for line in every), styles_of(every), strict=True))
-    across = 1 if look.column or len(drawn) == 1 else (2 if len(drawn) <= 4 else 4)
+    across = 1 if look.column or len(drawn) == 1 else (2 if len(drawn) <= 4 else 3)
     down = -(-len(drawn) // across)
     columns = legend_columns(list(styles), look)
     legend_high = 0.022 * look.size * -(-len(styles) // columns)
@@ -96,7 +97,7 @@ def _figure(drawn: Mapping[str, list[Line]], look: Look, panel: str) -> Any:
         down,
         across,
         figsize=(
-            look.width(14 if across == 4 else 8),
+            look.width(12 if across == 3 else 8),
             (2 if look.column else 3) * down + legend_high,
         ),
         squeeze=False,
@@ -106,7 +107,7 @@ def _figure(drawn: Mapping[str, list[Line]], look: Look, panel: str) -> Any:
     handles: dict[str, Any] = {}
     for axes, (title, lines) in zip(panels, drawn.items(), strict=True):
         draw_panel(axes, lines, panel, look, styles=[styles[line.label] for line in lines])
-        axes.set_title(plain_label(title), fontsize=look.size)
+        axes.set_title(fill(plain_label(title), 40), fontsize=0.9 * look.size)
         shown, labels = axes.get_legend_handles_labels()
         handles.update(zip(labels, shown, strict=True))
     _share_height(panels)
@@ -128,7 +129,8 @@ def _share_height(panels: Sequence[Any]) -> None:
         lows, highs = zip(*(axes.get_ylim() for axes in panels), strict=True)
         for axes in panels:
             axes.set_ylim(min(lows), max(highs))
-            set_ticks(axes)
+    for axes in panels:
+        set_ticks(axes)
 
 
 def _rows(source: Path, where: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -204,4 +206,4 @@ def _line(group: Sequence[dict[str, Any]], wanted: str, label: str, panel: str) 
         column("regret_low") if several else None,
         column("regret_high") if several else None,
     )
-    return Line(label, str(rows[0]["policy"]), column("round"), {panel: band})
+    return Line(label, str(rows[0]["policy"]), column("round"), {panel: band}, rows[0]["arms"])

@@ -180,7 +180,7 @@ def _mark_jamming(axes: Any, recording: Recording, places: list[int], look: Look
     for i in jammed:
         axes.plot(
             (places[i] + places[i + 1]) / 2,
-            1.02,
+            1.04 if look.column else 1.02,
             "v",
             color=RED,
             markersize=0.6 * look.size,

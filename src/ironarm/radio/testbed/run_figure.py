@@ -37,6 +37,7 @@ def plot_run(
             }.items()
             if panel in look.panels
         },
+        len(means),
     )
     megahertz = [f"{centre / 1e6:.1f} MHz" for centre in run.config.centres_hz]
     title = f"{len(run.rounds):,} rounds of the radio testbed, seed {run.config.seed}"
