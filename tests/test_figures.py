@@ -1,4 +1,4 @@
-"""Lines in one figure can be told apart: by colour, by colour-blind readers, in print."""
+"""Lines in one figure can be told apart: by colour, when colour-blind, in print."""
 
 from itertools import combinations
 
@@ -7,22 +7,25 @@ import pytest
 
 from ironarm.figures import OWN, STYLES, Styles, save_figure
 
-matplotlib = pytest.importorskip("matplotlib")
+plt = pytest.importorskip("matplotlib.pyplot")
+from matplotlib.colors import to_rgb  # noqa: E402
 
-# how colours look without one of the three kinds of cones: Machado, Oliveira, Fernandes,
+# how colours look without one of the three kinds of cones: Machado et al.,
 # A physiologically-based model for simulation of color vision deficiency, 2009
 BLINDNESS = {
     "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
                [-0.003882, -0.048116, 1.051998]],
     "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
                [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+               [0.004733, 0.691367, 0.303900]],
     "none": np.eye(3),
 }  # fmt: skip
 
 
 def lab(colour, seen_by):
     """The colour in CIELAB, where distances are those that the eye sees."""
-    part = np.array(matplotlib.colors.to_rgb(colour))
+    part = np.array(to_rgb(colour))
     linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
     linear = np.clip(np.array(BLINDNESS[seen_by]) @ linear, 0, 1)
     xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
@@ -64,7 +67,7 @@ def test_no_two_lines_have_the_same_dashes_and_marker():
 
 def test_a_figure_is_written_whole_or_not_at_all(tmp_path):
     """An ending that nobody can write leaves no file; a PDF has TrueType fonts."""
-    figure, axes = matplotlib.pyplot.subplots()
+    figure, axes = plt.subplots()
     axes.set_title("words")
     with pytest.raises(ValueError, match=r"must end with .pdf, .svg, .png"):
         save_figure(figure, tmp_path / "figure.doc")
@@ -73,4 +76,4 @@ def test_a_figure_is_written_whole_or_not_at_all(tmp_path):
     data = (tmp_path / "figure.pdf").read_bytes()
     assert b"/FontFile2" in data
     assert b"/Type3" not in data
-    matplotlib.pyplot.close(figure)
+    plt.close(figure)

@@ -44,7 +44,9 @@ def test_a_replay_bandit_takes_a_frame(make):
     bandit = ia.ReplayBandit(make(DATA))
     assert bandit.names == ["x", "y"]
     assert bandit.means.tolist() == [2.0, 5.0]
-    assert bandit.to_dict() == ia.ReplayBandit(zip(DATA["arm"], DATA["reward"])).to_dict()
+    assert (
+        bandit.to_dict() == ia.ReplayBandit(zip(DATA["arm"], DATA["reward"], strict=True)).to_dict()
+    )
 
 
 @every_kind

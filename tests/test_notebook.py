@@ -42,8 +42,10 @@ def test_a_result_is_a_table():
     table = Table(result._repr_html_())
     assert "script" not in table.tags
     assert {BAD, "b", "mean regret", "2 trials of 50 rounds, seed 1"} <= set(table.cells)
-    assert Table(result.summary()._repr_html_()).cells[:3] == ["policy", "mean regret"] + [
-        "95 % interval"
+    assert Table(result.summary()._repr_html_()).cells[:3] == [
+        "policy",
+        "mean regret",
+        "95 % interval",
     ]
 
 

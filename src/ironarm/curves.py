@@ -106,12 +106,14 @@ class Look:
 
     def finish(self, figure: Any) -> Any:
         """Write the figure if there is a path, and return it."""
-        if self.path is not None:
-            try:
+        plt = pyplot()
+        try:
+            if self.path is not None:
                 save_figure(figure, self.path, dpi=300 if self.column else 150)
-            finally:
-                if self.ax is None:
-                    pyplot().close(figure)
+        finally:
+            # a notebook shows the value of a cell, and open figures once more
+            if self.ax is None and (self.path is not None or "inline" in plt.get_backend()):
+                plt.close(figure)
         return figure
 
 

@@ -184,7 +184,7 @@ def plain_label(name: str) -> str:
 
 
 def set_ticks(axes: Any) -> None:
-    """Give a logarithmic axis of less than two decades more ticks than powers of ten."""
+    """Give a logarithmic axis of less than two decades more than powers of ten."""
     for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
         if axis.get_scale() == "log" and high < 100 * low:
             every = [step * 10**k for k in range(-3, 9) for step in (1, 2, 5)]

@@ -148,6 +148,13 @@ def test_linear_axes(result):
     assert (above.get_xscale(), above.get_yscale(), below.get_xscale()) == ("linear",) * 3
 
 
+def test_a_notebook_shows_a_figure_once(result, monkeypatch):
+    """It shows the value of a cell, and all figures that are open."""
+    assert plt.fignum_exists(result.plot().number)
+    monkeypatch.setattr(plt, "get_backend", lambda: "inline")
+    assert not plt.fignum_exists(result.plot().number)
+
+
 def line(means, rounds, arms=1):
     return Line("x", "UCB", np.array(rounds), {"regret": Band(np.array(means, float))}, arms)
 
