@@ -34,6 +34,7 @@ CORE = {
     "certify",
     "cold",
     "hot",
+    "plot",
     "simulate",
 }
 EXTRAS = (

@@ -46,6 +46,7 @@ from .theory import Certificate, certify
 from . import attacks, bandits, policies  # for `__all__`
 
 if TYPE_CHECKING:
+    from .draw_file import plot
     from .radio.bandit import RadioBandit
 
 __version__ = "0.1.0"
@@ -70,6 +71,7 @@ __all__ = [
     "certify",
     "cold",
     "hot",
+    "plot",
     "simulate",
 ]
 __all__ += attacks.__all__
@@ -78,11 +80,15 @@ __all__ += policies.__all__
 
 
 def __getattr__(name: str) -> Any:
-    """Load the radio testbed when it is first used; nothing else needs it."""
+    """Load the radio testbed and the drawing of files when they are first used."""
     if name == "RadioBandit":
         from .radio.bandit import RadioBandit
 
         return RadioBandit
+    if name == "plot":
+        from .draw_file import plot
+
+        return plot
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

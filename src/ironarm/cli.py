@@ -16,6 +16,7 @@ from .commands import (
     certify,
     compare,
     listing,
+    plot,
     radio,
     reproduce,
     simulate,
@@ -33,6 +34,7 @@ VERBS: dict[str, Any] = {
     "sweep": sweep,
     "certify": certify,
     "worst-case": worst_case,
+    "plot": plot,
     "radio": radio,
     "policies": listing.POLICIES,
     "attacks": listing.ATTACKS,
@@ -49,6 +51,7 @@ examples:
   ironarm sweep sweep.toml                    every combination that a file lists, in parallel
   ironarm certify --means 1,2,4 --rho 0.2     what theory promises, and how much corruption
   ironarm worst-case --policy UCB --rho 0.05  the attack that hurts a policy most
+  ironarm plot result.npz -o figure.pdf       the figure of whatever ironarm has saved
   ironarm radio run                           the radio testbed at signal level
   ironarm policies                            which policies there are, and what they are told
 """

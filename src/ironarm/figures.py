@@ -1,16 +1,17 @@
 """How figures look: each policy has the same colour and line style in all of them.
 
 Colours are Okabe and Ito's and Tol's muted ones, which colour-blind readers can tell
-apart; dashes tell them apart in print, and relatives that share a colour.
+apart; dashes and markers tell them apart in print, and relatives that share a colour.
 """
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .errors import missing_extra
+from .errors import InvalidInput, missing_extra
 from .files import write_whole
 
 ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, BLACK = (
@@ -49,25 +50,77 @@ STYLES: dict[str, tuple[str, str]] = {
     "EXP3PlusPlus": (PURPLE, DASH_DOT),
     "BARBAR": ("#DDCC77", DOTTED),
 }
-_SPARE = [("#7F7F7F", SOLID), ("#7F7F7F", DASHED), ("#7F7F7F", DOTTED), ("#7F7F7F", DASH_DOT)]
+OWN = (
+    BLUE,
+    ORANGE,
+    GREEN,
+    PURPLE,
+    BLACK,
+    SKY,
+    RED,
+    "#882255",
+    "#999933",
+    "#332288",
+    "#44AA99",
+    "#DDCC77",
+)
+"""Colours of policies that are not built in, in the order in which they are used."""
+
+LINES = (SOLID, DASHED, DASH_DOT, DOTTED)
+MARKERS = ("", "o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
 
 
 class Styles:
     """Colour, line and marker for the policies of one figure.
 
-    The same policy with other parameters keeps its colour and gets another line,
-    dash-dotted first, and a marker.
+    A built-in policy has the same colour in every figure. With other parameters it
+    keeps it and gets another line, dash-dotted first. Policies that are not built in
+    get the colours that the figure's built-in policies leave free, one after another.
+    No two lines have both the same dashes and the same marker, so they can be told
+    apart without colours too.
+
+    Parameters
+    ----------
+    policies : the names of all policies of the figure, as far as they are known.
+
+    Examples
+    --------
+    >>> styles = Styles(["MedEUCB", "Mine", "Yours"])
+    >>> styles.next("Mine"), styles.next("Yours"), styles.next("MedEUCB")
+    (('#E69F00', '-', ''), ('#009E73', '--', ''), ('#0072B2', '-', 'o'))
     """
 
-    def __init__(self) -> None:
+    def __init__(self, policies: Iterable[str] = ()) -> None:
         self._seen: dict[str, int] = {}
+        self._taken = {STYLES[name][0] for name in policies if name in STYLES}
+        self._own = 0
+        self._looks: set[tuple[str, str]] = set()
 
     def next(self, policy: str) -> tuple[str, str, str]:
         """Return the style of the next line, which shows the policy of this name."""
-        colour, line = STYLES.get(policy, _SPARE[len(self._seen) % len(_SPARE)])
         times = self._seen[policy] = self._seen.get(policy, -1) + 1
-        lines = [line, *(other for other in (DASH_DOT, DOTTED, DASHED, SOLID) if other != line)]
-        return colour, lines[times % 4], ("", "o", "s", "^")[times % 4]
+        if policy in STYLES:
+            colour, line = STYLES[policy]
+            lines = [line, *(other for other in (DASH_DOT, DOTTED, DASHED, SOLID) if other != line)]
+            line = lines[times % 4]
+        else:
+            free = [colour for colour in OWN if colour not in self._taken] or OWN
+            colour, line, times = free[0], LINES[self._own % 4], 0
+            self._own += 1
+        self._taken.add(colour)
+        if self._taken.issuperset(OWN):
+            self._taken.clear()
+        first = min(times, 3)
+        marker = next(
+            (
+                marker
+                for marker in MARKERS[first:] + MARKERS[:first]
+                if (line, marker) not in self._looks
+            ),
+            MARKERS[times % len(MARKERS)],
+        )
+        self._looks.add((line, marker))
+        return colour, line, marker
 
 
 # nothing in a figure's file may depend on when it was made
@@ -93,6 +146,51 @@ def write_figure(figure: Any, folder: Path, name: str) -> dict[str, bytes]:
         write_whole(folder / f"{name}.{form}", written[form])
     pyplot().close(figure)
     return written
+
+
+def check_format(path: Path) -> str:
+    """Return the format that a file's ending asks for; refuse what cannot be drawn."""
+    pyplot()
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    form = path.suffix.lower().removeprefix(".")
+    if form not in FigureCanvasBase.filetypes:
+        raise InvalidInput(
+            f"the figure cannot be written to {path}: its name must end with .pdf, .svg, .png or "
+            f"another format that matplotlib writes, got {path.suffix or 'no ending'}."
+        )
+    return form
+
+
+def save_figure(figure: Any, path: str | Path, dpi: int = 150) -> None:
+    """Write a figure to a file, whole or not at all, in the format of its ending.
+
+    Fonts go into a PDF as TrueType, which journals ask for.
+    """
+    path = Path(path)
+    form = check_format(path)
+    buffer = io.BytesIO()
+    with pyplot().rc_context({"pdf.fonttype": 42}):
+        figure.savefig(buffer, format=form, metadata=FORMATS.get(form), dpi=dpi)
+    try:
+        write_whole(path, buffer.getvalue())
+    except OSError as error:
+        raise InvalidInput(f"the figure cannot be written to {path}: {error.strerror}.") from None
+
+
+def plain_label(name: str) -> str:
+    """Return a name as a label, in which a dollar sign is a dollar sign."""
+    return name.replace("$", r"\$")
+
+
+def set_ticks(axes: Any) -> None:
+    """Give a logarithmic axis of less than two decades more than powers of ten."""
+    for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        if axis.get_scale() == "log" and high < 100 * low:
+            every = [step * 10**k for k in range(-3, 9) for step in (1, 2, 5)]
+            ticks = [tick for tick in every if low <= tick <= high]
+            axis.set_ticks(ticks, [f"{tick:,g}" for tick in ticks])
+        axis.set_minor_formatter("")  # hidden labels still slow the layout down
 
 
 def pyplot() -> Any:

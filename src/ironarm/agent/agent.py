@@ -21,6 +21,8 @@ from ..errors import (
     UnknownDecision,
 )
 from ..estimators import BoundedMedian
+from ..frames import is_frame, pairs_of_frame
+from ..notebook import html_table
 from ..policies import Policy
 from ..policy import require_policy
 from ..validation import (
@@ -40,6 +42,8 @@ from .input import (
 )
 from .open_decisions import OpenDecisions
 from .reward_check import Watch, warn
+
+HEAD = ("arm", "rewards", "open", "estimate")
 
 
 class Decision(NamedTuple):
@@ -241,10 +245,11 @@ class Agent:
                 self._state.adjust(CANCELLED, arm)
             return len(old)
 
-    def warm_start(self, log: Iterable[tuple[Name, float]]) -> None:
+    def warm_start(self, log: Iterable[tuple[Name, float]] | Any) -> None:
         """Learn from logged pairs (arm, reward), as if the agent had decided so.
 
-        Forced pulls that the log lacks are made first.
+        Forced pulls that the log lacks are made first. A data frame (pandas, polars,
+        Arrow) with the columns `arm` and `reward` is a log too.
         """
         with self._lock:
             if self._chance is not None:
@@ -254,7 +259,9 @@ class Agent:
                 )
             pairs = [
                 (self._index_of(arm), reward_of(reward))
-                for arm, reward in pairs_of(log, "an arm and a reward")
+                for arm, reward in (
+                    pairs_of_frame(log) if is_frame(log) else pairs_of(log, "an arm and a reward")
+                )
             ]
             for index, reward in pairs:
                 self._observe(index, reward, 1.0, 0)
@@ -352,12 +359,8 @@ class Agent:
 
     def __repr__(self) -> str:
         with self._lock:
-            best, estimates, view = self.best(), self.estimates, self._state.view
-            rows: list[Sequence[str]] = [("arm", "rewards", "open", "estimate")]
-            for i, name in enumerate(self._names):
-                waiting = int(view.n[i] - view.rewards[i])
-                value = "-" if math.isnan(estimates[name]) else f"{estimates[name]:.6g}"
-                rows.append((str(name), str(int(view.rewards[i])), str(waiting), value))
+            best = self.best()
+            rows = [HEAD, *self._cells()]
             widths = [max(len(row[k]) for row in rows) for k in range(4)]
             marks = [" ", *("*" if name == best else " " for name in self._names)]
             lines = [
@@ -365,8 +368,40 @@ class Agent:
                 + "  ".join(f"{row[k]:>{widths[k]}}" for k in range(1, 4))
                 for mark, row in zip(marks, rows, strict=True)
             ]
-            goal = ", minimizing" if self._minimize else ""
-            return "\n".join([f"Agent({self._policy!r}, {self.decisions} decisions{goal})", *lines])
+            return "\n".join([self._title(), *lines])
+
+    def _repr_html_(self) -> str:
+        with self._lock:
+            bold = [self._index[self.best()]]
+            return html_table(HEAD, self._cells(), caption=self._title(), bold=bold)
+
+    def _title(self) -> str:
+        goal = ", minimizing" if self._minimize else ""
+        return f"Agent({self._policy!r}, {self.decisions} decisions{goal})"
+
+    def _cells(self) -> list[Sequence[str]]:
+        """Return a row of texts for each arm."""
+        estimates, view = self.estimates, self._state.view
+        rows: list[Sequence[str]] = []
+        for i, name in enumerate(self._names):
+            waiting = int(view.n[i] - view.rewards[i])
+            value = "-" if math.isnan(estimates[name]) else f"{estimates[name]:.6g}"
+            rows.append((str(name), str(int(view.rewards[i])), str(waiting), value))
+        return rows
+
+    def plot(self, path: str | Path | None = None, *, ax: Any = None, column: bool = False) -> Any:
+        """Draw the arms' estimates with the number of rewards; return the figure.
+
+        Parameters
+        ----------
+        path : where to write it: .pdf, .svg, .png. None for nowhere.
+        ax : axes of your own to draw into.
+        column : True for print, as wide as a column.
+        """
+        from ..curves import Look
+        from .plot import plot_agent
+
+        return plot_agent(self, Look(ax=ax, column=column, path=path))
 
     # files
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput
+from ..frames import is_frame, pairs_of_frame
 from .base import Bandit, finite_means
 
 
@@ -22,9 +23,10 @@ class ReplayBandit(Bandit):
 
     Parameters
     ----------
-    table : a CSV file with the columns `arm` and `reward`, or an iterable of (arm,
-        reward) pairs. Arms keep the order in which they first appear; `names` lists
-        them. The file may have commas, semicolons (then 1,5 is a number) or tabs.
+    table : a CSV file or a data frame (pandas, polars, Arrow) with the columns `arm`
+        and `reward`, or an iterable of (arm, reward) pairs. Arms keep the order in
+        which they first appear; `names` lists them. The file may have commas,
+        semicolons (then 1,5 is a number) or tabs.
 
     Examples
     --------
@@ -34,8 +36,12 @@ class ReplayBandit(Bandit):
     (['x', 'y'], [2.0, 4.0])
     """
 
-    def __init__(self, table: str | Path | Iterable[tuple[Any, float]]) -> None:
-        pairs: list[Any] = _read_csv(Path(table)) if isinstance(table, (str, Path)) else list(table)
+    def __init__(self, table: str | Path | Iterable[tuple[Any, float]] | Any) -> None:
+        pairs: list[Any]
+        if is_frame(table):
+            pairs = pairs_of_frame(table)
+        else:
+            pairs = _read_csv(Path(table)) if isinstance(table, (str, Path)) else list(table)
         logged: dict[Any, list[float]] = {}
         for row, pair in enumerate(pairs, start=1):
             try:

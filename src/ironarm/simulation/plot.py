@@ -1,52 +1,50 @@
-"""Regret and share of optimal pulls over the rounds, with bands."""
+"""The figure of a result: means over the trials, with bands."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidInput
-from ..figures import Styles, pyplot
+from ..curves import Band, Line, Look, chosen, draw
 from .summary import bootstrap_interval
 
 if TYPE_CHECKING:
     from .result import Result
 
 
-def plot_result(result: Result, path: str | Path | None = None) -> Any:
+def plot_result(
+    result: Result,
+    look: Look,
+    policies: Iterable[str | int] | str | int | None = None,
+    labels: Mapping[str, str] | Iterable[str] | None = None,
+) -> Any:
     """Draw a result; see `Result.plot`."""
-    plt = pyplot()
-    figure, (above, below) = plt.subplots(2, 1, figsize=(8, 8), sharex=True, layout="constrained")
     names = [str(data["policy"]) for data in result.specification["policies"]]
-    styles = Styles()
-    for i, (name, label) in enumerate(zip(names, result.labels, strict=True)):
-        colour, line, _ = styles.next(name)
-        for axes, values in ((above, result.regret[i]), (below, result.optimal[i])):
-            mean = values.mean(axis=0)
-            axes.plot(result.rounds, mean, line, color=colour, label=label, linewidth=1.8)
-            if values.shape[0] > 1:
-                low, high = bootstrap_interval(np.ascontiguousarray(values.T))
-                axes.fill_between(result.rounds, low, high, color=colour, alpha=0.18, linewidth=0)
-    above.set(xscale="log", yscale="log", ylabel="regret")
-    positive = result.regret[result.regret > 0]
-    if positive.size:
-        above.set_ylim(bottom=max(float(positive.min()), float(result.regret.max()) * 1e-7))
-    below.set(xscale="log", xlabel="round", ylabel="share of optimal pulls", ylim=(-0.03, 1.03))
-    figure.suptitle(_title(result), fontsize=10)
-    figure.legend(
-        *above.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False
+    arrays = {"regret": result.regret, "optimal": result.optimal, "pulls": result.pulls}
+    lines = [
+        Line(
+            label,
+            names[i],
+            result.rounds,
+            {panel: _band(arrays[panel][i]) for panel in look.panels},
+            result.pulls.shape[2],
+        )
+        for i, label in chosen(result.labels, policies, labels)
+    ]
+    arms = result.specification["bandit"].get("names")
+    return draw(lines, look, title=_title(result), arms=arms)
+
+
+def _band(values: np.ndarray) -> Band:
+    """Return means over the trials, an array (trial, place), and 95 % intervals."""
+    mean = values.mean(axis=0)
+    return (
+        Band(mean, *bootstrap_interval(np.ascontiguousarray(values.T)))
+        if values.shape[0] > 1
+        else Band(mean)
     )
-    if path is not None:
-        path = Path(path)
-        try:
-            figure.savefig(path, dpi=150)
-        except (OSError, ValueError) as error:
-            raise InvalidInput(f"the figure cannot be written to {path}: {error}") from None
-        finally:
-            plt.close(figure)
-    return figure
 
 
 def _title(result: Result) -> str:

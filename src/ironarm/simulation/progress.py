@@ -1,4 +1,7 @@
-"""A progress bar on a terminal, plain lines in a pipe, silence for short work."""
+"""A progress bar on a terminal or in a notebook, plain lines in a pipe.
+
+Short work is silent.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,29 @@ import time
 from types import TracebackType
 from typing import Any
 
+from ..notebook import NotebookBar, in_notebook
+
 QUIET_SECONDS = 2.0
 LINE_EVERY = 10.0
+NOTEBOOK_EVERY = 0.2
+"""Seconds; each picture of the bar is a message to the browser."""
 
 
 class Progress:
-    """Progress of `total` steps on standard error.
+    """Progress of `total` steps on standard error, or in a notebook.
 
-    `show`: True always, False never, None only on a terminal; nothing appears in the
-    first two seconds.
+    `show`: True always, False never, None only on a terminal or in a notebook; nothing
+    appears in the first two seconds.
     """
 
     def __init__(self, what: str, total: float, show: bool | None = None) -> None:
         self._what, self._total, self._done = what, total, 0.0
+        self._notebook = in_notebook()
         self._terminal = sys.stderr.isatty()
-        self._wanted = self._terminal if show is None else show
+        self._wanted = (self._terminal or self._notebook) if show is None else show
         self._started = self._last_line = time.monotonic()
         self._bar: Any = None
+        self._notebook_bar: NotebookBar | None = None
         self._task: Any = None
 
     def __enter__(self) -> Progress:
@@ -37,7 +46,7 @@ class Progress:
     def announce(self, what: str) -> None:
         """Say at once what is being done; it takes long and reports nothing."""
         self._what = what
-        if self._wanted and self._terminal:
+        if self._wanted and (self._terminal or self._notebook):
             self._show()
         elif self._wanted:
             print(what, file=sys.stderr, flush=True)
@@ -64,26 +73,38 @@ class Progress:
         now = time.monotonic()
         if not self._wanted or now - self._started < QUIET_SECONDS:
             return
-        if self._terminal:
+        if self._terminal or self._notebook:
             self._show()
         elif now - self._last_line >= LINE_EVERY:
             self._last_line = now
-            share = self._done / self._total if self._total else 1.0
-            left = (
-                f", about {(now - self._started) * (1 / share - 1):.0f} s left"
-                if share > 0.02
-                else ""
-            )
+            share, left = self._share()
             print(
                 f"{self._what}: {100 * share:.0f} %, {now - self._started:.0f} s{left}",
                 file=sys.stderr,
                 flush=True,
             )
 
+    def _share(self) -> tuple[float, str]:
+        """Return the share that is done, and in words how long the rest takes."""
+        share = self._done / self._total if self._total else 1.0
+        passed = time.monotonic() - self._started
+        return share, f", about {passed * (1 / share - 1):.0f} s left" if share > 0.02 else ""
+
     def _show(self) -> None:
+        if self._notebook:
+            self._show_in_notebook()
+            return
         if self._bar is None:
             self._open()
         self._bar.update(self._task, completed=self._done, description=self._what)
+
+    def _show_in_notebook(self) -> None:
+        if self._notebook_bar is None:
+            self._notebook_bar = NotebookBar()
+        elif time.monotonic() - self._last_line < NOTEBOOK_EVERY:
+            return
+        self._last_line = time.monotonic()
+        self._notebook_bar.show(self._what, *self._share())
 
     def _open(self) -> None:
         from rich.console import Console
@@ -110,6 +131,8 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+        if self._notebook_bar is not None:
+            self._notebook_bar.close()
 
 
 class Part(Progress):

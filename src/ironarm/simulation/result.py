@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import BadFile, InvalidInput, MissingExtra
+from ..errors import BadFile, InvalidInput
 from ..files import write_whole
+from ..frames import frame_of
 from ..own_code import split
 from ..policies import Policy, from_dict
 from ..text import counted
@@ -73,7 +75,12 @@ class Result:
 
     @property
     def labels(self) -> list[str]:
-        """A short name for each policy, for tables and legends."""
+        """A short name for each policy, for tables and legends.
+
+        It is the name that `simulate` was given, or the policy's own label.
+        """
+        if "names" in self.specification:
+            return list(self.specification["names"])
         return [p.label if isinstance(p, Policy) else split(p["policy"])[1] for p in self.policies]
 
     def summary(self) -> Summary:
@@ -100,37 +107,84 @@ class Result:
         """
         return summarise(self.labels, self.regret[:, :, -1], self.optimal[:, :, -1], self.stuck)
 
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw regret and share of optimal pulls over the rounds, with 95 % bands.
+    def plot(
+        self,
+        path: str | Path | None = None,
+        *,
+        policies: Iterable[str | int] | str | int | None = None,
+        labels: Mapping[str, str] | Iterable[str] | None = None,
+        what: str | None = None,
+        x: str | None = None,
+        ax: Any = None,
+        column: bool = False,
+    ) -> Any:
+        """Draw the result with 95 % bands, and return the figure (matplotlib).
 
-        Saves the figure to `path` if given, and returns it (matplotlib). Needs the
-        extra `study`.
+        The axis of rounds starts where something can be seen: as long as all policies
+        do the same, nothing is drawn. Needs the extra `study`.
+
+        Parameters
+        ----------
+        path : where to write the figure: .pdf, .svg, .png. None for nowhere.
+        policies : which to draw, in which order, by label or number; None for all.
+        labels : other labels: one for each policy that is drawn, or a dict
+            `{label: other label}`.
+        what : "regret" or "optimal" (share of optimal pulls) over the rounds, or
+            "pulls" of each arm at the end; None for the first two, one above the other.
+        x : "log" for logarithmic axes of rounds and regret, or "linear"; None for
+            "log".
+        ax : axes of your own to draw into.
+        column : True for print: as wide as a column (3.3 inches), letters of 8 points,
+            no title.
+
+        Examples
+        --------
+        >>> import ironarm as ia
+        >>> result = ia.simulate(
+        ...     {"robust": ia.MedEUCB(), "usual": ia.UCB()},
+        ...     ia.GaussianBandit([0, 1]),
+        ...     horizon=100,
+        ...     seed=1,
+        ... )
+        >>> figure = result.plot(policies=["usual", "robust"], what="regret")
+        >>> [line.get_label() for line in figure.axes[0].lines]
+        ['usual', 'robust']
         """
+        from ..curves import Look
         from .plot import plot_result
 
-        return plot_result(self, path)
+        return plot_result(self, Look(what, x, ax, column, path), policies, labels)
 
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with one row for each policy, trial and checkpoint.
+    def to_frame(self, kind: str = "pandas") -> Any:
+        """Return a data frame with one row for each policy, trial and checkpoint.
 
-        Needs pandas.
+        Parameters
+        ----------
+        kind : "pandas", "polars", or "arrow" for a table of pyarrow. The library must
+            be installed.
+
+        Examples
+        --------
+        >>> import ironarm as ia
+        >>> result = ia.simulate(
+        ...     ia.UCB(), ia.GaussianBandit([0, 1]), horizon=100, trials=3, seed=1
+        ... )
+        >>> result.to_frame("polars").columns
+        ['policy', 'trial', 'round', 'regret', 'optimal']
         """
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtra(
-                "Result.to_frame needs pandas. Install it with: pip install pandas"
-            ) from None
         policies, trials, rounds = self.regret.shape
-        labels = np.repeat(np.array(self.labels, dtype=object), trials * rounds)
-        return pandas.DataFrame(
+        labels = list(dict.fromkeys(self.labels))
+        numbers = np.array([labels.index(label) for label in self.labels], dtype=np.int32)
+        return frame_of(
             {
-                "policy": pandas.Categorical(labels, categories=self.labels),
+                "policy": np.repeat(numbers, trials * rounds),
                 "trial": np.tile(np.repeat(np.arange(trials), rounds), policies),
                 "round": np.tile(self.rounds, policies * trials),
                 "regret": self.regret.ravel(),
                 "optimal": self.optimal.ravel(),
-            }
+            },
+            {"policy": labels},
+            kind,
         )
 
     def save(self, path: str | Path) -> None:
@@ -193,6 +247,13 @@ class Result:
             or result.last_tenth.shape != shape[:2]
         ):
             raise BadFile(f"{path} is damaged: its arrays do not fit together.")
+        names = specification.get("names", [])
+        if "names" in specification and not (
+            isinstance(names, list)
+            and len(names) == len(policies)
+            and all(isinstance(name, str) for name in names)
+        ):
+            raise BadFile(f"{path} is damaged: it does not name each policy.")
         return result
 
     def __repr__(self) -> str:
@@ -201,6 +262,11 @@ class Result:
             f"<Result: {', '.join(self.labels)}; {counted(trials, 'trial')} of "
             f"{counted(horizon, 'round')}, seed {self.specification['seed']}>"
         )
+
+    def _repr_html_(self) -> str:
+        horizon, trials = self.specification["horizon"], self.specification["trials"]
+        caption = f"{trials:,} trials of {horizon:,} rounds, seed {self.specification['seed']}"
+        return self.summary().to_html(caption)
 
 
 def _policy(data: dict[str, Any]) -> Policy | dict[str, Any]:

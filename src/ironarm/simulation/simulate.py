@@ -6,7 +6,7 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import cache, cached_property
 from typing import Any
@@ -32,7 +32,7 @@ PER_DECADE = 20
 
 
 def simulate(
-    policies: Policy | Sequence[Policy],
+    policies: Policy | Sequence[Policy] | Mapping[str, Policy],
     bandit: Bandit,
     attack: Attack | None = None,
     *,
@@ -51,7 +51,8 @@ def simulate(
 
     Parameters
     ----------
-    policies : one policy or several.
+    policies : one policy or several. A dict gives them names, which tables, figures and
+        files use: `{"mine": MyPolicy(), "usual": ia.UCB()}`.
     bandit : the arms and their clean laws.
     attack : what the adversary does; None for nothing.
     horizon : rounds in a trial, >= 1.
@@ -76,6 +77,9 @@ def simulate(
     >>> result.regret[0, :, -1].tolist()
     [3150.0, 3150.0, 3150.0, 3150.0]
     """
+    names = _names(policies) if isinstance(policies, Mapping) else None
+    if isinstance(policies, Mapping):
+        policies = tuple(policies.values())
     several = isinstance(policies, Iterable) and not isinstance(policies, (Policy, str))
     chosen: tuple[Policy, ...] = tuple(policies) if several else (policies,)  # type: ignore[arg-type,assignment]
     for policy in chosen:
@@ -140,9 +144,20 @@ def simulate(
         optimal=optimal,
         pulls=pulls,
         last_tenth=last_tenth,
-        specification=specification(chosen, bandit, attack, horizon, trials, seed),
+        specification=specification(chosen, bandit, attack, horizon, trials, seed)
+        | ({} if names is None else {"names": names}),
         seconds=time.perf_counter() - started,
     )
+
+
+def _names(policies: Mapping[str, Policy]) -> list[str]:
+    for name in policies:
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidInput(
+                f"the name of a policy must be text, got {name!r}; write for example "
+                '{"mine": ia.MedEUCB(b=8)}.'
+            )
+    return list(policies)
 
 
 class _Own(threading.local):

@@ -10,9 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from ..notebook import html_table
 from ..text import text_table
 
 RESAMPLES = 2000
+HEAD = (
+    "policy",
+    "mean regret",
+    "95 % interval",
+    "median",
+    "95 % quantile",
+    "stuck",
+    "optimal pulls",
+)
 
 
 @dataclass(frozen=True)
@@ -55,16 +65,17 @@ class Summary:
         }
 
     def __str__(self) -> str:
-        head = (
-            "policy",
-            "mean regret",
-            "95 % interval",
-            "median",
-            "95 % quantile",
-            "stuck",
-            "optimal pulls",
-        )
-        body = [
+        return text_table(HEAD, self._cells())
+
+    def to_html(self, caption: str = "") -> str:
+        """Return the table in HTML."""
+        return html_table(HEAD, self._cells(), caption=caption)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        return [
             (
                 row.policy,
                 short(row.mean),
@@ -76,7 +87,6 @@ class Summary:
             )
             for row in self.rows
         ]
-        return text_table(head, body)
 
     def pairs_table(self) -> str:
         """Return the paired differences as a table."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput
-from ..figures import Styles, pyplot
+from ..figures import Styles, plain_label, pyplot, set_ticks
 from ..policies import MedEUCB
 from ..policies.med_e_ucb import plan_block
 from ..simulation.summary import bootstrap_interval
@@ -115,7 +115,7 @@ def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]
         return [(figure["name"], picture(findings.study, run, figure["kind"]))]
     trials = findings.study.paper_trials if figure.get("trials") == "paper" else run.trials
     # a panel's file is also seen without the page
-    heading = _label(f"{figure['heading']}: ") if "heading" in figure else ""
+    heading = plain_label(f"{figure['heading']}: ") if "heading" in figure else ""
     panels = []
     for rho in run.rho:
         evidence = Evidence(findings.outcomes[run.name, rho], trials, findings.study.unit)
@@ -143,7 +143,7 @@ def share_axes(panels: Sequence[Any]) -> None:
     for axes in panels:
         axes.set_xlim(min(low for low, _ in x), max(high for _, high in x))
         axes.set_ylim(min(low for low, _ in y), max(high for _, high in y))
-        _set_ticks(axes)
+        set_ticks(axes)
 
 
 def regret(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
@@ -179,7 +179,7 @@ def optimal(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
 def tails(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
     """Share of trials whose final regret exceeds a value."""
     figure, axes = _panel(title)
-    styles = Styles()
+    styles = Styles(kinds.values())
     for name, kind in kinds.items():
         ordered = np.sort(evidence.regret(name))
         share = 1 - np.arange(len(ordered)) / len(ordered)
@@ -189,7 +189,7 @@ def tails(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
             np.append(share, share[-1] / 2),
             line,
             color=colour,
-            label=_label(name),
+            label=plain_label(name),
             drawstyle="steps-pre",
             linewidth=1.8,
         )
@@ -208,7 +208,7 @@ def growth(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
     figure, axes = _panel(title)
     curves = {name: evidence.curves(name) for name in kinds}
     _lines(axes, evidence, kinds, curves)
-    styles = Styles()
+    styles = Styles(kinds.values())
     for name, kind in kinds.items():
         median = np.median(curves[name], axis=0)
         axes.plot(
@@ -217,7 +217,7 @@ def growth(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
             linestyle=(0, (1, 1.5)),
             color=styles.next(kind)[0],
             linewidth=1.3,
-            label=f"{_label(name)}: median",
+            label=f"{plain_label(name)}: median",
         )
     axes.set(
         xscale="log",
@@ -303,12 +303,7 @@ def _lowest(evidence: Evidence, curves: Mapping[str, np.ndarray], first: int) ->
 
 def _regret(evidence: Evidence) -> str:
     """What an axis of regret is called."""
-    return f"regret, {_label(evidence.unit)}" if evidence.unit else "regret"
-
-
-def _label(name: str) -> str:
-    """A policy's name as a label, in which a dollar sign is a dollar sign."""
-    return name.replace("$", r"\$")
+    return f"regret, {plain_label(evidence.unit)}" if evidence.unit else "regret"
 
 
 def _panel(title: str) -> tuple[Any, Any]:
@@ -320,7 +315,7 @@ def _panel(title: str) -> tuple[Any, Any]:
 def _lines(
     axes: Any, evidence: Evidence, kinds: Mapping[str, str], curves: Mapping[str, np.ndarray]
 ) -> None:
-    styles = Styles()
+    styles = Styles(kinds.values())
     for name, kind in kinds.items():
         rounds, values = evidence.rounds(name), curves[name]
         colour, line, marker = styles.next(kind)
@@ -329,7 +324,7 @@ def _lines(
             values.mean(axis=0),
             line,
             color=colour,
-            label=_label(name),
+            label=plain_label(name),
             linewidth=1.8,
             marker=marker,
             markevery=8,
@@ -339,18 +334,6 @@ def _lines(
         if evidence.trials > 1:
             low, high = bootstrap_interval(np.ascontiguousarray(values.T))
             axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
-
-
-def _set_ticks(axes: Any) -> None:
-    low, high = axes.get_ylim()
-    # less than two decades: powers of ten alone would be too few
-    if axes.get_yscale() == "log" and high < 100 * low:
-        ticks = [
-            step * 10**k for k in range(-3, 9) for step in (1, 2, 5) if low <= step * 10**k <= high
-        ]
-        axes.set_yticks(ticks, [f"{tick:,g}" for tick in ticks])
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_formatter("")  # hidden labels still slow the layout down
 
 
 def _with_legend(figure: Any, axes: Any) -> Any:

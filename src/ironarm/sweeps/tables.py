@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -194,11 +194,11 @@ def final_table(checkpoints: Path) -> str:
     table = pq.read_table(checkpoints)
     rows = table.filter(pc.equal(table["round"], table["horizon"])).to_pylist()
     settings: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    attack_columns = [name for name in table.column_names if name.startswith("attack")]
+    columns = attack_columns(table.column_names)
     for row in rows:
-        settings.setdefault(
-            (*(row[name] for name in attack_columns), row["rho"], row["gap"]), []
-        ).append(row)
+        settings.setdefault((*(row[name] for name in columns), row["rho"], row["gap"]), []).append(
+            row
+        )
     shown = [
         row
         for group in settings.values()
@@ -210,7 +210,7 @@ def final_table(checkpoints: Path) -> str:
     body = [
         (
             row["label"],
-            _attack_label(row, attack_columns),
+            attack_label(row, columns),
             f"{row['rho']:g}",
             "-" if row["gap"] is None else f"{row['gap']:g}",
             short(row["regret_mean"]),
@@ -229,7 +229,13 @@ def final_table(checkpoints: Path) -> str:
     return text_table(head, body, words=(1,)) + note
 
 
-def _attack_label(row: dict[str, Any], columns: list[str]) -> str:
+def attack_columns(names: Iterable[str]) -> list[str]:
+    """Return the columns that describe the attack, its name first."""
+    return [name for name in names if name.startswith("attack")]
+
+
+def attack_label(row: dict[str, Any], columns: list[str]) -> str:
+    """Return the attack of a row as text, with its parameters."""
     given = {
         name.removeprefix("attack_"): row[name] for name in columns[1:] if row[name] is not None
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..files import json_ready
+from ..notebook import html_table
 from ..policies import Policy
 from ..text import wrapped
 from .finite_time import FiniteTimeBound
@@ -101,16 +102,28 @@ class Certificate:
     fit: Fit | None = None
 
     def __str__(self) -> str:
-        head = [
-            wrapped(f"Certificate for {self.policy}"),
-            wrapped(
-                f"{self.arms} arms, best {self.best}, smallest gap "
-                f"{self.smallest_gap:.4g}{self._in_sigmas()}; rho = {self.rho:g}, "
-                f"{self.horizon:,} rounds"
-            ),
-        ]
+        head = [wrapped(line) for line in self._head()]
         if self.fit is not None:
             head += ["", str(self.fit)]
+        parts = [_paragraph(label, text) for label, text in self._parts()]
+        return "\n".join([*head, "", *parts])
+
+    def _repr_html_(self) -> str:
+        title, about = self._head()
+        logged = "" if self.fit is None else self.fit._repr_html_()
+        page = html_table((), self._parts(), caption=f"{title}: {about}", texts=(0, 1))
+        return page + logged
+
+    def _head(self) -> list[str]:
+        return [
+            f"Certificate for {self.policy}",
+            f"{self.arms} arms, best {self.best}, smallest gap "
+            f"{self.smallest_gap:.4g}{self._in_sigmas()}; rho = {self.rho:g}, {self.horizon:,} "
+            "rounds",
+        ]
+
+    def _parts(self) -> list[tuple[str, str]]:
+        """Return the paragraphs that have something to say, with their labels."""
         parts = [
             ("promise", self._promise()),
             ("rewards", self._rewards()),
@@ -119,7 +132,7 @@ class Certificate:
             ("poison budget", self._budget()),
         ]
         parts += [("lower bound", self._floor()), ("recommended", self.advice)]
-        return "\n".join([*head, "", *(_paragraph(label, text) for label, text in parts if text)])
+        return [(label, text) for label, text in parts if text]
 
     __repr__ = __str__
 

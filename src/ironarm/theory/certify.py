@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..bandits import Bandit, ReplayBandit
 from ..errors import InvalidInput
+from ..frames import is_frame
 from ..policies import (
     EXP3,
     RUCB,
@@ -43,7 +45,7 @@ WRONG_TOOL = "a median is the wrong tool for these rewards."
 
 
 def certify(
-    bandit: Bandit | str | Path,
+    bandit: Bandit | str | Path | Any,
     rho: float,
     policy: Policy | None = None,
     horizon: int = 100_000,
@@ -66,8 +68,8 @@ def certify(
 
     Parameters
     ----------
-    bandit : the arms, with a unique best mean; a `ReplayBandit`, or the path of a CSV
-        file with the columns `arm` and `reward`, for logged rewards.
+    bandit : the arms, with a unique best mean; for logged rewards a `ReplayBandit`, or
+        a data frame or the path of a CSV file with the columns `arm` and `reward`.
     rho : probability that a reward is corrupt, 0 <= rho < 1/2.
     policy : with its parameters; None for `MedEUCB()`.
     horizon : rounds.
@@ -101,7 +103,7 @@ def certify(
     horizon = whole("horizon", horizon, at_least=2, below=2**48)
     delta = number("delta", delta, at_least=1e-12, below=1)
     logged: Fit | None = None
-    if isinstance(bandit, (str, Path, ReplayBandit)):
+    if isinstance(bandit, (str, Path, ReplayBandit)) or is_frame(bandit):
         logged = fit(bandit, rho=rho)
         if not _has_laws(logged):
             return _without_laws(logged, policy, rho, horizon, delta)
@@ -112,8 +114,8 @@ def certify(
         judged, name = suitability(arms, rho), f"arm {arms.best}"
     else:
         raise InvalidInput(
-            "bandit must be a bandit, for example ia.GaussianBandit(means=[0, 1]), or the path "
-            f"of a CSV file, got {bandit!r}."
+            "bandit must be a bandit, for example ia.GaussianBandit(means=[0, 1]), a data frame "
+            f"or the path of a CSV file, got {bandit!r}."
         )
 
     theorem = theorem_part(arms, rho, policy, horizon, delta)

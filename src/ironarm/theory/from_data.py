@@ -15,6 +15,7 @@ import numpy as np
 
 from ..bandits import ReplayBandit
 from ..errors import InvalidInput
+from ..notebook import html_table
 from ..policies import Policy
 from ..text import text_table
 from ..validation import number, whole
@@ -28,6 +29,7 @@ from .suitability import (
 )
 
 ENOUGH = 20
+HEAD = ("arm", "rewards", "median", "sigma", "gap")
 MAD_TO_SIGMA = 1.482602218505602
 
 
@@ -90,7 +92,14 @@ class Fit:
         return Arms.of([Normal(arm.median.value, arm.sigma.value) for arm in self.fitted])
 
     def __str__(self) -> str:
-        rows = [
+        return text_table(HEAD, self._cells())
+
+    def _repr_html_(self) -> str:
+        return html_table(HEAD, self._cells(), bold=[self.best])
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        """Return a row of texts for each arm."""
+        return [
             (
                 arm.name,
                 f"{arm.rewards:,}",
@@ -100,11 +109,10 @@ class Fit:
             )
             for i, arm in enumerate(self.fitted)
         ]
-        return text_table(("arm", "rewards", "median", "sigma", "gap"), rows)
 
 
 def fit(
-    table: ReplayBandit | str | Path | Iterable[tuple[Any, float]],
+    table: ReplayBandit | str | Path | Iterable[tuple[Any, float]] | Any,
     *,
     rho: float = 0.0,
     level: float = 0.95,
@@ -123,8 +131,8 @@ def fit(
 
     Parameters
     ----------
-    table : a CSV file with the columns `arm` and `reward`, (arm, reward) pairs, or a
-        `ReplayBandit`.
+    table : a CSV file or a data frame with the columns `arm` and `reward`, (arm,
+        reward) pairs, or a `ReplayBandit`.
     rho : the poison expected later, for the advice on what to use instead.
     level : of the intervals.
     resamples : bootstrap resamples.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -139,6 +139,25 @@ class RunRecord:
             "summary": self.summary(),
             "rounds": columns,
         }
+
+    def plot(
+        self,
+        path: str | Path | None = None,
+        *,
+        labels: Mapping[str, str] | Iterable[str] | None = None,
+        what: str | None = None,
+        x: str | None = None,
+        ax: Any = None,
+        column: bool = False,
+    ) -> Any:
+        """Draw the run and return the figure (matplotlib).
+
+        The parameters are those of `Result.plot`; `labels` has one label, the policy's.
+        """
+        from ...curves import Look
+        from .run_figure import plot_run
+
+        return plot_run(self, Look(what, x, ax, column, path), labels)
 
     def save(self, path: str | Path) -> None:
         """Write the run as a JSON file, whole or not at all."""

@@ -1,0 +1,162 @@
+"""Data frames in and out: pandas, polars, Arrow, and what speaks their interchange.
+
+Nothing here is imported before somebody has a frame or asks for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import InvalidInput, MissingExtra, missing_extra
+from .validation import choice
+
+KINDS = ("pandas", "polars", "arrow")
+
+
+def is_frame(table: object) -> bool:
+    """Return whether a value is a data frame, of whichever library."""
+    return not isinstance(table, type) and any(
+        hasattr(table, name) for name in ("__arrow_c_stream__", "__dataframe__", "collect_schema")
+    )
+
+
+def pairs_of_frame(frame: Any) -> list[tuple[Any, Any]]:
+    """Return the arms and rewards of a frame, row by row.
+
+    The columns are `arm` and `reward`, in small or capital letters. Where a value is
+    missing it is refused.
+    """
+    if hasattr(frame, "collect_schema") and hasattr(frame, "collect"):
+        frame = frame.collect()  # a query of polars that has not run yet
+    if not _gives_columns(frame):
+        frame = _by_arrow(frame)
+    names = _names(frame)
+    arms, rewards = (
+        _values(frame[column_for(name, names, "the data frame")]) for name in ("arm", "reward")
+    )
+    for row, pair in enumerate(zip(arms, rewards, strict=True), start=1):
+        for what, value in zip(("arm", "reward"), pair, strict=True):
+            if _missing(value):
+                raise InvalidInput(
+                    f"row {row} of the data frame has no {what}; leave out rows without one."
+                )
+    return list(zip(arms, rewards, strict=True))
+
+
+def column_for(wanted: str, names: Sequence[Any], where: str) -> Any:
+    """Return the name of the column that is meant, whatever the case of its letters.
+
+    >>> column_for("arm", ["Reward", "ARM"], "the data frame")
+    'ARM'
+    """
+    found = [name for name in names if name == wanted] or [
+        name for name in names if str(name).strip().lower() == wanted
+    ]
+    if len(found) > 1:
+        raise InvalidInput(
+            f"{where} has {len(found)} columns called {wanted!r}; expected one of each, 'arm' and "
+            "'reward'."
+        )
+    if not found:
+        raise InvalidInput(
+            f"{where} must have the columns 'arm' and 'reward', got "
+            f"{', '.join(map(str, names)) or 'none'}."
+        )
+    return found[0]
+
+
+def _names(frame: Any) -> list[Any]:
+    return list(getattr(frame, "column_names", None) or frame.columns)
+
+
+def _gives_columns(frame: Any) -> bool:
+    """Whether it is a frame of pandas, polars or Arrow, which need no converting."""
+    home = type(frame).__module__.partition(".")[0]
+    return home in ("pandas", "polars", "pyarrow") and (
+        hasattr(frame, "columns") or hasattr(frame, "column_names")
+    )
+
+
+def _by_arrow(frame: Any) -> Any:
+    try:
+        import pyarrow
+        from pyarrow.interchange import from_dataframe
+    except ImportError:
+        raise missing_extra(f"a data frame of the type {type(frame).__name__}", "study") from None
+    try:
+        if hasattr(frame, "__arrow_c_stream__"):
+            return pyarrow.table(frame)
+        return from_dataframe(frame)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise InvalidInput(
+            f"the data frame, a {type(frame).__name__}, cannot be read ({error})."
+        ) from None
+
+
+def _values(column: Any) -> list[Any]:
+    if hasattr(column, "to_pylist"):
+        return list(column.to_pylist())
+    return list(column.to_list())
+
+
+def _missing(value: Any) -> bool:
+    # pandas has two marks of its own beside None and NaN
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float) and value != value)
+    )
+
+
+def frame_of(
+    columns: Mapping[str, np.ndarray], categories: Mapping[str, Sequence[str]], kind: str
+) -> Any:
+    """Return columns as a frame of that kind.
+
+    `categories` has the texts of the columns whose values are their numbers.
+    """
+    choice("kind", kind, KINDS)
+    if kind == "pandas":
+        pandas = _library("pandas", "pip install pandas")
+        return pandas.DataFrame(
+            {
+                name: pandas.Categorical.from_codes(values, categories[name])
+                if name in categories
+                else values
+                for name, values in columns.items()
+            }
+        )
+    if kind == "polars":
+        polars = _library("polars", "pip install polars")
+        return polars.DataFrame(
+            {
+                name: polars.Series(
+                    np.array(categories[name], dtype=object)[values].tolist(),
+                    dtype=polars.Enum(list(categories[name])),
+                )
+                if name in categories
+                else values
+                for name, values in columns.items()
+            }
+        )
+    pyarrow = _library("pyarrow", "pip install '.[study]' in the project's folder")
+    return pyarrow.table(
+        {
+            name: pyarrow.DictionaryArray.from_arrays(pyarrow.array(values), list(categories[name]))
+            if name in categories
+            else values
+            for name, values in columns.items()
+        }
+    )
+
+
+def _library(name: str, install: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtra(f"this frame needs {name}. Install it with: {install}") from None
