@@ -142,6 +142,7 @@ def test_calibrate_then_run(tmp_path, capsys):
 
 
 HARDWARE = """
+round_seconds = 1
 [hardware]
 bands_mhz = [[1199.5, 1202.5]]
 max_gain_db = 30
@@ -185,7 +186,7 @@ TRANSLATED = HARDWARE.replace('"conducted"', '"conducted"\nfrequency_translation
         (["calibrate", "--out", "no/such/folder.json"], None, "there is no folder"),
         (
             ["node", "tx", "--acknowledge-transmitting", "conducted"],
-            "[channels]\nbase_mhz = 1200.5" + HARDWARE,
+            HARDWARE + "[channels]\nbase_mhz = 1200.5\n",
             "from 1202.25 to 1202.75 MHz, outside",
         ),
         (
