@@ -135,7 +135,7 @@ def test_numbers_of_one_table_have_one_format(findings):
     for table in (standings, cases):
         for column in range(1, len(table.head)):
             # not the rho of a place, nor the numbers in names
-            cells = [re.sub(r"ρ = [\d.]+|[A-Za-z]\w*", "", row[column]) for row in table.body]
+            cells = [re.sub(r"ρ\s=\s[\d.]+|[A-Za-z]\w*", "", row[column]) for row in table.body]
             assert len({decimals(cell) for cell in cells if re.search(r"\d", cell)}) <= 1
     regrets = [
         row[table.head.index(name)]

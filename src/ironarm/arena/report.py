@@ -316,9 +316,10 @@ def _times(x: float) -> str:
 
 
 def _greek(text: str) -> str:
-    """Return text for a page, where rho and sigma are letters.
+    r"""Return text for a page: rho and sigma as letters, and "ρ = 0.3" in one line.
 
-    >>> _greek("paper, rho = 0.3; told sigma")
-    'paper, ρ = 0.3; told σ'
+    >>> _greek("paper, rho = 0.3; told sigma").replace("\N{NO-BREAK SPACE}", "_")
+    'paper, ρ_=_0.3; told σ'
     """
-    return re.sub(r"\b(rho|sigma)\b", lambda word: {"rho": "ρ", "sigma": "σ"}[word[0]], text)
+    text = re.sub(r"\b(rho|sigma)\b", lambda word: {"rho": "ρ", "sigma": "σ"}[word[0]], text)
+    return text.replace("ρ = ", "ρ\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")

@@ -220,7 +220,8 @@ def comparisons(findings: Findings) -> list[Comparison]:
 
 
 def _reach(standing: Standing) -> str:
-    told = f"It must be told {_listed(standing.told)}." if standing.told else "It is told nothing."
+    known = [word if word in ("rho", "sigma") else f"the {word}" for word in standing.told]
+    told = f"It must be told {_listed(known)}." if known else "It is told nothing."
     share = f"{100 * standing.stuck:.1f}\N{NO-BREAK SPACE}%"
     stuck = (
         f"Under one attack {share} of its trials ended on a wrong arm."

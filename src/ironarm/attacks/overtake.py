@@ -24,10 +24,11 @@ class Overtake(Attack):
     any other arm becomes the highest clean reward of the best arm so far. Before an arm
     has paid a reward, its true mean is used. A reward that is already beyond stays.
 
-    It hurts policies of every kind. Where half of a sample is attacked, a median is
-    wrong. A mean is wrong soon after. Policies that look for outliers find few: the
-    attacked rewards of an arm lie close together, and near clean rewards of its rival.
-    It needs no scale, and stays within the model.
+    Where half of a sample is attacked, a median is wrong; a mean is wrong soon after.
+    Policies that look for outliers find few: the attacked rewards of an arm lie close
+    together, and near clean rewards of its rival. Policies that never come back to an
+    arm that began badly suffer more from outliers. It needs no scale, and stays within
+    the model.
 
     Parameters
     ----------
