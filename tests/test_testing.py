@@ -263,7 +263,7 @@ def test_a_good_policy_of_a_user_passes():
         (NotADataclass(), "frozen dataclass"),
         (Changes(), "can be changed"),
         (Unhashable(), "hashable"),
-        (UnknownField(), "fails as plain Python.*no_such_field"),
+        (UnknownField(), "cannot be compiled.*no_such_field"),
         (DoesNotCompile(), "DoesNotCompile cannot be compiled.*cannot create lists"),
         (OutOfBounds(), "IndexError|as plain Python"),
         (Starves(), "while all rewards were late, and never chose 'b'"),

@@ -119,7 +119,7 @@ def load_file(path: str) -> ModuleType:
             return _loaded[written]
         raise InvalidInput(
             f"{path} is Python code, which a file of data may not run by itself. If you "
-            "trust it, add --allow-code to the command, or name it on the command line."
+            "trust it, add --allow-code to the command."
         )
     place = folder / path
     try:

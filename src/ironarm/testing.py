@@ -27,6 +27,7 @@ from .engine.state import State
 from .errors import InvalidInput, IronarmError, PolicyFault
 from .policies import Policy
 from .simulation import simulate
+from .text import counted
 
 ROUNDS = 300
 LATE = 5000
@@ -273,8 +274,9 @@ def it_survives_an_attack(policy: Policy) -> None:
 
 CHECKS: list[Callable[[Policy], None]] = [
     it_is_plain_data,
-    it_works_as_plain_python,
+    # first, because the compiler names the line of what it refuses
     it_compiles,
+    it_works_as_plain_python,
     it_chooses_existing_arms,
     it_depends_on_nothing_else,
     it_means_the_same_uncompiled,
@@ -316,7 +318,8 @@ def _play(
         if arm < 0:
             raise PolicyFault(
                 f"{type(policy).__name__}.choose returned an arm that does not exist in round "
-                f"{t}; with {state.view.arms} arms it must be 0 to {state.view.arms - 1}."
+                f"{t}; with {counted(state.view.arms, 'arm')} it must be 0 to "
+                f"{state.view.arms - 1}."
             )
         x = rewards(t, arm)
         while not observe(state.handle, arm, x, float(state.view.chance[0]), 1):
