@@ -44,7 +44,7 @@ class Reader:
     ...     buffer[:] = 1
     ...     return len(buffer)
     >>> reader = Reader(read, keep=1 << 20)
-    >>> reader.take(3000, at=0).sum()
+    >>> reader.take(3000).sum()
     np.complex64(3000+0j)
     >>> reader.close()
     """
