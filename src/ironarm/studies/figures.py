@@ -31,6 +31,8 @@ from .tables import TABLES
 
 BLOCKS = 10
 SIZE = (6.4, 4.9)
+BETWEEN_BARS = 6
+"""Checkpoints from one bar of a policy to its next, at least."""
 
 
 def check_show(study: Study) -> None:
@@ -163,9 +165,13 @@ def regret(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
 
 
 def optimal(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
-    """Mean share of optimal pulls over the rounds, with bands."""
+    """Mean share of optimal pulls over the rounds, with intervals.
+
+    Bands would cover each other: a few stuck trials make them half as high as the axis.
+    """
     figure, axes = _panel(title)
-    _lines(axes, evidence, kinds, {name: 100 * evidence.optimal_curves(name) for name in kinds})
+    shares = {name: 100 * evidence.optimal_curves(name) for name in kinds}
+    _lines(axes, evidence, kinds, shares, bands=False)
     axes.set(
         xscale="log",
         xlabel="round",
@@ -318,10 +324,19 @@ def _panel(title: str) -> tuple[Any, Any]:
 
 
 def _lines(
-    axes: Any, evidence: Evidence, kinds: Mapping[str, str], curves: Mapping[str, np.ndarray]
+    axes: Any,
+    evidence: Evidence,
+    kinds: Mapping[str, str],
+    curves: Mapping[str, np.ndarray],
+    *,
+    bands: bool = True,
 ) -> None:
+    """Draw means with 95 % intervals: bands, or a bar at every few checkpoints.
+
+    Policies have their bars at different checkpoints, so that none covers another.
+    """
     styles = Styles()
-    for name, kind in kinds.items():
+    for i, (name, kind) in enumerate(kinds.items()):
         rounds, values = evidence.rounds(name), curves[name]
         colour, line, marker = styles.next(kind)
         axes.plot(
@@ -338,7 +353,11 @@ def _lines(
         )
         if evidence.trials > 1:
             low, high = bootstrap_interval(np.ascontiguousarray(values.T))
-            axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
+            if bands:
+                axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
+            else:
+                some = slice(i, None, max(len(kinds), BETWEEN_BARS))
+                axes.vlines(rounds[some], low[some], high[some], color=colour, linewidth=1.1)
 
 
 def _set_ticks(axes: Any) -> None:
