@@ -46,3 +46,19 @@ def test_a_dollar_sign_in_a_name_is_only_a_dollar_sign(tmp_path):
     )
     figure.savefig(tmp_path / "figure.svg")
     assert "costs $x" in (tmp_path / "figure.svg").read_text()
+
+
+def test_intervals_of_the_share_of_optimal_pulls_do_not_cover_each_other():
+    """They are bars, around the line, each at a round where no other policy has one."""
+    names = [f"policy {i}" for i in range(8)]
+    results = {name: result(noisy(log_curve())) for name in names}
+    for i, one in enumerate(results.values()):
+        one.optimal[0] = np.random.default_rng(i).random((200, 1))
+    figure = show.optimal(evidence(**results), dict.fromkeys(names, "UCB"), "title")
+    bars = [collection.get_segments() for collection in figure.axes[0].collections]
+    at = [{float(bar[0][0]) for bar in of_one} for of_one in bars]
+    assert min(map(len, at)) > 3
+    assert sum(map(len, at)) == len(set().union(*at))
+    for of_one, line in zip(bars, figure.axes[0].lines, strict=True):
+        (_, low), (_, high) = of_one[0]
+        assert low < line.get_ydata()[0] < high
