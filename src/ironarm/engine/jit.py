@@ -21,14 +21,16 @@ from typing import Any
 import numba
 import numpy as np
 from numba import config, njit, types
-from numba.core.errors import NumbaError, UnsupportedBytecodeError
+from numba.core import errors as numba_errors
+from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 __all__ = ["NumbaError", "address_of", "bare_entry", "call_attack", "entry", "helper", "types"]
 
 REFUSALS = (
     NumbaError,
-    UnsupportedBytecodeError,
+    # later releases have it, and it is no NumbaError
+    getattr(numba_errors, "UnsupportedBytecodeError", NumbaError),
     NotImplementedError,
     KeyError,
     RecursionError,
