@@ -71,6 +71,23 @@ _ENTRY = {**_COMMON, "fastmath": False, **known(no_cfunc_wrapper=True)}
 _POINTER = {**_COMMON, "fastmath": False, "forceinline": True, **known(no_cpython_wrapper=True)}
 
 
+@cache
+def _marks_are_valid() -> bool:
+    """Say whether LLVM accepts the mark of a function that stays out of line.
+
+    Old releases of llvmlite put it where LLVM then refuses the whole module.
+    """
+    from llvmlite import binding
+
+    module = binding.parse_assembly("define void @f() { ret void }")
+    module.get_function("f").add_function_attribute("noinline")
+    try:
+        module.verify()
+    except RuntimeError:
+        return False
+    return True
+
+
 class OutOfLine:
     """Keep compiled functions out of their callers' loops.
 
@@ -84,6 +101,8 @@ class OutOfLine:
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Mark the function; where that is impossible, LLVM decides."""
         with suppress(AttributeError, NameError):
+            if not _marks_are_valid():
+                return
             module = compiled.library._final_module
             function = module.get_function(compiled.fndesc.llvm_func_name)
             function.add_function_attribute("noinline")
