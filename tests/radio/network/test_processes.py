@@ -175,7 +175,7 @@ def test_no_orphans(how, tmp_path):
         text=True,
         env={**os.environ, "TMPDIR": str(files)},
     ) as parent:
-        # on a busy machine the line that all are there may be missed; rounds tell it too
+        # a busy machine may miss the line that all are there; rounds tell it too
         assert any(
             line == "all nodes are there\n" or line.startswith("round ")
             for line in iter(parent.stderr.readline, "")
