@@ -184,6 +184,8 @@ class Listing:
             "told: what the parameters say about the rewards or the attack. for_rho: what "
             "Name.for_rho(...), which chooses parameters for a rho, is told beside it.\n"
         )
+        if any(entry.told is None for entry in entries):
+            told = told.replace(".\n", '. A class states it as told = {"b": "bound on rho"}.\n')
         return "\n".join(
             [
                 text_table(head, body, words=(1, 2)),

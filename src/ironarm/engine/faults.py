@@ -77,9 +77,11 @@ def _bad_return(choose: Callable[..., Any]) -> str:
     ]
     wrong = [(line, shown) for line, shown in returns if shown]
     line, shown = wrong[0] if wrong else returns[0]
-    return f"{place_of(code, line)}`choose` must return a whole number on every path, the arm's" + (
-        f"; here it returns {shown}" if shown else ""
-    )
+    text = f"{place_of(code, line)}`choose` must return a whole number on every path, the arm's"
+    if shown:
+        return f"{text}; here it returns {shown}"
+    others = sorted({str(other) for other, _ in returns if other not in (None, line)}, key=int)
+    return f"{text}; it also returns in line {', '.join(others)}" if others else text
 
 
 def _constant(before: Any, step: Any) -> str:

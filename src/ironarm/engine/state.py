@@ -190,7 +190,7 @@ class State:
         """Give the estimator the rewards that it held."""
         held = [[float(x) for x in of_one_arm] for of_one_arm in rewards]
         counts = fields["rewards"]
-        forgotten = fields["below"] + fields["above"] if estimator.forgets else 0 * counts
+        forgotten = sum((fields[name] for name in estimator.forgets), 0 * counts)
         fits = [len(of_one_arm) for of_one_arm in held] == (counts - forgotten).tolist()
         if not fits or any(x != x for of_one_arm in held for x in of_one_arm):
             raise ValueError("its rewards do not fit their counts")
@@ -223,7 +223,7 @@ def _checked_fields(saved: dict[str, Any], targets: dict[str, np.ndarray]) -> di
         if values.shape != target.shape or (target.dtype == np.int64 and values.dtype != np.int64):
             raise ValueError(f"the field {name!r} is not what it should be")
         fields[name] = values.astype(target.dtype)
-    for name in ("n", "rewards", "owing", "below", "above", "lost"):
+    for name in ("n", "rewards", "owing", "below", "above", "lost", "skipped"):
         if name in fields and fields[name].min() < 0:
             raise ValueError(f"the field {name!r} is negative")
     if (fields["n"] < fields["rewards"]).any():

@@ -7,6 +7,7 @@ from .huber import Huber
 from .mean import Mean
 from .median import LowerMedian, OrderedMedian, UpperMedian
 from .median_of_means import MedianOfMeans
+from .sampled_median import SampledMedian
 from .shorth import Shorth
 from .trimmed_mean import AmplyTrimmedMean, TrimmedMean
 from .truncated_mean import TruncatedMean
@@ -22,6 +23,7 @@ __all__ = [
     "Mean",
     "MedianOfMeans",
     "OrderedMedian",
+    "SampledMedian",
     "Shorth",
     "TrimmedMean",
     "TruncatedMean",

@@ -12,8 +12,8 @@ It knows nothing of policies.
 * `samples(s, a)` returns the rewards held, in an order from which `add` rebuilds the
   estimator's state; an agent saves these. None if `fields` hold the whole state; they
   are then saved as is.
-* `saved` names the fields that are saved beside the samples. `forgets` says that some
-  rewards are only counted, in `s.below` and `s.above`.
+* `saved` names the fields that are saved beside the samples. `forgets` names those that
+  count the rewards which are not held.
 
 Each estimator's docstring states the cost of an update.
 """
@@ -35,7 +35,7 @@ class Estimator:
     fields: ClassVar[dict[str, str]] = {}
     holds_rewards: ClassVar[bool] = False
     saved: ClassVar[tuple[str, ...]] = ()
-    forgets: ClassVar[bool] = False
+    forgets: ClassVar[tuple[str, ...]] = ()
 
     @staticmethod
     @hot

@@ -63,7 +63,7 @@ class BoundedMedian(HoldsRewards):
         "lost": "int[arms]",
     }
     saved = ("below", "above", "lost")
-    forgets = True
+    forgets = ("below", "above")
 
     @staticmethod
     @hot

@@ -13,6 +13,7 @@ from ..policy import Policy
 from .adaptive_count_imed import AdaptiveCountIMED
 from .barbar import BARBAR
 from .catoni_ucb import CatoniUCB
+from .coherent_imed import CoherentIMED
 from .count_imed import CountIMED
 from .crimed import CRIMED, CRIMEDStar
 from .crucb import CRUCB
@@ -51,6 +52,7 @@ __all__ = [  # noqa: RUF022 - the order in messages and tables
     "CRIMEDStar",
     "CountIMED",
     "AdaptiveCountIMED",
+    "CoherentIMED",
     "ThompsonGaussian",
     "TsallisINF",
     "EXP3PlusPlus",
