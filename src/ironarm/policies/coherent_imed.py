@@ -24,7 +24,7 @@ from ..rules.count_evidence import LARGEST, kl_plus, upper_bound
 from ..rules.highest_index import first_unrewarded
 from ..rules.lazy_imed import ImedPolicy, highest_estimate, others_moved, rewards_until
 
-FIRST_LOOK = 32  # rewards of the leader at the first look
+FIRST_LOOK = 24  # rewards of the leader at the first look
 LATER_LOOK = 16  # and at each later one
 SURE = 128  # rewards; with fewer, a look may find that they do not lie together
 APART = 6.0  # shortest half to shortest quarter; 2.1 for normal rewards
