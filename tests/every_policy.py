@@ -33,6 +33,7 @@ EVERY_POLICY: tuple[ia.Policy, ...] = (
     ia.CRIMEDStar(epsilon=0.02, sigma=1),
     ia.CountIMED(epsilon=0.175, sigma=0.5),
     ia.AdaptiveCountIMED(),
+    ia.CoherentIMED(),
     ia.ThompsonGaussian(sigma=1),
     ia.TsallisINF(),
     ia.EXP3PlusPlus(),

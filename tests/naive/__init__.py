@@ -16,7 +16,7 @@ import numpy as np
 from ironarm.engine.streams import streams
 from ironarm.engine.tape import Tape
 
-from . import epsilon_greedy, evidence, probabilities, upper_confidence
+from . import coherent, epsilon_greedy, evidence, probabilities, upper_confidence
 from .base import Naive, lower_median, upper_median
 from .evidence import corrupted_kl_table
 from .upper_confidence import catoni_alpha, catoni_root
@@ -35,7 +35,7 @@ __all__ = [
 # every naive policy of these modules, by the name that it shares with ironarm's
 TWINS = {
     name: twin
-    for module in (epsilon_greedy, evidence, probabilities, upper_confidence)
+    for module in (coherent, epsilon_greedy, evidence, probabilities, upper_confidence)
     for name, twin in vars(module).items()
     if isinstance(twin, type) and issubclass(twin, Naive)
 }

@@ -93,6 +93,7 @@ IMED = [
     ia.CountIMED(epsilon=0.05, shift=False),
     ia.CountIMED(epsilon=0),
     ia.AdaptiveCountIMED(),
+    ia.CoherentIMED(),
 ]
 POLICIES += IMED
 HEAVY_TAILED = [
@@ -120,6 +121,7 @@ MANY = [
     ia.EpsilonGreedy(c=0.01),
     ia.CountIMED(epsilon=0.2),
     ia.AdaptiveCountIMED(),
+    ia.CoherentIMED(),
     ia.TruncatedMeanUCB(u=0.1, epsilon=0.8),
     ia.MedianOfMeansUCB(v=1e-3),
     ia.HuberUCB(epsilon=0, sigma=0.1),

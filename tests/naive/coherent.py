@@ -1,0 +1,172 @@
+"""The naive twin of `CoherentIMED`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import bdtr
+from scipy.stats import binom
+
+from .base import INF, LARGEST, PHI, Naive, first_of_the_highest, lower_median
+from .evidence import gap, kl_plus, share_bound
+
+
+def too_few(k, n, q):
+    """-log P(Bin(n, q) <= k) if k < n q, else 0; n kl(k/n, q) for many."""
+    if k >= n * q:
+        return 0.0
+    if n > 4000:
+        return n * kl_plus(k / n, q)
+    chance = bdtr(k, n, q)  # much faster than binom.logcdf, which is for what underflows
+    return -math.log(chance) if chance > 1e-290 else -float(binom.logcdf(k, n, q))
+
+
+def most_within(values, width, lowest):
+    """The most of the sorted values within `width`, none of them below `lowest`."""
+    inside = np.searchsorted(values, values + width, side="right") - np.arange(len(values))
+    return max(inside[values >= lowest], default=0)
+
+
+def shortest(values, size):
+    """The shortest interval with so many of the sorted values, as a pair."""
+    widths = [
+        high - low if high - low == high - low else INF
+        for low, high in zip(values, values[size - 1 :], strict=False)
+    ]
+    i = widths.index(min(widths))
+    return values[i], values[i + size - 1]
+
+
+class CoherentIMED(Naive):
+    """It learns sigma and the share from the leader, and judges the others by counts."""
+
+    def __init__(self, arms, horizon, g):
+        super().__init__(arms, horizon, g)
+        self.location = lower_median
+        self.sigma = self.beta = self.seen = self.share = self.at = 0.0
+        self.next_look = 0
+        self.once = False
+        self.judged = [None] * arms
+        self.counted = [None] * arms
+
+    def values(self, arm):
+        """An arm's finite rewards, equal ones once where that is the rule."""
+        finite = np.array([x for x in self.rewards[arm] if math.isfinite(x)])
+        return np.unique(finite) if self.once else finite
+
+    def look(self, lead, t):
+        values = self.rewards[lead]
+        n = len(values)
+        middle_half = values[n // 4 : n - n // 4]
+        tied = int(sum(np.unique(middle_half, return_counts=True)[1] > 1))
+        rounded = tied > 1 + 0.02 * len(middle_half)
+        low, high = shortest(values, n // 2 + 1)
+        start, end = shortest(values, n // 4 + 1)
+        if n < 128 and not rounded and not high - low <= 6 * (end - start):
+            return
+        middle = 0.5 * low + 0.5 * high
+        if math.isfinite(high - low) and math.isfinite(middle):
+            least = max(1e-12 * abs(middle), 1e-200)
+            reach = 4 * max((high - low) / (2 * PHI.inv_cdf(0.75)), least)
+            near = [x for x in values if max(middle - reach, -LARGEST) <= x < middle + reach]
+            m = len(near)
+            spread = (near[m - 1 - m // 8] - near[m // 8]) / (2 * PHI.inv_cdf(0.875))
+            self.sigma = min(max(spread * (1 + 1 / math.sqrt(m)), least), 1e300)
+        else:
+            m = 0
+        if self.sigma == 0:
+            return
+        self.next_look = t + t // 2 if t < 4096 else 2 * t
+        self.once = not rounded
+        far = n - m
+        self.seen = far / n
+        self.share = min(
+            0.4, max(0.15, 0.25 - far / n, share_bound(far, n, min(3.0, math.log(n))))
+        )
+        self.beta = self.sigma * PHI.inv_cdf(1 / (2 * (1 - self.share)))
+        self.judged = [None] * self.arms
+        self.counted = [None] * self.arms
+
+    def grown(self, arm):
+        """Whether more than a 64th of an arm's rewards came since it was counted."""
+        counted = self.counted[arm]
+        return counted is None or len(self.rewards[arm]) - counted[0] > counted[0] // 64
+
+    def count(self, arm):
+        n = len(self.rewards[arm])
+        self.counted[arm] = (n, most_within(self.values(arm), 6 * self.sigma, -INF))
+        self.judged[arm] = None
+
+    def others_show(self, lead):
+        """The share to allow for, and the bonus."""
+        others = [arm for arm in range(self.arms) if arm != lead]
+        for arm in others:
+            if self.grown(arm):
+                self.count(arm)
+        total = sum(self.counted[arm][0] for arm in others)
+        far = total - sum(self.counted[arm][1] for arm in others)
+        more = total * kl_plus(self.seen, far / total) if total else 0.0
+        allowed = self.share
+        if more > 2:
+            pooled = min(0.4, share_bound(far, total, 1.0))
+            allowed = max(allowed, math.ceil(pooled * 200 - 1e-9) / 200)
+        return allowed, 1.0 if more <= 0.5 and self.seen >= 0.04 else 0.0
+
+    def evidence(self, arm, x, share, bonus):
+        """The evidence against a mean of at least x."""
+        values, distinct = np.array(self.rewards[arm]), self.values(arm)
+        counted, together = self.counted[arm]
+        n, sigma = len(values), self.sigma
+        gathered = most_within(distinct, 6 * sigma, x - 3 * sigma)
+        apart = min(max(0, counted - together), gathered)
+        if apart >= 2:
+            share = max(share, min(0.4, share_bound(apart, n, 1.0)))
+        clean = 1 - share
+        found = [too_few(gathered, n, clean * (2 * PHI.cdf(3) - 1))]
+        for d in (0.25, 0.5, 1, 1.5):
+            found.append(
+                too_few(np.count_nonzero(values >= x - d * sigma), n, clean * PHI.cdf(d))
+            )
+        for d in (1.25, 2):
+            most = most_within(distinct, 2 * d * sigma, x - d * sigma)
+            found.append(too_few(most, n, clean * (2 * PHI.cdf(d) - 1)))
+        left = max(found)
+        if counted > 1:
+            left -= (counted - 1) * kl_plus(
+                (together - 1) / (counted - 1), clean * (2 * PHI.cdf(3) - 1)
+            )
+        return left + bonus if left > 0 else 0.0
+
+    def select(self, t):
+        if [] in self.rewards:
+            return self.rewards.index([])
+        lead = first_of_the_highest(self.estimates)
+        if t >= self.next_look and len(self.rewards[lead]) >= (16 if self.sigma else 24):
+            self.look(lead, t)
+        if self.sigma == 0:
+            return lead
+        x = self.estimates[lead] + self.beta
+        if abs(gap(x, self.at)) > 0.01 * self.sigma:
+            self.at = x
+        now = (self.at, *self.others_show(lead))
+
+        def against(arm, lead):
+            if self.judged[arm] is None or self.judged[arm][0] != now:
+                if self.counted[arm][0] != len(self.rewards[arm]):
+                    self.count(arm)
+                self.judged[arm] = (now, self.evidence(arm, *now))
+            return self.judged[arm][1]
+
+        counts = [len(rewards) for rewards in self.rewards]
+        return self.choose(counts, lead, against)
+
+    def choose(self, counts, lead, against):
+        """The smallest index; an arm with more pulls than that is not judged."""
+        best, smallest = lead, math.log(counts[lead])
+        for arm, n in enumerate(counts):
+            if arm != lead and math.log(n) <= smallest:
+                index = against(arm, lead) + math.log(n)
+                if index < smallest or (index == smallest and arm < best):
+                    best, smallest = arm, index
+        return best
