@@ -44,7 +44,7 @@ BEYOND = [
     ia.CRIMED(epsilon=0.125),
     ia.CRIMEDStar(epsilon=0.125),
     ia.CountIMED(epsilon=0.175),
-    ia.AdaptiveCountIMED(),
+    ia.CoherentIMED(),
     ia.MedEUCB.for_rho(0.125),
     ia.TruncatedMeanUCB(u=401),  # the largest second moment of an arm
     ia.MedianOfMeansUCB(),

@@ -32,7 +32,6 @@ EVERY_POLICY: tuple[ia.Policy, ...] = (
     ia.CRIMED(epsilon=0.02, sigma=2, horizon=300),
     ia.CRIMEDStar(epsilon=0.02, sigma=1),
     ia.CountIMED(epsilon=0.175, sigma=0.5),
-    ia.AdaptiveCountIMED(),
     ia.CoherentIMED(),
     ia.ThompsonGaussian(sigma=1),
     ia.TsallisINF(),

@@ -89,6 +89,10 @@ def __getattr__(name: str) -> Any:
         from .draw_file import plot
 
         return plot
+    if name in policies.REPLACED:
+        raise AttributeError(
+            f"{name} has been replaced by {policies.REPLACED[name].__name__}; use that."
+        )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

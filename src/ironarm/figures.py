@@ -44,7 +44,7 @@ STYLES: dict[str, tuple[str, str]] = {
     "CRIMED": ("#44AA99", DASHED),
     "CRIMEDStar": ("#44AA99", SOLID),
     "CountIMED": ("#117733", DASHED),
-    "AdaptiveCountIMED": ("#332288", DASH_DOT),
+    "CoherentIMED": ("#332288", DASH_DOT),
     "ThompsonGaussian": ("#CC6677", DASH_DOT),
     "TsallisINF": ("#AA4499", DASHED),
     "EXP3PlusPlus": (PURPLE, DASH_DOT),

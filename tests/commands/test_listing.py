@@ -71,7 +71,7 @@ def test_a_line_has_parameters_defaults_and_what_is_told(capsys):
     data = {row["name"]: row for row in json.loads(printed(capsys, "policies", "--json"))}
     assert data["CountIMED"]["told"] == {"epsilon": "bound on rho", "sigma": "sigma"}
     assert data["CountIMED"]["parameters"] == {"epsilon": None, "sigma": "1", "shift": "True"}
-    assert data["AdaptiveCountIMED"]["told"] == {}
+    assert data["CoherentIMED"]["told"] == {}
     assert data["HuberUCB"]["remarks"] == ["experimental"]
 
 

@@ -39,7 +39,7 @@ def shortest(values, size):
 
 
 class CoherentIMED(Naive):
-    """It learns sigma and the share from the leader, and judges the others by counts."""
+    """It learns sigma and a share from the leader, and judges the others by counts."""
 
     def __init__(self, arms, horizon, g):
         super().__init__(arms, horizon, g)
@@ -62,7 +62,8 @@ class CoherentIMED(Naive):
         tied = int(sum(np.unique(middle_half, return_counts=True)[1] > 1))
         rounded = tied > 1 + 0.02 * len(middle_half)
         low, high = shortest(values, n // 2 + 1)
-        start, end = shortest(values, n // 4 + 1)
+        different = sorted(set(values))
+        start, end = shortest(different, n // 4 + 1) if len(different) > n // 4 else (0.0, INF)
         if n < 128 and not rounded and not high - low <= 6 * (end - start):
             return
         middle = 0.5 * low + 0.5 * high
@@ -81,9 +82,7 @@ class CoherentIMED(Naive):
         self.once = not rounded
         far = n - m
         self.seen = far / n
-        self.share = min(
-            0.4, max(0.15, 0.25 - far / n, share_bound(far, n, min(3.0, math.log(n))))
-        )
+        self.share = min(0.4, max(0.15, 0.25 - far / n, share_bound(far, n, min(3.0, math.log(n)))))
         self.beta = self.sigma * PHI.inv_cdf(1 / (2 * (1 - self.share)))
         self.judged = [None] * self.arms
         self.counted = [None] * self.arms
@@ -125,9 +124,7 @@ class CoherentIMED(Naive):
         clean = 1 - share
         found = [too_few(gathered, n, clean * (2 * PHI.cdf(3) - 1))]
         for d in (0.25, 0.5, 1, 1.5):
-            found.append(
-                too_few(np.count_nonzero(values >= x - d * sigma), n, clean * PHI.cdf(d))
-            )
+            found.append(too_few(np.count_nonzero(values >= x - d * sigma), n, clean * PHI.cdf(d)))
         for d in (1.25, 2):
             most = most_within(distinct, 2 * d * sigma, x - d * sigma)
             found.append(too_few(most, n, clean * (2 * PHI.cdf(d) - 1)))

@@ -9,8 +9,6 @@ import numpy as np
 from scipy.optimize import brentq
 
 from .base import (
-    INF,
-    LARGEST,
     PHI,
     Naive,
     first_of_the_highest,
@@ -151,14 +149,10 @@ class CountIMED(Naive):
         self.location = lower_median
         self.evidence, self.at = [None] * arms, [None] * arms
 
-    def share(self, arm):
-        """What share of an arm's rewards may be corrupt."""
-        return self.epsilon
-
     def against(self, arm, x):
         """E_a(x)."""
         values = np.array(self.rewards[arm])
-        n, found, clean = len(values), [], 1 - self.share(arm)
+        n, found, clean = len(values), [], 1 - self.epsilon
         for d in (0.5, 1, 1.5, 2, 2.5, 3):
             found.append(
                 n * kl_plus(np.count_nonzero(values >= x - d * self.sigma) / n, clean * PHI.cdf(d))
@@ -187,63 +181,3 @@ class CountIMED(Naive):
         if [] in self.rewards:
             return self.rewards.index([])
         return imed(self.estimates, [len(rewards) for rewards in self.rewards], self.kept)
-
-
-class AdaptiveCountIMED(CountIMED):
-    """C4 with sigma and epsilon from the leader's rewards.
-
-    They are learnt at 32 rewards and at every doubling; until then the leader is
-    pulled. An arm is judged by its own share, if larger.
-    """
-
-    def __init__(self, arms, horizon, g):
-        super().__init__(arms, horizon, g, epsilon=0.4, sigma=0.0, shift=True)
-        self.next_look = 32
-
-    def look(self, values):
-        self.next_look = 2 * len(values)
-        n, half = len(values), len(values) // 2 + 1
-        widths = [
-            high - low if math.isfinite(high - low) else INF
-            for low, high in zip(values, values[half - 1 :], strict=False)
-        ]
-        narrowest = min(widths)
-        start = widths.index(narrowest)
-        middle = 0.5 * values[start] + 0.5 * values[start + half - 1]
-        near = []
-        if math.isfinite(narrowest) and math.isfinite(middle):
-            least = max(1e-12 * abs(middle), 1e-200)
-            reach = 4 * max(narrowest / (2 * PHI.inv_cdf(0.75)), least)
-            near = [x for x in values if max(middle - reach, -LARGEST) <= x < middle + reach]
-        m = len(near)
-        if m:
-            self.sigma = min(
-                max(
-                    (near[m - 1 - m // 8] - near[m // 8])
-                    / (2 * PHI.inv_cdf(0.875))
-                    * (1 + 1 / math.sqrt(m)),
-                    least,
-                ),
-                1e300,
-            )
-        self.epsilon = min(0.4, share_bound(n - m, n, math.log(n)) + 0.05)
-        self.beta = self.sigma * PHI.inv_cdf(1 / (2 * (1 - self.epsilon)))
-        self.at = [None] * self.arms
-
-    def share(self, arm):
-        values = np.array(self.rewards[arm])
-        finite = values[np.isfinite(values)]
-        most = max(
-            np.searchsorted(finite, finite + 6 * self.sigma, side="right") - np.arange(len(finite)),
-            default=0,
-        )
-        return max(self.epsilon, min(0.4, share_bound(len(values) - most, len(values), 1.0)))
-
-    def select(self, t):
-        if [] not in self.rewards:
-            lead = first_of_the_highest(self.estimates)
-            if len(self.rewards[lead]) >= self.next_look:
-                self.look(self.rewards[lead])
-            if self.sigma == 0:
-                return lead
-        return super().select(t)

@@ -92,7 +92,6 @@ IMED = [
     ia.CountIMED(epsilon=0.175, sigma=0.5),
     ia.CountIMED(epsilon=0.05, shift=False),
     ia.CountIMED(epsilon=0),
-    ia.AdaptiveCountIMED(),
     ia.CoherentIMED(),
 ]
 POLICIES += IMED
@@ -120,7 +119,6 @@ MANY = [
     ia.EpsilonGreedy(c=1),
     ia.EpsilonGreedy(c=0.01),
     ia.CountIMED(epsilon=0.2),
-    ia.AdaptiveCountIMED(),
     ia.CoherentIMED(),
     ia.TruncatedMeanUCB(u=0.1, epsilon=0.8),
     ia.MedianOfMeansUCB(v=1e-3),

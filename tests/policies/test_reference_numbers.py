@@ -472,7 +472,7 @@ UNIFORM, MIMIC = (
 
 def adaptive(rho):
     """It is told nothing."""
-    return ia.AdaptiveCountIMED()
+    return ia.CoherentIMED()
 
 
 @pytest.mark.parametrize(
@@ -484,10 +484,10 @@ def adaptive(rho):
         pytest.param(ia.CountIMED.for_rho, MIMIC, 0.3, id="CountIMED-Mimic-0.3"),
         pytest.param(ia.CountIMED, MIMIC, 0.125, id="CountIMED without margin-Mimic-0.125"),
         pytest.param(ia.CountIMED, MIMIC, 0.3, id="CountIMED without margin-Mimic-0.3"),
-        pytest.param(adaptive, UNIFORM, 0.125, id="AdaptiveCountIMED-OppositeUniform-0.125"),
-        pytest.param(adaptive, UNIFORM, 0.3, id="AdaptiveCountIMED-OppositeUniform-0.3"),
-        pytest.param(adaptive, MIMIC, 0.125, id="AdaptiveCountIMED-Mimic-0.125"),
-        pytest.param(adaptive, MIMIC, 0.3, id="AdaptiveCountIMED-Mimic-0.3"),
+        pytest.param(adaptive, UNIFORM, 0.125, id="CoherentIMED-OppositeUniform-0.125"),
+        pytest.param(adaptive, UNIFORM, 0.3, id="CoherentIMED-OppositeUniform-0.3"),
+        pytest.param(adaptive, MIMIC, 0.125, id="CoherentIMED-Mimic-0.125"),
+        pytest.param(adaptive, MIMIC, 0.3, id="CoherentIMED-Mimic-0.3"),
     ],
 )
 def test_the_lower_bound_is_not_beaten_by_more_than_its_slack(made, attack, rho):

@@ -50,7 +50,7 @@ POLICIES = (
     ia.CRIMEDStar(epsilon=0.25),
     ia.CountIMED(epsilon=0.25),
     ia.CountIMED(epsilon=0.25, shift=False),
-    ia.AdaptiveCountIMED(),
+    ia.CoherentIMED(),
     ia.ThompsonGaussian(),
     ia.TsallisINF(reward_range=(-5, 30)),
     ia.TsallisINF(reward_range=(-5, 30), variance="reduced"),

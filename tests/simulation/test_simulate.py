@@ -58,7 +58,7 @@ def test_a_trial_remembers_nothing_of_the_one_before(attack):
     memory is the same.
     """
     setting = trial.Simulation(
-        (*SOME, ia.CountIMED(epsilon=0.35), ia.AdaptiveCountIMED()),
+        (*SOME, ia.CountIMED(epsilon=0.35), ia.CoherentIMED()),
         PAPER,
         Adversary(attack, PAPER),
         20_000,

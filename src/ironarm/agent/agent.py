@@ -31,6 +31,7 @@ from ..validation import (
     number,
     whole,
 )
+from ..which_policy import default_policy
 from . import file as agent_file
 from .input import (
     Name,
@@ -64,14 +65,15 @@ class Agent:
 
     Parameters
     ----------
-    policy : the policy, for example `ia.MedEUCB()`.
+    policy : the policy, for example `ia.MedEUCB()`. Without one it is `CoherentIMED()`,
+        which need not be told anything.
     arms : the arms' names, strings or whole numbers, each once; or their number.
     seed : a whole number; None for a fresh one. Same seed, same rewards: same choices.
     minimize : True if small rewards are good: latencies, costs.
     memory : "exact", or "bounded" for policies on the lower median: a window of max(64,
         4 sqrt(n)) rewards around the median instead of all n. It is exact until the
         median leaves the window, which it says with a warning (and in `inexact`).
-        Policies that hold no rewards need no bound.
+        `CoherentIMED` and policies that hold no rewards have a bounded memory anyway.
 
     Examples
     --------
@@ -91,14 +93,18 @@ class Agent:
 
     def __init__(
         self,
-        policy: Policy,
-        arms: Iterable[Name] | int,
+        policy: Policy | None = None,
+        arms: Iterable[Name] | int | None = None,
         *,
         seed: int | None = None,
         minimize: bool = False,
         memory: str = "exact",
     ) -> None:
+        if policy is None:
+            policy = default_policy()
         require_policy(policy)
+        if arms is None:
+            raise InvalidInput('arms is missing; give names, for example arms=["a", "b"].')
         names = names_of(arms)
         if not names:
             raise InvalidInput("arms is empty; give at least one name.")

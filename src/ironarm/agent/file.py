@@ -16,6 +16,7 @@ from ..errors import BadFile, InvalidInput
 from ..files import json_ready, write_whole
 from ..own_code import split
 from ..policies import Policy, from_dict
+from .replaced import renewed
 
 FORMAT = "ironarm agent"
 FORMAT_VERSION = 1
@@ -66,6 +67,7 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
     if missing:
         raise BadFile(f"{path} is damaged: {missing[0]!r} is missing.")
     with damage_reported(path):
+        data = renewed(_decoded(data))
         saved = data["policy"]
         name, parameters = saved["policy"], dict(saved["parameters"])
     if policy is None:
@@ -85,7 +87,7 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
             f"{path} holds an agent with {name} and parameters {parameters}, but {policy!r} was "
             "given."
         )
-    return _decoded(data), policy
+    return data, policy
 
 
 def _is_saved(policy: Policy, saved: dict[str, Any]) -> bool:

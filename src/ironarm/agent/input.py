@@ -22,6 +22,8 @@ def estimator_for(policy: Policy, memory: str) -> type[Estimator] | None:
         return None
     if policy.estimator is LowerMedian:
         return BoundedMedian
+    if policy.estimator is not None and policy.estimator.forgets:
+        return None  # its memory is always bounded
     if policy.estimator is not None and policy.estimator.holds_rewards:
         raise InvalidInput(
             f'memory="bounded" is for policies on the lower median, which {policy!r} is not; it '

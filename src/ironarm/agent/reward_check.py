@@ -21,6 +21,7 @@ from ..policies import (
     Policy,
     ThompsonGaussian,
 )
+from ..which_policy import for_rewards
 
 LOOK_AT = (60, 250, 1000)
 ENOUGH = 20
@@ -65,8 +66,8 @@ class Watch:
             if values <= {0.0, 1.0}:
                 return (
                     f"all rewards so far are 0 or 1, and {name} compares medians, which cannot "
-                    "tell such arms apart. Use UCB(sigma=0.5) or EpsilonGreedy, or feed sums of "
-                    "many rewards at a time."
+                    f"tell such arms apart. Use {for_rewards('0 or 1')} or EpsilonGreedy, or feed "
+                    "sums of many rewards at a time."
                 )
             tied = np.median(
                 [Counter(rewards).most_common(1)[0][1] / len(rewards) for rewards in arms]

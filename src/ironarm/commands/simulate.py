@@ -23,17 +23,6 @@ examples:
 
 SAVED = (".npz",)
 PLOTTED = (".png", ".svg", ".pdf")
-NINE = [
-    "MedEUCB",
-    "MedEpsilonGreedy",
-    "UCB",
-    "EpsilonGreedy",
-    "RUCB",
-    "EXP3(reward_range=(0, 22))",
-    "CatoniUCB",
-    "TrimmedUCB",
-    "TrimmedEpsilonGreedy",
-]
 
 
 def add(verbs: Any) -> None:
@@ -52,8 +41,8 @@ def add(verbs: Any) -> None:
         action="extend",
         metavar="P",
         help=(
-            "policies as Name, 'Name(parameter=1)' or mine.py:MyPolicy (default: the paper's "
-            "nine, trimming with alpha = rho)"
+            "policies as Name, 'Name(parameter=1)' or mine.py:MyPolicy (default: CoherentIMED, "
+            "beside MedEUCB and UCB)"
         ),
     )
     add_arms(simulate)
@@ -99,15 +88,18 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Simulate, and print the table."""
     from ..notation import attack_from_text, policy_from_text
+    from ..policies import UCB, MedEUCB
     from ..simulation import simulate
+    from ..which_policy import default_policy
 
     _check_files(options)
     with own_code.allowed():
         attack = attack_from_text(options.attack, options.rho)
-        names = options.policies or [
-            f"{name}(alpha={attack.rho})" if name.startswith("Trimmed") else name for name in NINE
+        policies = [policy_from_text(text) for text in options.policies or ()] or [
+            default_policy(),
+            MedEUCB(),
+            UCB(),
         ]
-        policies = [policy_from_text(text) for text in names]
         bandit = arms_of(options)
     result = simulate(
         policies,

@@ -8,7 +8,6 @@ from .structures.ordered import sort_rewards
 from .structures.rank import put
 from .structures.window import W
 
-
 LIMIT = 16_384  # rewards of an arm that are held; then every second of them goes
 
 
@@ -52,7 +51,7 @@ def thin(s, a):
 
 
 class SampledMedian(LowerMedian):
-    """The lower median of at most 16,384 of an arm's rewards, which stay readable in order.
+    """The lower median of at most 16,384 rewards of an arm, which can be read in order.
 
     Up to then it holds all of them and is exact. Then every second one, in order of
     size, is dropped, and from there on every second new one, then every fourth, and so

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..by_name import make_by_name
+from ..errors import InvalidInput
 from ..policy import Policy
-from .adaptive_count_imed import AdaptiveCountIMED
 from .barbar import BARBAR
 from .catoni_ucb import CatoniUCB
 from .coherent_imed import CoherentIMED
@@ -51,7 +51,6 @@ __all__ = [  # noqa: RUF022 - the order in messages and tables
     "CRIMED",
     "CRIMEDStar",
     "CountIMED",
-    "AdaptiveCountIMED",
     "CoherentIMED",
     "ThompsonGaussian",
     "TsallisINF",
@@ -59,6 +58,8 @@ __all__ = [  # noqa: RUF022 - the order in messages and tables
     "BARBAR",
 ]
 POLICIES: dict[str, type[Policy]] = {name: globals()[name] for name in __all__}
+REPLACED: dict[str, type[Policy]] = {"AdaptiveCountIMED": CoherentIMED}
+"""What has gone, and what does its work now. Files of agents go on with it."""
 
 
 def make(name: str, parameters: dict[str, Any]) -> Policy:
@@ -70,6 +71,8 @@ def make(name: str, parameters: dict[str, Any]) -> Policy:
     >>> make("CountIMED.for_rho", {"rho": 0.125})
     CountIMED(epsilon=0.175, sigma=1.0, shift=True)
     """
+    if name in REPLACED:
+        raise InvalidInput(f"{name} has been replaced by {REPLACED[name].__name__}; use that.")
     return make_by_name("policy", POLICIES, name, parameters)
 
 

@@ -67,11 +67,22 @@ def lie_apart(s, a, n):
     So it is while most of them are outliers: a wrong arm that leads by luck.
     """
     half = n // 2 + 1
+    start = shortest(s, a, n, half)
+    wide = nth_reward(s, a, start + half - 1) - nth_reward(s, a, start)
+    # equal rewards count once here: a constant reward of the attacker has no spread
     quarter = n // 4 + 1
-    i = shortest(s, a, n, half)
-    j = shortest(s, a, n, quarter)
-    wide = nth_reward(s, a, i + half - 1) - nth_reward(s, a, i)
-    narrow = nth_reward(s, a, j + quarter - 1) - nth_reward(s, a, j)
+    narrow = math.inf
+    end = 0
+    different = 0
+    for i in range(n):
+        here = nth_reward(s, a, i)
+        while end < n and different < quarter:
+            different += end == 0 or nth_reward(s, a, end) != nth_reward(s, a, end - 1)
+            end += 1
+        if different < quarter:
+            break
+        narrow = min(narrow, nth_reward(s, a, end - 1) - here)
+        different -= i + 1 == n or nth_reward(s, a, i + 1) != here
     return not wide <= APART * narrow
 
 

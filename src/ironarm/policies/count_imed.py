@@ -143,4 +143,4 @@ class CountIMED(CountPolicy):
             and s.highest_at[0] - x <= s.step
         ):
             return lead
-        return least_evidence(s, s.beta, s.sigma, s.epsilon, s.epsilon)
+        return least_evidence(s, s.beta, s.sigma, s.epsilon)

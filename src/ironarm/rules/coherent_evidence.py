@@ -220,7 +220,7 @@ def judge(s, a, x, sigma, once, share, bonus):
             most = fullest(s, a, first, finite, 2.0 * d, once)
             strongest = max(strongest, binomial_evidence(most, n, q))
     if s.size[a] > 1:
-        # that the rewards lie together nowhere: one of them pays for the choice of place
+        # how little they lie together; one of them pays for the choice of the place
         others = s.size[a] - 1.0
         strongest -= others * kl_plus((s.together[a] - 1.0) / others, clean * WITHIN_3)
     s.evidence[a] = strongest + bonus if strongest > 0.0 else 0.0

@@ -22,7 +22,6 @@ WINDOWS = 2  # of half-width 2 and 3 sigma
 # in sigma: how far x may move before evidence is computed anew for an arm without a new
 # reward
 MOVED = 0.01
-OWN_NATS = 1.0  # how sure the bound on an arm's own corrupt share is
 LARGEST = 1.7976931348623157e308  # the largest finite number
 
 FIELDS = {
@@ -122,25 +121,11 @@ def upper_bound(far, n, nats):
 
 
 @cold
-def own_share(s, a, n, sigma):
-    """Return an upper bound on the corrupt share of arm a's rewards.
-
-    The rewards are in order. It bounds the share outside the window of half-width 3
-    sigma that holds most of them.
-    """
-    first = rewards_below(s, a, n, -LARGEST)
-    finite = rewards_below(s, a, n, math.inf)
-    far = n - fullest_window(s, a, first, finite, 6.0 * sigma)
-    return upper_bound(far, n, OWN_NATS)
-
-
-@cold
-def least_evidence(s, shift, sigma, epsilon, most):
+def least_evidence(s, shift, sigma, epsilon):
     """Return the arm with the smallest index, evidence + log n.
 
     Evidence is computed as the rule needs it. Also write down how long the leader is
-    certain to keep the smallest index. An arm is judged by the corrupt share `epsilon`
-    or, if `most` is larger, by what its own rewards cannot rule out, between the two.
+    certain to keep the smallest index.
     """
     if s.levels[0] == 0.0:
         set_levels(s)
@@ -168,10 +153,7 @@ def least_evidence(s, shift, sigma, epsilon, most):
                 if s.in_order[a] == 0:
                     sort_rewards(s, a)
                     s.in_order[a] = 1
-                share = epsilon
-                if most > epsilon:
-                    share = max(epsilon, min(most, own_share(s, a, s.rewards[a], sigma)))
-                s.evidence[a] = evidence_against(s, a, s.rewards[a], s.at[a], sigma, 1.0 - share)
+                s.evidence[a] = evidence_against(s, a, s.rewards[a], s.at[a], sigma, 1.0 - epsilon)
                 s.stage[a] = 2
             index = s.evidence[a] + index
             if index < smallest or (index == smallest and a < best):
@@ -198,7 +180,7 @@ def reward_came(s, a):
 
 
 class CountPolicy(ImedPolicy):
-    """What `CountIMED` and `AdaptiveCountIMED` share."""
+    """`CountIMED` without its parameters."""
 
     estimator = OrderedMedian
     fields = FIELDS
