@@ -12,8 +12,9 @@ import pytest
 
 import ironarm as ia
 from ironarm.arena import runner as arena_runner
-from ironarm.arena.floors import attack_floor, worst_floor
+from ironarm.arena.floors import attack_floor, unknown_floor, worst_floor
 from ironarm.arena.read import read_arena
+from ironarm.arena.report import _setting_table
 from ironarm.arena.runner import Findings, Score, run_arena
 from ironarm.arena.standings import (
     advice,
@@ -138,6 +139,7 @@ def fabricated(regrets):
         }
         findings.attack_floor["normal", 0.1, attack] = 100.0
     findings.worst_floor["normal", 0.1] = 200.0
+    findings.unknown_floor["normal", 0.1] = 300.0
     return findings
 
 
@@ -237,6 +239,57 @@ def test_floors_agree_with_theory_for_normal_arms(rho):
     assert attack_floor(bandit, ia.Infinite(rho=rho), rho, 100_000) == pytest.approx(
         regret_floor(bandit, rho, 100_000, far=True), rel=1e-4
     )
+
+
+def test_the_floor_for_a_share_that_is_not_known():
+    """As theory has it for normal arms with one sigma; for others there is none."""
+    bandit = ia.GaussianBandit(range(2, 21, 2), sigma=1)
+    assert unknown_floor(bandit, 0.3, 100_000) == regret_floor(
+        bandit, 0.3, 100_000, far=True, cap=0.4
+    )
+    assert unknown_floor(ia.GaussianBandit([0, 1.9]), 0.1, 1000) == math.inf
+    for other in (
+        ia.GaussianBandit([0, 4], sigma=[1, 2]),
+        ia.GaussianBandit([4, 4]),
+        ia.BernoulliBandit([0.2, 0.9]),
+    ):
+        assert math.isnan(unknown_floor(other, 0.1, 1000))
+
+
+def test_the_report_has_the_floors_of_each_place(finished):
+    """Heavy tails have none for a share that is not known; JSON has no NaN."""
+    found = json.loads((finished / "report.json").read_text())["floors"]
+    assert [(one["setting"], one["rho"]) for one in found] == [
+        ("normal", 0.1),
+        ("normal", 0.3),
+        ("close", 0.2),
+    ]
+    normal = ia.GaussianBandit([4, 2, 0])
+    for one in found[:2]:
+        told = regret_floor(normal, one["rho"], 2000, far=True)
+        assert told < one["share_unknown"] == unknown_floor(normal, one["rho"], 2000)
+        assert one["any_attack"] == worst_floor(normal, one["rho"], 2000)
+    assert not isinstance(found[2]["share_unknown"], float)
+    assert "must stand every share up to 0.4 has a floor of" in (
+        finished / "report.html"
+    ).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("floor", "words"),
+    [
+        (1171.9, "every share up to 0.4 has a floor of 1,172, even if outliers"),
+        (math.inf, "Here no policy can stand every share up to 0.4."),
+        (math.nan, None),
+    ],
+)
+def test_the_page_has_the_floor_for_a_share_that_is_not_known(floor, words):
+    """Below the table of each place, as far as it is known."""
+    findings = fabricated({"UCB": {"none": 10, "Infinite": 5000, "Mimic": 20}})
+    findings.unknown_floor["normal", 0.1] = floor
+    note = _setting_table(findings, findings.arena.settings[0], 0.1).note
+    assert note.startswith("The floor under any attack is 200.")
+    assert words in note if words else "share" not in note
 
 
 def test_the_worst_attack_has_the_lowest_information():

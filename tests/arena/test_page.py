@@ -31,6 +31,7 @@ def findings():
     draw = np.random.default_rng(1)
     for setting, rho in arena.places:
         made.worst_floor[setting.name, rho] = 740.0
+        made.unknown_floor[setting.name, rho] = 1170.0
         for attack in arena.attacks_in(setting):
             made.within_model[attack] = arena.attack(attack, setting, rho).within_model
             made.attack_floor[setting.name, rho, attack] = 510.0

@@ -185,7 +185,30 @@ def test_laws_that_are_not_normal():
     assert certificate.guaranteed
     assert certificate.budget.corollaries is None
     assert certificate.floor_worst is None
+    assert certificate.floor_unknown is None
     assert "corollaries" not in str(certificate)
+
+
+def test_the_lower_bound_for_a_share_that_is_not_told():
+    """It is beside the one for a policy that knows rho, and counts the larger share."""
+    certificate = ia.certify(PAPER, rho=0.3)
+    assert certificate.floor_unknown == pytest.approx(1166, abs=0.5)
+    page = " ".join(str(certificate).split())
+    assert "885.3 if outliers are far away. The latter is 1,166 for a policy that is" in page
+    assert "every share up to 0.4." in page
+    much = ia.certify(ia.GaussianBandit([0, 6]), rho=0.45)
+    assert much.floor_unknown == much.floor_far
+    assert "every share up to 0.45." in " ".join(str(much).split())
+    short = ia.certify(ia.GaussianBandit([0] * 9 + [6]), rho=0.01, horizon=2)
+    assert short.floor_far < short.floor_unknown == short.largest_regret == 12
+
+
+def test_arms_on_which_no_policy_stands_every_share():
+    """Medians take up to 0.2769 here, and so does every other policy."""
+    certificate = ia.certify(ia.GaussianBandit([0, 1]), rho=0.1)
+    assert certificate.floor_unknown == math.inf
+    page = " ".join(str(certificate).split())
+    assert "On these arms no policy can stand every share up to 0.4." in page
 
 
 def test_without_poison_means_are_recommended():

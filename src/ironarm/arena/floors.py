@@ -3,6 +3,8 @@
 Both are for policies that do well on all shifts of the setting's laws under every
 attack with this rho. They are asymptotic, log T times a constant: at a finite horizon a
 policy can lie below them, and one that gives up elsewhere can do so at any horizon.
+
+A third one is for policies that are not told rho: they must do well under every share.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from ..attacks import (
     OppositeUniform,
 )
 from ..bandits import Bandit, GaussianBandit, ScipyBandit
+from ..errors import InvalidInput
+from ..theory.limits import unknown_share_floor
 from ..theory.location_floor import observed_shifted_kl, shifted_kl
 
 FAR = 50.0
@@ -73,6 +77,22 @@ def attack_floor(bandit: Bandit, attack: Attack, rho: float, horizon: int) -> fl
             ),
         )
     except NotFixed:
+        return math.nan
+
+
+def unknown_floor(bandit: Bandit, rho: float, horizon: int) -> float:
+    """Return the lower bound for a policy that is not told rho, outliers far away.
+
+    It is infinite if no policy can stand the largest share, and NaN unless the arms are
+    normal, share one sigma and have one best.
+
+    >>> import ironarm as ia
+    >>> round(unknown_floor(ia.GaussianBandit(range(2, 21, 2)), 0.125, 100_000))
+    1172
+    """
+    try:
+        return unknown_share_floor(bandit, rho, horizon)
+    except InvalidInput:
         return math.nan
 
 

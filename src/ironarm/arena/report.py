@@ -28,6 +28,7 @@ from ..studies.page import (
 )
 from ..studies.statistics import interval, percent
 from ..studies.tables import Table
+from ..theory.limits import share_to_stand
 from .figures import in_setting, overview
 from .read import Arena, Setting
 from .runner import Findings, cell_keys, run_arena
@@ -214,7 +215,21 @@ def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
     else:
         floor = "Under the worst attack the arms cannot be told apart, so there is no floor."
     data = tuple({"setting": setting.name, "rho": rho, **asdict(row)} for row in made)
-    return Table(f"Worst cases at ρ = {rho:g}", head, body, data, floor)
+    note = floor + _share_unknown(findings.unknown_floor[setting.name, rho], rho, form)
+    return Table(f"Worst cases at ρ = {rho:g}", head, body, data, note)
+
+
+def _share_unknown(floor: float, rho: float, form: str) -> str:
+    """Return a sentence on the floor of policies that are not told rho, if known."""
+    share = f"every share up to {share_to_stand(rho):g}"
+    if math.isnan(floor):
+        return ""
+    if math.isinf(floor):
+        return f" Here no policy can stand {share}."
+    return (
+        f" A policy that is not told ρ and must stand {share} has a floor of {floor:{form}}, even "
+        "if outliers are far away."
+    )
 
 
 def _attacks_table(findings: Findings) -> Table:
@@ -291,6 +306,15 @@ def _for_machines(findings: Findings) -> dict[str, Any]:
             for setting in arena.settings
             for rho in setting.rho
             for row in rows(findings, setting, rho)
+        ],
+        "floors": [
+            {
+                "setting": setting.name,
+                "rho": rho,
+                "any_attack": findings.worst_floor[setting.name, rho],
+                "share_unknown": findings.unknown_floor[setting.name, rho],
+            }
+            for setting, rho in arena.places
         ],
         "scores": [
             {

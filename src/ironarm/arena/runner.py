@@ -25,7 +25,7 @@ from ..simulation.progress import Part, Progress
 from ..studies import statistics
 from ..studies.statistics import Estimate
 from ..validation import whole
-from .floors import attack_floor, worst_floor
+from .floors import attack_floor, unknown_floor, worst_floor
 from .read import Arena, Setting
 
 GROUP = tuple[str, float, str]
@@ -54,6 +54,7 @@ class Findings:
     scores: dict[GROUP, dict[str, Score]] = field(default_factory=dict)
     refused: dict[tuple[str, float, str], str] = field(default_factory=dict)
     worst_floor: dict[tuple[str, float], float] = field(default_factory=dict)
+    unknown_floor: dict[tuple[str, float], float] = field(default_factory=dict)
     attack_floor: dict[GROUP, float] = field(default_factory=dict)
     within_model: dict[str, bool] = field(default_factory=dict)
     nanoseconds: dict[str, float] = field(default_factory=dict)
@@ -81,6 +82,9 @@ def run_arena(
         bar.note("computing lower bounds")
         for setting, rho in arena.places:
             findings.worst_floor[setting.name, rho] = worst_floor(
+                setting.bandit, rho, setting.horizon
+            )
+            findings.unknown_floor[setting.name, rho] = unknown_floor(
                 setting.bandit, rho, setting.horizon
             )
             for name in arena.attacks_in(setting):

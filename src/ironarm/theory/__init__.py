@@ -25,6 +25,7 @@ from .limits import (
     regret_floor,
     smallest_gap,
     thresholds,
+    unknown_share_floor,
 )
 from .paper import PAPER_NOTES, PaperRow, paper_table, paper_text
 from .sharp import (
@@ -92,4 +93,5 @@ __all__ = [
     "theorem_3",
     "theorem_4",
     "thresholds",
+    "unknown_share_floor",
 ]

@@ -12,6 +12,7 @@ from ..policies import Policy
 from ..text import wrapped
 from .finite_time import FiniteTimeBound
 from .from_data import Fit
+from .limits import share_to_stand
 from .suitability import Suitability
 from .theorem_part import TheoremPart
 from .wording import at_most, figure
@@ -70,6 +71,8 @@ class Certificate:
     budget : how much poison these arms can take.
     floor_worst, floor_far : lower bounds for any policy, under the worst attack and
         under far-away outliers; None unless the arms are normal with one sigma.
+    floor_unknown : the same as floor_far for a policy that is told no share and must
+        stand every one up to 0.4, or rho if that is more; infinite if none can.
     recommended, recommended_bound : a policy with parameters, and its bound on the
         expected regret; None if nothing helps.
     advice : one sentence about the recommendation.
@@ -95,6 +98,7 @@ class Certificate:
     budget: Budget
     floor_worst: float | None
     floor_far: float | None
+    floor_unknown: float | None
     recommended: Policy | None
     recommended_bound: float | None
     advice: str
@@ -210,14 +214,21 @@ class Certificate:
         )
 
     def _floor(self) -> str:
-        if self.floor_worst is None or self.floor_far is None:
+        if self.floor_worst is None or self.floor_far is None or self.floor_unknown is None:
             return ""
         if math.isinf(self.floor_worst):
             return "linear regret: under the worst attack no policy can tell these arms apart."
+        share = f"every share up to {share_to_stand(self.rho):g}"
+        unknown = (
+            f"On these arms no policy can stand {share}."
+            if math.isinf(self.floor_unknown)
+            else f"The latter is {figure(self.floor_unknown)} for a policy that is not told rho "
+            f"and must stand {share}."
+        )
         return (
             "as T grows, no policy can promise less than a multiple of log T: at this horizon "
             f"{figure(self.floor_worst)} under the worst attack, and {figure(self.floor_far)} if "
-            "outliers are far away."
+            f"outliers are far away. {unknown}"
         )
 
 

@@ -29,7 +29,7 @@ from .assumptions import separation
 from .certificate import Budget, Certificate, SharpPart
 from .finite_time import FiniteTimeBound, med_e_ucb_bound, med_epsilon_greedy_bound
 from .from_data import Fit, fit
-from .limits import median_threshold, regret_floor, thresholds
+from .limits import median_threshold, regret_floor, thresholds, unknown_share_floor
 from .sharp import (
     exponent_on,
     needed_b,
@@ -144,6 +144,9 @@ def certify(
             advice += (
                 " That is more than the chosen policy's at this horizon, and less in the long run."
             )
+    unknown = unknown_share_floor(arms, rho, horizon) if sigma else None
+    if unknown is not None and math.isfinite(unknown):
+        unknown = min(largest, unknown)
     certificate = Certificate(
         policy=policy,
         rho=rho,
@@ -163,6 +166,7 @@ def certify(
         budget=budget,
         floor_worst=min(largest, regret_floor(arms, rho, horizon)) if sigma else None,
         floor_far=min(largest, regret_floor(arms, rho, horizon, far=True)) if sigma else None,
+        floor_unknown=unknown,
         recommended=recommended,
         recommended_bound=recommended_bound,
         advice=advice,
@@ -356,6 +360,7 @@ def _without_laws(
         budget=Budget(None, logged.malicious.value, logged.coin.value),
         floor_worst=None,
         floor_far=None,
+        floor_unknown=None,
         recommended=judged.policy,
         recommended_bound=None,
         advice=judged.instead or "log more rewards first.",

@@ -27,6 +27,7 @@ from .assumptions import separation
 
 WINDOW = 12.0  # standard deviations beyond which a normal density does not matter
 POINTS = 8001
+UNKNOWN = 0.4  # a policy that is told no share may have to stand this one
 
 
 @dataclass(frozen=True)
@@ -152,54 +153,75 @@ def corrupted_kl_limit(rho: float) -> float:
     return math.inf if rho == 0 else (1 - 2 * rho) * math.log((1 - rho) / rho)
 
 
-def observed_kl(gap: float, rho: float, sigma: float = 1.0, attacked: Law | None = None) -> float:
+def observed_kl(
+    gap: float,
+    rho: float,
+    sigma: float = 1.0,
+    attacked: Law | None = None,
+    cap: float | None = None,
+) -> float:
     """Return the least relative entropy of what is seen, under a given attack.
 
     It is how much a reward of the worse arm tells, at least, against its being the
     best.
 
     The policy sees P = (1 - rho) N(0, sigma^2) + rho H; the result is the smallest
-    relative entropy of P to (1 - rho) N(m, sigma^2) + rho H' over all H' and m >= gap,
-    which is reached by Q = max((1 - rho) N(m, sigma^2), c P) with the c that makes Q a
-    density. For large gaps and outliers far away it is log(1/rho), which is more than
-    the worst attack leaves.
+    relative entropy of P to (1 - cap) N(m, sigma^2) + cap H' over all H' and m >= gap,
+    which is reached by Q = max((1 - cap) N(m, sigma^2), c P) with the c that makes Q a
+    density. For large gaps and outliers far away it is log(1/cap), which is more than
+    the worst attack leaves, and it is never more than that.
 
     Parameters
     ----------
     gap : of the arm, in units of reward; the arm's clean mean is 0 here.
     attacked : the law H of an attacked reward of this arm, relative to its mean, with
         cdf and pdf. None: far away from all clean rewards.
+    cap : the largest share against which the policy must be good, at least rho. None:
+        rho, which the policy knows.
 
     Examples
     --------
     >>> round(observed_kl(2, 0.125), 4), round(observed_kl(40, 0.125), 4)
     (0.9338, 2.0794)
+
+    A share that is not known costs pulls even where nothing is corrupt:
+
+    >>> observed_kl(2, 0), round(observed_kl(2, 0, cap=0.125), 4)
+    (2.0, 0.8718)
     """
     gap = number("gap", gap, above=0)
     sigma = number("sigma", sigma, above=0)
     rho = poison_rate(rho)
-    if rho == 0:
+    cap = rho if cap is None else number("cap", cap, at_least=rho, below=0.5)
+    if cap == 0:
         return (gap / sigma) ** 2 / 2
     if attacked is None:
-        return _observed_far(gap / sigma, rho)
+        return _observed_far(gap / sigma, rho, cap)
     from scipy.optimize import minimize_scalar
 
     candidates = gap + sigma * np.linspace(0, 4, 17)
-    values = [_observed(m / sigma, rho, sigma, attacked) for m in candidates]
+    values = [_observed(m / sigma, rho, cap, sigma, attacked) for m in candidates]
     i = int(np.argmin(values))
     # the nearest alternative, as for every attack that does not imitate a still better
     # arm
     if i == 0:
         return values[0]
     fine = minimize_scalar(
-        lambda m: _observed(m / sigma, rho, sigma, attacked),
+        lambda m: _observed(m / sigma, rho, cap, sigma, attacked),
         bounds=(candidates[i - 1], candidates[min(i + 1, len(candidates) - 1)]),
         method="bounded",
     )
     return min(values[i], float(fine.fun))
 
 
-def regret_floor(source: Bandit | Arms, rho: float, horizon: int, *, far: bool = False) -> float:
+def regret_floor(
+    source: Bandit | Arms,
+    rho: float,
+    horizon: int,
+    *,
+    far: bool = False,
+    cap: float | None = None,
+) -> float:
     """Return the lower bound on regret, log T sum_j Delta_j / kl_j.
 
     It holds for any policy that does well on all normal arms under every attack.
@@ -207,6 +229,12 @@ def regret_floor(source: Bandit | Arms, rho: float, horizon: int, *, far: bool =
     With `far` the attack is given, outliers far away; otherwise it is the worst one.
     The bound is asymptotic: at a finite horizon a policy can lie below it. Infinite if
     an arm cannot be told from the best.
+
+    With `cap` the attack still has the share rho, but the policy does not know it: it
+    must do well under every attack with a share up to cap. It then pays for cap even if
+    nothing is corrupt. A policy that relies on how attacks show themselves, and fails
+    where they do not, can lie below it at any horizon. If a gap is at most
+    `smallest_gap(cap, sigma)`, no policy does well under all of these attacks.
 
     Examples
     --------
@@ -220,6 +248,11 @@ def regret_floor(source: Bandit | Arms, rho: float, horizon: int, *, far: bool =
     ...     ],
     ... )
     ([742, 3369], [514, 885])
+    >>> [
+    ...     round(regret_floor(paper, rho, 100_000, far=True, cap=0.4))
+    ...     for rho in (0, 0.125, 0.3)
+    ... ]
+    [1176, 1172, 1166]
     """
     arms = Arms.of(source)
     sigma = arms.common_sigma
@@ -228,37 +261,78 @@ def regret_floor(source: Bandit | Arms, rho: float, horizon: int, *, far: bool =
             "the lower bound is for normal arms that share one sigma; use GaussianBandit(means, "
             "sigma) with one number."
         )
+    if cap is not None and not far:
+        raise InvalidInput("cap is for a given attack, not for the worst one; add far=True.")
     T = whole("horizon", horizon, at_least=2)
     tell = [
-        observed_kl(float(gap), rho, sigma) if far else corrupted_kl(float(gap), rho, sigma)
+        observed_kl(float(gap), rho, sigma, cap=cap)
+        if far
+        else corrupted_kl(float(gap), rho, sigma)
         for gap in arms.gaps
     ]
     return math.inf if min(tell) == 0 else math.log(T) * float((arms.gaps / np.array(tell)).sum())
 
 
-def _observed_far(D: float, rho: float) -> float:
+def unknown_share_floor(source: Bandit | Arms, rho: float, horizon: int) -> float:
+    """Return the lower bound for a policy that is told no share, outliers far away.
+
+    It is `regret_floor` for a policy that must do well under every attack with a share
+    up to 0.4, or up to rho if that is more. Infinite if no policy does on these arms.
+
+    Examples
+    --------
+    >>> import ironarm as ia
+    >>> paper = ia.GaussianBandit(range(2, 21, 2))
+    >>> round(unknown_share_floor(paper, 0.125, 100_000))
+    1172
+    >>> unknown_share_floor(ia.GaussianBandit([0, 1]), 0.125, 100_000)
+    inf
+    """
+    arms, cap = Arms.of(source), share_to_stand(rho)
+    sigma = arms.common_sigma
+    if sigma is not None and arms.smallest_gap <= smallest_gap(cap, sigma):
+        return math.inf
+    return regret_floor(arms, rho, horizon, far=True, cap=cap)
+
+
+def share_to_stand(rho: float) -> float:
+    """Return the share that a policy told none may have to stand: 0.4, or rho if more.
+
+    >>> share_to_stand(0.1), share_to_stand(0.45)
+    (0.4, 0.45)
+    """
+    return max(UNKNOWN, poison_rate(rho))
+
+
+def _observed_far(D: float, rho: float, cap: float) -> float:
     """Return the relative entropy of P to Q for outliers far away.
 
-    Q explains them as c times as frequent. It grows with D, so the nearest alternative
-    is the best.
+    Q explains them as c times as frequent, and clean rewards too up to x0, where both
+    parts of Q are equal. It grows with D, so the nearest alternative is the best.
     """
     from scipy.optimize import brentq
 
+    ratio = math.log((1 - rho) / (1 - cap))
+
+    def edge(lc: float) -> float:
+        return D / 2 + (ratio - lc) / D
+
+    def explained(x0: float) -> float:
+        return rho + (1 - rho) * kl.cdf(x0)
+
     def excess(lc: float) -> float:
-        plus, minus = _halves(D, lc)
-        return math.exp(-lc) * (rho + (1 - rho) * kl.cdf(minus)) + (1 - rho) * kl.cdf(plus) - 1
+        x0 = edge(lc)
+        return math.exp(-lc) * explained(x0) - cap - (1 - cap) * kl.cdf(x0 - D)
 
-    high = 1.0
-    while excess(high) > 0:
-        high *= 2
-    lc = float(brentq(excess, 0.0, high, xtol=1e-14))
-    minus = _halves(D, lc)[1]
-    return rho * lc + (1 - rho) * (
-        kl.cdf(minus) * lc + D * D / 2 * (1 - kl.cdf(minus)) - D * kl.density(minus)
-    )
+    if excess(0.0) <= 0:  # the arm's rewards hide all that the alternative needs
+        return 0.0
+    # c is at least cap; one more for rounding
+    lc = float(brentq(excess, 0.0, 1 - math.log(cap), xtol=1e-14))
+    x0 = edge(lc)
+    return lc * explained(x0) + (1 - rho) * ((ratio + D * D / 2) * kl.cdf(-x0) - D * kl.density(x0))
 
 
-def _observed(D: float, rho: float, sigma: float, attacked: Law) -> float:
+def _observed(D: float, rho: float, cap: float, sigma: float, attacked: Law) -> float:
     """Return the relative entropy of P to Q for the alternative mean D.
 
     Sigma is 1. It is integrated over the window in which clean rewards lie.
@@ -270,7 +344,7 @@ def _observed(D: float, rho: float, sigma: float, attacked: Law) -> float:
     inside = float(attacked.cdf(sigma * y[-1]) - attacked.cdf(sigma * y[0]))
     density = sigma * np.asarray(attacked.pdf(sigma * y))  # type: ignore[attr-defined]
     observed = (1 - rho) * unit.pdf(y) + rho * density
-    alternative = (1 - rho) * unit.pdf(y - D)
+    alternative = (1 - cap) * unit.pdf(y - D)
     outside = rho * (1 - inside)  # there Q is c P
 
     def excess(lc: float) -> float:
@@ -287,8 +361,3 @@ def _observed(D: float, rho: float, sigma: float, attacked: Law) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(observed > 0, observed * np.log(observed / explained), 0.0)
     return float(np.trapezoid(terms, y)) + outside * lc
-
-
-def _halves(D: float, lc: float) -> tuple[float, float]:
-    """Return D+/2 and D-/2."""
-    return D / 2 + lc / D, D / 2 - lc / D
