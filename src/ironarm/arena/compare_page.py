@@ -140,7 +140,7 @@ def _curves(
 def _setting_text(setting: Setting) -> tuple[str, str]:
     rho = " and ".join(f"{each:g}" for each in setting.rho)
     return setting.name, (
-        f"{greek(setting.title)}; ρ = {rho}; {counted(setting.horizon, 'round')}, "
+        f"{greek(setting.title)}; {_letters('rho = ')}{rho}; {counted(setting.horizon, 'round')}, "
         f"{counted(setting.trials, 'trial')}"
     )
 

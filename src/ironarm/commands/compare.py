@@ -114,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
                 wrapped(
                     f"times {place.rival.policy}: {place} ({place.mine.attack})",
                     f"  {place.verdict:<{width}}  {ratio} ",
-                    " " * (width + 11),
+                    " " * 4,  # so that a narrow line has room for a name
                 )
             )
         print()

@@ -135,7 +135,7 @@ class Progress:
             *columns, console=Console(stderr=True), transient=True, speed_estimate_period=60
         )
         self._bar.start()
-        self._task = self._bar.add_task(self._what, total=self._total)
+        self._task = self._bar.add_task(f"{self._step}{self._what}", total=self._total)
 
     def __exit__(
         self,
