@@ -37,6 +37,17 @@ def test_a_label_is_whole_when_its_lines_are_joined():
     assert table.count("1,234,567 to 2,345,678") == 2
 
 
+def test_a_name_is_broken_at_capitals():
+    """Where it must be broken, and nowhere else."""
+    numbers = ["1,234,567 to 2,345,678"] * 3
+    table = text_table(("policy", "a", "b", "c"), [("CubeRootMedianUCB", *numbers)])
+    assert max(map(len, table.splitlines())) <= 80
+    parts = [line.split("  ")[0].strip() for line in table.splitlines()[2:]]
+    assert "".join(parts) == "CubeRootMedianUCB"
+    assert len(parts) > 1
+    assert all((part[0].isupper() and not part.isupper()) or part == "UCB" for part in parts)
+
+
 def test_a_table_that_fits_is_as_it_was():
     """One line for the head, no wrapping."""
     assert text_table(("policy", "mean regret"), [("UCB", "3"), ("RUCB", "1,000")]) == (

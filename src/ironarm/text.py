@@ -83,11 +83,19 @@ def _fitting(columns: list[list[str]], texts: set[int], room: int) -> list[int]:
     """Return the columns' widths, in all at most `room` if that is possible."""
     widths = [max(map(len, column)) for column in columns]
     longest_words = [max(map(_longest_word, column)) for column in columns]
+    longest_parts = [
+        max(
+            len(part) for cell in column for word in _pieces(cell) for part in _parts(word.rstrip())
+        )
+        for column in columns
+    ]
     steps: list[Callable[[int], int]] = [
         lambda i: max(_longest_word(columns[i][0]), *map(len, columns[i][1:]), 0),
         lambda i: longest_words[i] if i in texts else widths[i],
-        lambda i: min(NARROWEST_LABEL, widths[i]) if i in texts else widths[i],
-        lambda i: longest_words[i],
+        lambda i: longest_parts[i] if i in texts else widths[i],
+        lambda i: longest_parts[i] if i in texts else longest_words[i],
+        # a name is cut elsewhere only if nothing else helps
+        lambda i: min(NARROWEST_LABEL, widths[i]) if i in texts else longest_words[i],
     ]
     for least in steps:
         floors = [least(i) for i in range(len(columns))]
@@ -104,6 +112,15 @@ def _pieces(text: str) -> list[str]:
     return re.findall(r".+?(?:\(|\s+(?!%)|$)", text) or [""]
 
 
+def _parts(word: str) -> list[str]:
+    """Return the parts of a name between which a line may end, if it must.
+
+    >>> _parts("CubeRootMedianUCB(")
+    ['Cube', 'Root', 'Median', 'UCB(']
+    """
+    return re.split(r"(?<=[a-z])(?=[A-Z])", word)
+
+
 def _longest_word(text: str) -> int:
     return max(len(piece.rstrip()) for piece in _pieces(text))
 
@@ -114,10 +131,11 @@ def _in_lines(text: str, width: int) -> list[str]:
     lines: list[str] = []
     for part in parts:
         lines.append("")
-        for piece in _pieces(part):
-            if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
-                lines.append("")
-            lines[-1] += piece
-            while len(lines[-1].rstrip()) > width:
-                lines[-1:] = [lines[-1][:width], lines[-1][width:]]
+        for word in _pieces(part):
+            for piece in [word] if len(word.rstrip()) <= width else _parts(word):
+                if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+                    lines.append("")
+                lines[-1] += piece
+                while len(lines[-1].rstrip()) > width:
+                    lines[-1:] = [lines[-1][:width], lines[-1][width:]]
     return [line.rstrip() for line in lines]

@@ -448,4 +448,5 @@ def test_quick_and_trials_change_the_trials_alone(tmp_path):
     assert [setting.trials for setting in read_arena(FILE, quick=True).settings] == [3, 2]
     assert [setting.trials for setting in read_arena(FILE, trials=5).settings] == [5, 5]
     findings = run_arena(read_arena(FILE, trials=1), tmp_path)
-    assert findings.computed + findings.kept == 33
+    assert findings.computed + findings.shared == 33
+    assert findings.kept == 0

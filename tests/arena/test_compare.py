@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from ironarm.arena.compare import LEVEL, LOSES, WINS, Place
-from ironarm.arena.standings import Row
+from ironarm import own_code
+from ironarm.arena.compare import with_rivals
+from ironarm.arena.places import CANNOT_TELL, LOSES, TOO_FEW, WINS, Compared, Place, first_look
+from ironarm.arena.read import read_arena
+from ironarm.arena.report import told_text
+from ironarm.arena.standings import ENOUGH_TRIALS, Row
 from ironarm.cli import main
 from ironarm.studies.statistics import Estimate
+from tests.browser import opened
 from tests.test_own_code import POLICY
 
 ARENA = Path(__file__).parent / "small_arena.toml"
@@ -23,20 +28,72 @@ def finished(tmp_path_factory):
     text = f"{folder / 'mine.py'}:Mine(omega=4*sigma*sigma)"
     command = ["compare", text, "--arena", str(ARENA), "--quick", "--out", str(folder / "out")]
     assert main(command) == 0
-    return command, folder / "out"
+    return command, folder / "out" / "quick"
 
 
-def test_the_page_says_what_a_researcher_asks(finished):
+@pytest.fixture(scope="module")
+def page(finished):
+    """The page of that comparison."""
+    return (finished[1] / "report.html").read_text()
+
+
+def words_of(page):
+    """Return what is read on a page: no code, no pictures."""
+    words = re.sub(r"<(svg|style|code|script)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    return re.sub(r"<[^>]+>", "", words.replace("<wbr>", ""))
+
+
+def test_the_page_says_what_a_researcher_asks(finished, page):
     """Standings with one's own marked, where it wins, where it breaks, its speed."""
-    _, out = finished
-    page = (out / "report.html").read_text()
-    assert re.search(r"Mine\(omega=4\*sigma\*sigma\) is number \d of 5: over the attacks", page)
-    assert re.search(r'<tr class="marked"><th scope="row">Mine\(omega', page)
-    assert re.search(r"wins in \d of 3 places, is level in \d and loses in \d", page)
-    assert "A search found" in page
-    assert re.search(r"A round takes \d+ ns", page)
+    words = words_of(page)
+    assert re.search(r"Mine\(omega=4\*sigma\*sigma\) is number \d of 5: its worst case", words)
+    assert re.search(r'<tr class="marked"><th scope="row">Mine\(<wbr>omega', page)
+    assert re.search(r"wins in 0 of 3 places and loses in 0; 3 had fewer than 20 trials", words)
+    assert re.search(r"In normal at ρ\s=\s0.3 a search found", words)
+    assert re.search(r"mean regret of (UCB|MedEUCB|CountIMED|EXP3)", words)
+    assert re.search(r"A round takes \d+ ns with 3 arms", words)
+    assert "sorted by the largest ratio" in words
     for name in ("regret-rho-0.1", "regret-rho-0.3", "overview-map"):
-        assert (out / "figures" / f"{name}.pdf").is_file()
+        assert (finished[1] / "figures" / f"{name}.pdf").is_file()
+
+
+def test_a_quick_page_says_that_it_is_a_first_look(finished, page, capsys):
+    """At its top, and on the terminal; and the full page lies elsewhere."""
+    text = "This is a first look, with 2 to 3 trials in a setting."
+    assert words_of(page).index(text) < words_of(page).index("is number")
+    assert json.loads((finished[1] / "report.json").read_text())["quick"]
+    capsys.readouterr()
+    assert main(finished[0]) == 0
+    assert capsys.readouterr().out.startswith(text)
+    assert not (finished[1].parent / "report.html").exists()
+    arena = read_arena(ARENA, trials=ENOUGH_TRIALS)
+    assert first_look(arena, quick=False) == ""
+
+
+def test_the_page_speaks_one_language(page):
+    """The letter and not its name, no marks of plain text, all headings linked."""
+    words = words_of(page)
+    assert "`" not in words
+    assert not re.search(r"(?<!-)\brho\b", words)  # the figures' files have its name
+    headings = re.findall(r'<h2 id="([^"]+)"', page)
+    assert headings == re.findall(r'<a href="#([^"]+)"', page)
+    assert all(re.findall(r'<th scope="col">([^<]*)</th>', page))
+
+
+def test_what_a_policy_is_told_may_not_be_stated(finished):
+    """Nothing is told only to a class that says so."""
+    path = finished[0][1].partition(":")[0]
+    with own_code.allowed():
+        arena = with_rivals(read_arena(ARENA), [f"{path}:Mine"], ["AdaptiveCountIMED", "UCB"])
+        told = {name: told_text(arena, name) for name in arena.policies}
+    assert told == {"Mine": "not stated", "AdaptiveCountIMED": "nothing", "UCB": "σ"}
+
+
+def test_the_page_opens_in_a_browser(page, tmp_path):
+    """Nothing is cut, and no word of a heading is split."""
+    for width, lines in opened(page, tmp_path).items():
+        assert (width, lines["tables"], lines["cut"]) == (width, str(page.count("<table")), "0")
+        assert (width, lines["broken"]) == (width, "0")
 
 
 def test_the_numbers_are_for_machines_too(finished):
@@ -46,16 +103,23 @@ def test_the_numbers_are_for_machines_too(finished):
     assert len(mine["places"]) == 3
     for place in mine["places"]:
         assert place["rival"]["policy"] != place["mine"]["policy"]
-        assert place["verdict"] in (WINS, LEVEL, LOSES)
+        assert place["verdict"] == TOO_FEW
     assert mine["worst_found"]["attack"].startswith("Shaped(")
+    assert len(mine["rival_under_them"]) == 1 + len(mine["worst_named"])
     assert len(found["standings"]) == 5
 
 
 def test_a_repeated_comparison_computes_nothing(finished, capsys):
-    """And another policy costs its own cells only."""
+    """And another policy costs its own cells only.
+
+    5 policies meet 3 attacks in 3 places, one of which one policy refuses. 4 cells are
+    shared by two rho: those without an attack, of policies that are not told rho.
+    """
     command, _ = finished
+    capsys.readouterr()
     assert main(command) == 0
-    assert "0 cells computed" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "0 cells computed, 38 kept from before, 4 used more than once" in said
     assert main([*command[:2], "RUCB", *command[2:]]) == 0
     # 3 places, 3 attacks each; without an attack two of them are the same
     assert "8 cells computed" in capsys.readouterr().out
@@ -71,18 +135,33 @@ def test_a_finished_arena_takes_one_more_policy(finished, tmp_path, capsys):
     assert "Mine(omega=4*sigma*sigma)" in (tmp_path / "report.html").read_text()
 
 
+def row(low, high, policy="p", stuck=0.0):
+    score = type("Score", (), {"regret": Estimate((low + high) / 2, low, high)})
+    return Row(policy, "a", score, stuck, Estimate(0, 0, 0), None, 1.0, 1.0, 1.0, None)
+
+
 def test_a_place_is_won_only_beyond_doubt():
-    """Where the intervals overlap, the two are level."""
+    """Where the intervals overlap one cannot tell, and few trials give no verdict."""
+    pairs = (((1, 2), (3, 4)), ((1, 3), (3, 4)), ((5, 6), (3, 4)))
+    for trials, verdicts in (
+        (ENOUGH_TRIALS, [WINS, CANNOT_TELL, LOSES]),
+        (ENOUGH_TRIALS - 1, [TOO_FEW] * 3),
+    ):
+        assert [
+            Place("s", 0.1, trials, row(*mine), row(*theirs)).verdict for mine, theirs in pairs
+        ] == verdicts
 
-    def row(low, high):
-        score = type("Score", (), {"regret": Estimate((low + high) / 2, low, high)})
-        return Row("p", "a", score, 0.0, Estimate(0, 0, 0), None, 1.0, 1.0, 1.0, None)
 
-    verdicts = [
-        Place("s", 0.1, row(*mine), row(*theirs)).verdict
-        for mine, theirs in (((1, 2), (3, 4)), ((1, 3), (3, 4)), ((5, 6), (3, 4)))
-    ]
-    assert verdicts == [WINS, LEVEL, LOSES]
+def test_it_says_where_the_ratio_is_worst_and_where_it_is_stuck():
+    """These may be two places."""
+    ratio = Place("far", 0.1, 30, row(80, 90), row(1, 2, "best", 0.0))
+    stuck = Place("stuck", 0.3, 30, row(5, 6, stuck=0.5), row(4, 5, "other", 0.1))
+    said = Compared("mine", 1, 2, None, (ratio, stuck), None, 10)._breaks()
+    assert "worst in far, rho = 0.1: 57 times the worst case of best" in said
+    assert "stuck on a wrong arm in stuck, rho = 0.3: up to 50 %" in said
+    assert "against 10 % of other" in said
+    said = Compared("mine", 1, 2, None, (ratio,), None, 10)._breaks()
+    assert said.endswith("It was stuck on a wrong arm in no trial.")
 
 
 def test_mistakes_are_one_sentence(capsys):

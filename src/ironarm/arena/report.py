@@ -28,6 +28,7 @@ from ..studies.page import (
 )
 from ..studies.statistics import interval, percent
 from ..studies.tables import Table
+from ..text import counted
 from ..theory.limits import share_to_stand
 from .figures import in_setting, overview
 from .read import Arena, Setting
@@ -104,7 +105,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
             parts.append(
                 {
                     "setting": setting,
-                    "told": _greek(told),
+                    "told": greek(told),
                     "figure": figure,
                     "tables": [_setting_table(findings, setting, rho) for rho in setting.rho],
                 }
@@ -115,7 +116,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
         "arena.html",
         arena=arena,
         advice=[
-            replace(piece, when=_greek(piece.when), why=_greek(piece.why))
+            replace(piece, when=greek(piece.when), why=greek(piece.why))
             for piece in advice(findings)
         ],
         standings=standings_table(findings),
@@ -137,13 +138,13 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
 
 def standings_table(findings: Findings) -> Table:
     """Return the policies over all settings, the best first."""
-    made = standings(findings)
+    made, arms = standings(findings), findings.arena.settings[0].bandit.arms
     reference = findings.nanoseconds.get("MedEUCB", math.nan)
     body = tuple(
         (
             standing.policy,
-            _greek(", ".join(standing.told)) or "nothing",
-            f"{_times(standing.most)} ({_greek(standing.where)})",
+            told_text(findings.arena, standing.policy),
+            f"{_times(standing.most)} ({greek(standing.where)})",
             _times(standing.average),
             f"{100 * standing.stuck:.1f} %",
             f"{standing.nanoseconds:.0f} ns"
@@ -157,24 +158,37 @@ def standings_table(findings: Findings) -> Table:
         "times the best, at most",
         "on average",
         "stuck, at most",
-        "a round" + (" (times MedEUCB)" if reference == reference else ""),
+        f"a round, {counted(arms, 'arm')}" + (" (times MedEUCB)" if reference == reference else ""),
     )
     note = (
         "In each setting and for each ρ, a policy's worst case is divided by the smallest worst "
         "case of any policy. The table has the largest of these ratios and where that was, and "
-        "their geometric mean. Told is what a policy must be given. Stuck is the largest share of "
+        "their geometric mean. It is sorted by the largest ratio; who refuses a setting comes "
+        "last. Told is what a policy must be given. Stuck is the largest share of "
         "trials, under any one attack, that ended on a wrong arm."
     )
     places: dict[str, dict[str, str]] = {}
     for (setting, rho, policy), why in findings.refused.items():
         places.setdefault(policy, {})[f"{setting} at ρ = {rho:g}"] = why
     refusals = "".join(
-        f" {policy} does not play in {', '.join(where)}: {_greek(next(iter(where.values())))}"
+        f" {policy} does not play in {', '.join(where)}: {greek(next(iter(where.values())))}"
         for policy, where in places.items()
     )
     return Table(
         "Standings", head, body, tuple(asdict(standing) for standing in made), note + refusals
     )
+
+
+def told_text(arena: Arena, name: str) -> str:
+    """Return what a policy is told, in words.
+
+    It is not stated where the text names nothing of the setting, and the class does not
+    say that there is nothing to tell.
+    """
+    told = greek(", ".join(arena.told(name)))
+    setting = arena.settings[0]
+    kind = type(arena.policy(name, setting, setting.rho[0]))
+    return told or ("not stated" if kind.told is None else "nothing")
 
 
 def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
@@ -252,7 +266,7 @@ def _policies_table(findings: Findings) -> Table:
     body = []
     for name, text in findings.arena.policies.items():
         kind = _kind("policy", all_policies.POLICIES, text)
-        told = _greek(", ".join(findings.arena.told(name))) or "nothing"
+        told = told_text(findings.arena, name)
         warning = "Experimental: not all of its formulas are checked. " if kind.experimental else ""
         body.append((name, text, told, warning + _first_sentence(kind)))
     head = ("policy", "written as", "told", "what it is")
@@ -339,10 +353,10 @@ def _times(x: float) -> str:
     return f"{x:,.1f}" if math.isfinite(x) else ""
 
 
-def _greek(text: str) -> str:
+def greek(text: str) -> str:
     r"""Return text for a page: rho and sigma as letters, and "ρ = 0.3" in one line.
 
-    >>> _greek("paper, rho = 0.3; told sigma").replace("\N{NO-BREAK SPACE}", "_")
+    >>> greek("paper, rho = 0.3; told sigma").replace("\N{NO-BREAK SPACE}", "_")
     'paper, ρ_=_0.3; told σ'
     """
     text = re.sub(r"\b(rho|sigma)\b", lambda word: {"rho": "ρ", "sigma": "σ"}[word[0]], text)

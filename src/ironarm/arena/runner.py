@@ -6,7 +6,7 @@ Each policy's result is kept as a cell.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,12 +59,22 @@ class Findings:
     within_model: dict[str, bool] = field(default_factory=dict)
     nanoseconds: dict[str, float] = field(default_factory=dict)
     kept: int = 0
+    """Cells that were there before."""
     computed: int = 0
+    shared: int = 0
+    """How often a kept or computed cell served once more: without an attack, all rho
+    of a setting share their cells.
+    """
     seconds: float = 0.0
 
 
 def run_arena(
-    arena: Arena, out: Path, *, workers: int | None = None, force: bool = False
+    arena: Arena,
+    out: Path,
+    *,
+    workers: int | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
 ) -> Findings:
     """Run what is not there yet, and return everything."""
     if workers is not None:
@@ -72,12 +82,23 @@ def run_arena(
     started = time.monotonic()
     store, findings = CellStore(out / "cells"), Findings(arena)
     groups = _groups(arena, findings)
-    with Progress("preparing", 1, True) as bar:
-        compile_cells([cell for cells in groups.values() for cell in cells.values()], bar.announce)
-        bar.restart(sum(cell.rounds for cells in groups.values() for cell in cells.values()))
-        for number, (group, cells) in enumerate(groups.items(), start=1):
-            label = f"{number} of {len(groups)}: {group[0]}, rho = {group[1]:g}, {group[2]}"
-            findings.scores[group] = _scores(cells, store, findings, bar, label, workers, force)
+    seen: set[str] = set()
+    with Progress("preparing", 1, True) if progress is None else progress as bar:
+        everything = {cell.key: cell for cells in groups.values() for cell in cells.values()}
+        compile_cells(everything.values(), bar.announce)
+        bar.restart(
+            sum(
+                cell.rounds
+                for cell in everything.values()
+                if force or not store.path(cell).exists()
+            )
+        )
+        findings.scores = {group: {} for group in groups}  # in the arena's order
+        for number, group in enumerate(_mixed(groups), start=1):
+            label = f"{number} of {len(groups)}, {group[0]}, rho = {group[1]:g}, {group[2]}"
+            findings.scores[group] = _scores(
+                groups[group], store, findings, seen, bar, label, workers, force
+            )
         findings.nanoseconds = _speeds(groups, bar)
         bar.note("computing lower bounds")
         for setting, rho in arena.places:
@@ -93,6 +114,26 @@ def run_arena(
                 )
     findings.seconds = time.monotonic() - started
     return findings
+
+
+def _mixed(groups: Iterable[GROUP]) -> list[GROUP]:
+    """Return the groups in an order in which settings and attacks take turns.
+
+    A round's time differs from setting to setting and from attack to attack. In the
+    arena's order the slow ones come late, and the time left would look too short.
+
+    >>> _mixed([("s", 0.1, "a"), ("s", 0.1, "b"), ("z", 0.2, "a"), ("z", 0.2, "b")])
+    [('s', 0.1, 'a'), ('z', 0.2, 'b'), ('s', 0.1, 'b'), ('z', 0.2, 'a')]
+    """
+    listed = list(groups)
+    places = list(dict.fromkeys(group[:2] for group in listed))
+    attacks = list(dict.fromkeys(group[2] for group in listed))
+
+    def turn(group: GROUP) -> tuple[int, int]:
+        place = places.index(group[:2])
+        return (attacks.index(group[2]) + place) % len(attacks), place
+
+    return sorted(listed, key=turn)
 
 
 def cell_keys(arena: Arena) -> list[str]:
@@ -142,26 +183,32 @@ def _scores(
     cells: Mapping[str, Cell],
     store: CellStore,
     findings: Findings,
+    seen: set[str],
     bar: Progress,
     label: str,
     workers: int | None,
     force: bool,
 ) -> dict[str, Score]:
-    """Return the scores of one group, running what is missing as one simulation."""
-    found = {name: None if force else store.get(cell) for name, cell in cells.items()}
+    """Return the scores of one group, running what is missing as one simulation.
+
+    `seen` has the keys of all cells that groups before this one needed.
+    """
+    found = {
+        name: None if force and cell.key not in seen else store.get(cell)
+        for name, cell in cells.items()
+    }
     missing: dict[str, Cell] = {}  # by key: two names may stand for the same policy here
     for name, cell in cells.items():
+        if cell.key in seen:
+            findings.shared += 1
+        elif found[name] is not None:
+            findings.kept += 1
+        seen.add(cell.key)
         if found[name] is None:
             missing.setdefault(cell.key, cell)
-        else:
-            findings.kept += 1
-            bar.advance(cell.rounds)
     if missing:
         waiting = list(missing.values())
-        share = (
-            sum(cell.rounds for name, cell in cells.items() if found[name] is None)
-            / waiting[0].trials
-        )
+        share = sum(cell.rounds for cell in waiting) / waiting[0].trials
         made = dict(
             zip(missing, run_together(waiting, workers, Part(bar, label, share)), strict=True)
         )

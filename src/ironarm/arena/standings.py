@@ -90,8 +90,10 @@ def rows(findings: Findings, setting: Setting, rho: float) -> list[Row]:
                 stuck=stuck_share.value,
                 stuck_share=stuck_share,
                 clean=None if clean is None else scores[clean].regret.value,
-                to_worst_floor=_ratio(worst.regret.value, findings.worst_floor[setting.name, rho]),
-                to_attack_floor=_ratio(
+                to_worst_floor=ratio_of(
+                    worst.regret.value, findings.worst_floor[setting.name, rho]
+                ),
+                to_attack_floor=ratio_of(
                     worst.regret.value, findings.attack_floor[setting.name, rho, attack]
                 ),
                 to_best=math.nan,
@@ -104,12 +106,12 @@ def rows(findings: Findings, setting: Setting, rho: float) -> list[Row]:
         )
     best = min(row.worst.regret.value for row in made)
     return sorted(
-        (replace(row, to_best=_ratio(row.worst.regret.value, best)) for row in made),
+        (replace(row, to_best=ratio_of(row.worst.regret.value, best)) for row in made),
         key=lambda row: row.worst.regret.value,
     )
 
 
-def _ratio(regret: float, to: float) -> float:
+def ratio_of(regret: float, to: float) -> float:
     """Return a ratio; 1 if both are 0."""
     if to == 0:
         return 1.0 if regret == 0 else math.inf

@@ -197,7 +197,7 @@ def worst_case(
     budget: int = 64,
     seed: int = 2020,
     workers: int | None = None,
-    progress: bool | None = None,
+    progress: bool | Progress | None = None,
 ) -> WorstCase:
     """Search for the attack that causes a policy the largest mean regret.
 
@@ -256,19 +256,22 @@ def worst_case(
         sum(size * length for size, length in zip(sizes, lengths, strict=True))
         + (1 + len(named)) * trials
     )
-    with Progress("searching", work, progress) as bar:
+
+    def cells(attacks: Sequence[Attack], trials: int, seed: int) -> list[Cell]:
+        return [
+            Cell(policy, bandit, attack, horizon, trials, seed, (horizon,)) for attack in attacks
+        ]
+
+    with progress if isinstance(progress, Progress) else Progress("", work, progress) as bar:
+        bar.restart(work)
+        bar.note("searching")
+        known = [*cells(standing, lengths[0], seed), *cells(named, trials, seed + 1)]
+        missing = [cell for cell in known if store.get(cell) is None]
+        if missing:  # all of it now: later it would be announced once more
+            compile_cells(missing, bar.announce)
 
         def run(attacks: Sequence[Attack], trials: int, seed: int, what: str) -> list[Result]:
-            return _run(
-                [
-                    Cell(policy, bandit, attack, horizon, trials, seed, (horizon,))
-                    for attack in attacks
-                ],
-                store,
-                workers,
-                bar,
-                what,
-            )
+            return run_cells(cells(attacks, trials, seed), store, workers, bar, what)
 
         for size, length in zip(sizes, lengths, strict=True):
             results = run(
@@ -290,7 +293,7 @@ def worst_case(
     worst = max(fresh[1:], key=lambda result: float(result.regret[0, :, -1].mean()))
     ratio = _ratio(fresh[0].regret[0, :, -1], worst.regret[0, :, -1])
     found, *others = (
-        _damage(attack, result) for attack, result in zip([standing[0], *named], fresh, strict=True)
+        damage(attack, result) for attack, result in zip([standing[0], *named], fresh, strict=True)
     )
     outcome = WorstCase(
         policy,
@@ -308,7 +311,7 @@ def worst_case(
     return outcome
 
 
-def _run(
+def run_cells(
     cells: Sequence[Cell], store: CellStore, workers: int | None, bar: Progress, what: str
 ) -> list[Result]:
     """Return the cells' results, running those that are not there."""
@@ -331,7 +334,8 @@ def _ladder(candidates: int, trials: int) -> tuple[list[int], list[int]]:
     return sizes, [max(2, trials // KEPT**left) for left in reversed(range(len(sizes)))]
 
 
-def _damage(attack: Attack, result: Result) -> Damage:
+def damage(attack: Attack, result: Result) -> Damage:
+    """Return what an attack did to the one policy of a result."""
     final = result.regret[0, :, -1]
     low, high = bootstrap_interval(final)
     return Damage(attack, float(final.mean()), float(low), float(high), float(result.stuck.mean()))

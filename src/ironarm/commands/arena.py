@@ -133,8 +133,8 @@ def run(options: argparse.Namespace) -> int:
         )
     if findings is not None:
         print(
-            f"\n{findings.computed} cells computed, {findings.kept} already there or shared, "
-            f"{findings.seconds:.0f} s"
+            f"\n{findings.computed} cells computed, {findings.kept} kept from before, "
+            f"{findings.shared} used more than once, {findings.seconds:.0f} s"
         )
     print(
         f"\n{'already there:' if findings is None else 'wrote'} {options.out / 'report.html'} and "

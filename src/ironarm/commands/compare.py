@@ -14,8 +14,8 @@ from .common import add_allow_code, add_verb, resumable
 
 EXAMPLES = """\
 examples:
-  ironarm compare mine.py:MyPolicy --quick       a first look, in under a minute
-  ironarm compare mine.py:MyPolicy               the whole page, in a few minutes
+  ironarm compare mine.py:MyPolicy --quick       a first look, in a minute
+  ironarm compare mine.py:MyPolicy               the whole page, in 3 to 5 minutes
   ironarm compare 'mine.py:MyPolicy(b=2)' 'mine.py:MyPolicy(b=8)' --against UCB MedEUCB
   ironarm compare 'mine.py:MyPolicy(sigma=sigma, share=rho)'   tell it the setting's sigma and rho
 
@@ -61,9 +61,16 @@ def add(verbs: Any) -> None:
         type=Path,
         default=Path("results/compare"),
         metavar="DIR",
-        help="folder for the page and the finished cells (default: results/compare)",
+        help=(
+            "folder for the page and the finished cells (default: results/compare); with --quick "
+            "they go to its subfolder quick"
+        ),
     )
-    parser.add_argument("--quick", action="store_true", help="few trials and a short search")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="a first look: few trials, mostly too few for verdicts, and a short search",
+    )
     parser.add_argument(
         "--trials", type=int, metavar="N", help="trials in every setting, instead of its own number"
     )
@@ -75,40 +82,45 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the comparison, write its page, print what it says."""
     from ..arena.compare import compare, named, with_rivals
+    from ..arena.places import first_look
     from ..arena.read import read_arena
 
     folder = options.arena.parent if options.arena else "."
+    out = options.out / "quick" if options.quick else options.out  # neither replaces the other
     with own_code.allowed(folder, options.allow_code):
         arena = read_arena(options.arena, trials=options.trials, quick=options.quick)
     with own_code.allowed():
         arena = with_rivals(arena, options.policies, options.against)
     mine = list(named(options.policies))
-    with resumable(options.out):
+    with resumable(out):
         found, findings = compare(
             arena,
             mine,
-            options.out,
+            out,
             shlex.join(["ironarm", *sys.argv[1:]]),
             quick=options.quick,
             workers=options.workers,
         )
+    warning = first_look(arena, options.quick)
+    if warning:
+        print(wrapped(warning), end="\n\n")
     reference = findings.nanoseconds.get("MedEUCB", float("nan"))
+    width = max((len(place.verdict) for one in found for place in one.places), default=0)
     for one in found:
-        print("\n".join(map(wrapped, one.sentences(len(arena.policies), reference))), end="\n\n")
+        print("\n".join(map(wrapped, one.sentences(reference))), end="\n\n")
         for place in one.places:
             ratio = f"{place.ratio:6.2f}"  # in front, where `wrapped` keeps its spaces
             print(
                 wrapped(
-                    f"times {place.rival.policy}: {place.setting}, rho = {place.rho:g} "
-                    f"({place.mine.attack})",
-                    f"  {place.verdict:<5}  {ratio} ",
-                    " " * 16,
+                    f"times {place.rival.policy}: {place} ({place.mine.attack})",
+                    f"  {place.verdict:<{width}}  {ratio} ",
+                    " " * 4,  # so that a narrow line has room for a name
                 )
             )
         print()
     print(
         f"{findings.computed} cells computed, {findings.kept} kept from before, "
-        f"{findings.seconds:.0f} s"
+        f"{findings.shared} used more than once, {findings.seconds:.0f} s"
     )
-    print(f"wrote {options.out / 'report.html'}, with report.json and the figures")
+    print(f"wrote {out / 'report.html'}, with report.json and the figures")
     return 0

@@ -31,24 +31,31 @@ def compile_all(
     arms: int,
     horizon: int,
     say: Callable[[str], None],
+    entries: Sequence[str] = (),
 ) -> None:
     """Compile the simulator's loops of all policies and the attack.
 
-    `say` gets what takes its time, as text.
+    An attack that sees every reward needs another loop than the others: `entries` names
+    the loops, by default the one of this attack. `say` gets what takes its time, as
+    text: each policy once, if one of its loops is compiled.
     """
     machines = {policy: machine_for(policy, policy.constants(arms, horizon)) for policy in policies}
-    entry = adversary.entry
-    new = [policy for policy, machine in machines.items() if not machine.on_disk(entry)]
+    entries = tuple(entries) or (adversary.entry,)
+    new = [
+        policy
+        for policy, machine in machines.items()
+        if not all(machine.on_disk(entry) for entry in entries)
+    ]
     # side by side in the list are often relatives, which share compiled helpers
     shareable = [policy for policy in new if type(policy) in POLICIES.values()]
     theirs = shareable[(len(shareable) + 1) // 2 :]
-    helper = _start(theirs, adversary, arms, horizon) if new else None
+    helper = _start(theirs, adversary, entries, arms, horizon) if new else None
     try:
         for policy, machine in machines.items():
             if policy in new:
                 say(f"compiling {type(policy).__name__} (kept for the next time)")
             if helper is None or policy not in theirs:
-                _compile(machine, entry)
+                _compile(machine, entries)
     except BaseException:
         if helper is not None:
             helper.kill()
@@ -57,18 +64,23 @@ def compile_all(
         if helper is not None:
             helper.wait()
     for machine in machines.values():
-        _compile(machine, entry)
+        _compile(machine, entries)
     _ = adversary.targets
 
 
-def _compile(machine: Machine, entry: str) -> None:
-    machine.call(entry)
+def _compile(machine: Machine, entries: Sequence[str]) -> None:
+    for entry in entries:
+        machine.call(entry)
     if machine.estimator and machine.estimator.holds_rewards:
         machine.call("repack")
 
 
 def _start(
-    policies: Sequence[Policy], adversary: Adversary, arms: int, horizon: int
+    policies: Sequence[Policy],
+    adversary: Adversary,
+    entries: Sequence[str],
+    arms: int,
+    horizon: int,
 ) -> subprocess.Popen[bytes] | None:
     """Start a process that compiles the tape, the attack and these policies."""
     if (os.cpu_count() or 1) < 2:
@@ -78,7 +90,7 @@ def _start(
         "path": sys.path,
         "policies": [policy.to_dict() for policy in policies],
         "attack": attack.to_dict() if type(attack) in ATTACKS.values() else None,
-        "entry": adversary.entry,
+        "entries": entries,
         "arms": arms,
         "horizon": horizon,
     }
@@ -103,4 +115,4 @@ def serve(request: dict[str, Any]) -> None:
     for data in request["policies"]:
         policy = from_dict(data)
         constants = policy.constants(request["arms"], request["horizon"])
-        _compile(machine_for(policy, constants), request["entry"])
+        _compile(machine_for(policy, constants), request["entries"])

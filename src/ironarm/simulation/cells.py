@@ -133,20 +133,24 @@ def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
     Whoever runs the cells, here or in other processes, then only loads it.
     """
     adversaries = {type(cell.attack): Adversary(cell.attack, cell.bandit) for cell in cells}
-    by_loop: dict[tuple[int, str], dict[Machine, Cell]] = {}
+    # a policy's loops are compiled one after the other, so it is announced once
+    loops: dict[tuple[int, Machine], tuple[Cell, set[str]]] = {}
     for cell in cells:
         arms = cell.bandit.arms
-        by_loop.setdefault((arms, adversaries[type(cell.attack)].entry), {}).setdefault(
-            machine_for(cell.policy, cell.policy.constants(arms, cell.horizon)), cell
-        )
-    for (arms, _), needed in by_loop.items():
-        first = next(iter(needed.values()))
+        machine = machine_for(cell.policy, cell.policy.constants(arms, cell.horizon))
+        _, entries = loops.setdefault((arms, machine), (cell, set()))
+        entries.add(adversaries[type(cell.attack)].entry)
+    together: dict[tuple[int, tuple[str, ...]], list[Cell]] = {}
+    for (arms, _), (cell, entries) in loops.items():
+        together.setdefault((arms, tuple(sorted(entries))), []).append(cell)
+    for (arms, needed), group in together.items():
         compile_all(
-            [cell.policy for cell in needed.values()],
-            adversaries[type(first.attack)],
+            [cell.policy for cell in group],
+            adversaries[type(group[0].attack)],
             arms,
-            first.horizon,
+            group[0].horizon,
             say,
+            needed,
         )
     for adversary in adversaries.values():
         _ = adversary.targets

@@ -22,10 +22,12 @@ class Progress:
     """Progress of `total` steps on standard error, or in a notebook.
 
     `show`: True always, False never, None only on a terminal or in a notebook; nothing
-    appears in the first two seconds.
+    appears in the first two seconds. `step` names this work where it is one of several
+    steps, as in "step 1 of 3": the time left is then the step's.
     """
 
-    def __init__(self, what: str, total: float, show: bool | None = None) -> None:
+    def __init__(self, what: str, total: float, show: bool | None = None, step: str = "") -> None:
+        self._step = f"{step}: " if step else ""
         self._what, self._total, self._done = what, total, 0.0
         self._notebook = in_notebook()
         self._terminal = sys.stderr.isatty()
@@ -34,6 +36,8 @@ class Progress:
         self._bar: Any = None
         self._notebook_bar: NotebookBar | None = None
         self._task: Any = None
+        self._said: set[str] = set()
+        self._preparing = False
 
     def __enter__(self) -> Progress:
         return self
@@ -41,14 +45,21 @@ class Progress:
     def note(self, what: str) -> None:
         """Say what is being done now."""
         self._what = what
+        if self._preparing and not self._done:
+            self.restart(self._total)  # what went before was announced, and is no step
+        self._preparing = False
         self.refresh()
 
     def announce(self, what: str) -> None:
-        """Say at once what is being done; it takes long and reports nothing."""
-        self._what = what
+        """Say at once what is being done; it takes long and reports nothing.
+
+        In a pipe the same is said once only.
+        """
+        self._what, self._preparing = what, True
         if self._wanted and (self._terminal or self._notebook):
             self._show()
-        elif self._wanted:
+        elif self._wanted and what not in self._said:
+            self._said.add(what)
             print(what, file=sys.stderr, flush=True)
 
     def advance(self, steps: float = 1) -> None:
@@ -79,7 +90,7 @@ class Progress:
             self._last_line = now
             share, left = self._share()
             print(
-                f"{self._what}: {100 * share:.0f} %, {now - self._started:.0f} s{left}",
+                f"{self._step}{self._what}: {100 * share:.0f} %, {now - self._started:.0f} s{left}",
                 file=sys.stderr,
                 flush=True,
             )
@@ -88,7 +99,10 @@ class Progress:
         """Return the share that is done, and in words how long the rest takes."""
         share = self._done / self._total if self._total else 1.0
         passed = time.monotonic() - self._started
-        return share, f", about {passed * (1 / share - 1):.0f} s left" if share > 0.02 else ""
+        if share <= 0.02:
+            return share, ""
+        left = f", about {max(0.0, passed * (1 / share - 1)):.0f} s left"
+        return share, f"{left} in this step" if self._step else left
 
     def _show(self) -> None:
         if self._notebook:
@@ -96,7 +110,7 @@ class Progress:
             return
         if self._bar is None:
             self._open()
-        self._bar.update(self._task, completed=self._done, description=self._what)
+        self._bar.update(self._task, completed=self._done, description=f"{self._step}{self._what}")
 
     def _show_in_notebook(self) -> None:
         if self._notebook_bar is None:
@@ -104,7 +118,7 @@ class Progress:
         elif time.monotonic() - self._last_line < NOTEBOOK_EVERY:
             return
         self._last_line = time.monotonic()
-        self._notebook_bar.show(self._what, *self._share())
+        self._notebook_bar.show(f"{self._step}{self._what}", *self._share())
 
     def _open(self) -> None:
         from rich.console import Console
@@ -121,7 +135,7 @@ class Progress:
             *columns, console=Console(stderr=True), transient=True, speed_estimate_period=60
         )
         self._bar.start()
-        self._task = self._bar.add_task(self._what, total=self._total)
+        self._task = self._bar.add_task(f"{self._step}{self._what}", total=self._total)
 
     def __exit__(
         self,
@@ -133,6 +147,7 @@ class Progress:
             self._bar.stop()
         if self._notebook_bar is not None:
             self._notebook_bar.close()
+        self._bar = self._notebook_bar = None  # it may be used again
 
 
 class Part(Progress):

@@ -60,6 +60,15 @@ def require_extras() -> None:
 def render(template: str, **values: Any) -> bytes:
     """Return a page from a template; values are escaped."""
     import jinja2
+    from markupsafe import Markup, escape
+
+    def names(text: object, longest: int = 0) -> Markup:
+        """Let long names break between their words; up to `longest` letters none."""
+        words = re.split(r"(?<=\s)", str(text))
+        return Markup("").join(
+            Markup("<wbr>").join(map(escape, name_parts(word) if len(word) > longest else [word]))
+            for word in words
+        )
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDERS),
@@ -67,7 +76,17 @@ def render(template: str, **values: Any) -> bytes:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["names"] = names
     return environment.get_template(template).render(**values).encode()
+
+
+def name_parts(text: str) -> list[str]:
+    """Return the parts of names between which a line may end.
+
+    >>> name_parts("CubeRootMedianUCB.for_rho(omega=4*sigma) 1,024")
+    ['Cube', 'Root', 'Median', 'UCB', '.for_rho(', 'omega=', '4*', 'sigma) 1,024']
+    """
+    return re.split(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\.[a-z])|(?<=\w[(=*/:])", text)
 
 
 def digest(path: Path) -> str:
