@@ -4,8 +4,8 @@
 
 The folder is named after the version. It holds an agent of every policy, saved in the
 middle of its work, and in `next.json` what each of them did next: the choices that an
-agent loaded from the file must make. A version's files are written once, when it is
-released, and never again.
+agent loaded from the file must make. A file is written once and never again; a policy
+that came after the folder was written is added to it.
 """
 
 from __future__ import annotations
@@ -93,25 +93,32 @@ def plain(value: Any) -> Any:
 
 
 def main() -> int:
-    """Write the folder of this version."""
+    """Write the folder of this version, or add the policies that it lacks."""
+    warnings.simplefilter("ignore", ia.RewardWarning)
     folder = HERE / ia.__version__
     if folder.exists():
-        print(f"{folder.name} is there; its files are never written again.", file=sys.stderr)
-        return 1
+        afterwards = json.loads((folder / "next.json").read_text())
+        missing = {name: agent for name, agent in agents().items() if name not in afterwards}
+        write(folder, missing, afterwards)
+        print(f"{folder.name} is there; added {', '.join(missing) or 'nothing'}.", file=sys.stderr)
+        return 0
     unfinished = HERE / f"{ia.__version__}.unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
-    warnings.simplefilter("ignore", ia.RewardWarning)
-    afterwards = {}
-    for name, agent in agents().items():
+    write(unfinished, agents(), {})
+    unfinished.rename(folder)
+    print(f"wrote {folder.relative_to(HERE.parent.parent)}")
+    return 0
+
+
+def write(folder: Path, new: dict[str, ia.Agent], afterwards: dict[str, Any]) -> None:
+    """Write new agents, and what they and the others do next."""
+    for name, agent in new.items():
         open_decisions = play(agent, LONGER.get(name, BEFORE))
-        agent.save(unfinished / f"{name}.json")
+        agent.save(folder / f"{name}.json")
         afterwards[name] = plain(continued(agent, open_decisions))
     lines = [f"{json.dumps(name)}: {json.dumps(what)}" for name, what in afterwards.items()]
-    (unfinished / "next.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    unfinished.rename(folder)
-    print(f"wrote {len(afterwards)} agents to {folder.relative_to(HERE.parent.parent)}")
-    return 0
+    (folder / "next.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 if __name__ == "__main__":

@@ -84,9 +84,9 @@ def test_what_a_policy_is_told_may_not_be_stated(finished):
     """Nothing is told only to a class that says so."""
     path = finished[0][1].partition(":")[0]
     with own_code.allowed():
-        arena = with_rivals(read_arena(ARENA), [f"{path}:Mine"], ["AdaptiveCountIMED", "UCB"])
+        arena = with_rivals(read_arena(ARENA), [f"{path}:Mine"], ["CoherentIMED", "UCB"])
         told = {name: told_text(arena, name) for name in arena.policies}
-    assert told == {"Mine": "not stated", "AdaptiveCountIMED": "nothing", "UCB": "σ"}
+    assert told == {"Mine": "not stated", "CoherentIMED": "nothing", "UCB": "σ"}
 
 
 def test_the_page_opens_in_a_browser(page, tmp_path):
