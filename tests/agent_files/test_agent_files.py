@@ -19,7 +19,11 @@ HERE = Path(__file__).parent
 SAVED = sorted(path for path in HERE.glob("*/*.json") if path.name != "next.json")
 
 
-@pytest.mark.parametrize("path", [p for p in SAVED if p.stem not in REPLACED], ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize(
+    "path",
+    [p for p in SAVED if p.stem not in REPLACED],
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
+)
 def test_a_saved_agent_goes_on_as_it_did(path):
     """It learns what was open when it was saved, then makes the recorded choices."""
     expected = json.loads((path.parent / "next.json").read_text())[path.stem]

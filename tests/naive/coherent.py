@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import bdtr
+from scipy.special import bdtr, logsumexp
 from scipy.stats import binom
 
 from .base import INF, LARGEST, PHI, Naive, first_of_the_highest, lower_median
@@ -18,8 +18,10 @@ def too_few(k, n, q):
         return 0.0
     if n > 4000:
         return n * kl_plus(k / n, q)
-    chance = bdtr(k, n, q)  # much faster than binom.logcdf, which is for what underflows
-    return -math.log(chance) if chance > 1e-290 else -float(binom.logcdf(k, n, q))
+    chance = bdtr(k, n, q)
+    if chance > 1e-290:
+        return -math.log(chance)
+    return -float(logsumexp(binom.logpmf(np.arange(k + 1), n, q)))
 
 
 def most_within(values, width, lowest):

@@ -1,0 +1,130 @@
+"""The evidence of `CoherentIMED`: its parts against slow ones, its tail by simulation."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special, stats
+
+import ironarm as ia
+from ironarm.estimators.structures.window import W
+from ironarm.rules.coherent_evidence import binomial_evidence, fullest, looks_rounded
+from tests.estimators.feed import many
+from tests.naive import TWINS, play
+from tests.naive.base import Naive
+from tests.naive.coherent import CoherentIMED, most_within
+
+TIES = st.lists(
+    st.integers(-6, 6).map(float) | st.floats(-5, 5) | st.sampled_from([math.inf, -math.inf]),
+    max_size=W,
+)
+WITHIN = [
+    ia.NoAttack(),
+    ia.OppositeUniform(rho=0.3, scale=1800),
+    ia.Infinite(rho=0.3),
+    ia.Constant(rho=0.3, value=100),
+    ia.Mimic(rho=0.3),
+    ia.LeastFavourable(rho=0.3),
+    ia.FrontLoaded(rho=0.3),
+    ia.MedianChaser(rho=0.3),
+    ia.Cauchy(rho=0.3, up=22, down=0),
+    ia.ACE(rho=0.3),
+    ia.Jun(rho=0.3),
+    ia.Overtake(rho=0.3),
+]
+
+
+def state(values):
+    """Return a state whose first arm holds these rewards in order, all in its window."""
+    window = np.zeros(W)
+    window[: len(values)] = sorted(values)
+    return SimpleNamespace(
+        slot_size=np.zeros(2, int),
+        slot_start=np.zeros(2, int),
+        inside=np.array([len(values)]),
+        window=window,
+        pool=np.zeros(1),
+    )
+
+
+@many
+@given(n=st.integers(1, 5000), share=st.floats(0, 1), q=st.floats(0.001, 0.999))
+def test_the_binomial_tail(n, share, q):
+    """It is the sum of the probabilities; for n > 4000 a little smaller."""
+    k = int(share * n)
+    found = binomial_evidence(k, n, q)
+    exact = -float(special.logsumexp(stats.binom.logpmf(np.arange(k + 1), n, q)))
+    if k >= n * q:
+        assert found == 0
+    elif n <= 4000:
+        assert found == pytest.approx(exact, rel=1e-9, abs=1e-9)
+    else:
+        assert exact - 5 < found <= exact * (1 + 1e-9) + 1e-9
+
+
+@many
+@given(values=TIES, width=st.floats(0, 12), first=st.integers(0, W), once=st.integers(0, 1))
+def test_the_fullest_window(values, width, first, once):
+    """It is what trying every place finds, equal values counted once or each."""
+    s = state(values)
+    ordered = sorted(values)
+    lowest = ordered.count(-math.inf)
+    finite = len(ordered) - ordered.count(math.inf)
+    first = min(max(first, lowest), finite)
+    left = np.array(ordered[first:finite])
+    if once:
+        left = np.unique(left)
+    assert fullest(s, 0, first, finite, width, once) == most_within(left, width, -math.inf)
+
+
+@many
+@given(values=st.lists(st.integers(0, 9).map(float) | st.floats(0, 9), min_size=16, max_size=W))
+def test_rounding_shows_in_the_middle_half(values):
+    """More than one value in 50, and more than one in all, must occur twice there."""
+    n = len(values)
+    middle = sorted(values)[n // 4 : n - n // 4]
+    tied = sum(count > 1 for count in np.unique(middle, return_counts=True)[1])
+    assert looks_rounded(state(values), 0, n) == (tied > 1 + 0.02 * len(middle))
+
+
+class AlwaysBest(Naive):
+    """Pulls the best arm, which is the last one here."""
+
+    location = staticmethod(lambda values: values[0])
+
+    def select(self, t):
+        return self.arms - 1
+
+
+class Always:
+    """Stands for a policy that always pulls the best arm."""
+
+    parameters = {}  # noqa: RUF012
+
+
+@pytest.mark.parametrize("n", [6, 12, 30])
+@pytest.mark.parametrize("attack", WITHIN, ids=lambda attack: type(attack).__name__)
+def test_the_tail_of_the_evidence_against_the_best_arm(attack, n, monkeypatch):
+    """P(evidence >= z) <= 7 exp(b - z), whatever the attack shows.
+
+    n is fixed, sigma is known, the share allowed for is the true one, and x is the
+    arm's mean. Each of 15 comparisons has a false alarm below 1e-7 if the bound is just
+    met.
+    """
+    monkeypatch.setitem(TWINS, "Always", AlwaysBest)
+    samples, bonus = 6000 // n, 1.0
+    bandit = ia.GaussianBandit(means=range(2, 21, 2))
+    _, seen = play(Always(), bandit, attack, samples * n, 77, 0)
+    twin = CoherentIMED(1, None, None)
+    twin.sigma, twin.once = 1.0, True
+    found = []
+    for i in range(samples):
+        twin.rewards[0] = sorted(seen[i * n : (i + 1) * n])
+        twin.count(0)
+        found.append(twin.evidence(0, 20.0, max(attack.rho, 0.15), bonus))
+    for z in (3, 4, 5, 6, 7):
+        bound = min(1.0, 7 * math.exp(bonus - z))
+        assert np.sum(np.array(found) >= z) <= stats.binom.isf(1e-7, samples, bound)
