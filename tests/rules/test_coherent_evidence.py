@@ -1,4 +1,4 @@
-"""The evidence of `CoherentIMED`: its parts against slow ones, its tail by simulation."""
+"""The evidence of `CoherentIMED`: its parts against slow ones, its tail simulated."""
 
 import math
 from types import SimpleNamespace
@@ -38,7 +38,7 @@ WITHIN = [
 
 
 def state(values):
-    """Return a state whose first arm holds these rewards in order, all in its window."""
+    """Return a state whose first arm holds these rewards in order, in its window."""
     window = np.zeros(W)
     window[: len(values)] = sorted(values)
     return SimpleNamespace(
@@ -102,7 +102,7 @@ class AlwaysBest(Naive):
 class Always:
     """Stands for a policy that always pulls the best arm."""
 
-    parameters = {}  # noqa: RUF012
+    parameters = {}
 
 
 @pytest.mark.parametrize("n", [6, 12, 30])
