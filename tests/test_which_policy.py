@@ -1,0 +1,42 @@
+"""One answer to "which policy?", everywhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import ironarm as ia
+from ironarm.notation import policy_from_text
+from ironarm.which_policy import ADVICE, as_markdown, default_policy, for_rewards
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_readme_has_the_table():
+    """To renew it: python -c "from ironarm.which_policy import *; print(as_markdown())"."""
+    assert as_markdown() in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("advice", ADVICE, ids=lambda advice: advice.use)
+def test_what_is_advised_exists(advice):
+    """Each line can be written in code."""
+    text = re.sub(r"\((rho\b)", r"(rho=0.2", advice.use).replace("...", "1")
+    assert isinstance(policy_from_text(text), ia.Policy)
+
+
+def test_an_agent_without_a_policy_has_the_default_one():
+    """Agents need only names; without names they say what is missing."""
+    assert ia.Agent(arms=["a", "b"]).policy == default_policy() == ia.CoherentIMED()
+    with pytest.raises(ia.InvalidInput, match=r"arms is missing; give names"):
+        ia.Agent()
+    with pytest.raises(ia.InvalidInput, match="policy"):
+        ia.Agent(["a", "b"])
+
+
+def test_the_first_row_is_the_default():
+    """And the warning on 0/1 rewards gives the table's answer."""
+    assert repr(default_policy()) == ADVICE[0].use
+    agent = ia.Agent(arms=["a", "b"], seed=1)
+    with pytest.warns(ia.RewardWarning, match=re.escape(for_rewards("0 or 1"))):
+        for i in range(300):
+            agent.update(agent.select(), float(i % 3 == 0))
