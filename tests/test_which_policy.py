@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_the_readme_has_the_table():
-    """To renew it: python -c "from ironarm.which_policy import *; print(as_markdown())"."""
+    """What `ironarm.which_policy.as_markdown()` returns stands there."""
     assert as_markdown() in (ROOT / "README.md").read_text()
 
 

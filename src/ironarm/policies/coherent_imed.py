@@ -234,9 +234,9 @@ class CoherentIMED(ImedPolicy):
     coherent-imed.md has the rule, the measurements, and what else was tried.
 
     **Where it fails.** No policy can learn a bound on rho from the rewards alone
-    (Agrawal et al. 2024). This one is safe without further assumptions up to a share of
-    0.15. Above, corruption must show, on the leader or on the others. There is no regret
-    bound. If rho and the spread are known, use `CountIMED`.
+    (Agrawal et al. 2024). This one always allows for a share of 0.15. A larger one must
+    show, on the leader or on the others. There is no regret bound. If rho and the
+    spread are known, use `CountIMED`.
 
     **Not for 0/1 rewards** or heavy ties, gaps below half the spread, arms of very
     different spread, or rho near 0.4 and above. A round costs four to five times one of
