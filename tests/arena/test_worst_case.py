@@ -107,12 +107,14 @@ def test_candidates_differ_and_cover_the_family():
     )
     assert tried[:50] == candidates(BANDIT, 0.2, 10_000, 50, seed=1)
     for name in ("best", "runner_up", "worst", "others"):
-        assert len({getattr(attack, name) for attack in tried}) == 7
+        assert len({getattr(attack, name) for attack in tried}) == 6 + (name == "best")
     assert min(attack.size for attack in tried) < 0.1 < 1e299 < max(attack.size for attack in tried)
     assert {attack.leader for attack in tried} == {"any", "right", "wrong"}
     assert any(attack.first for attack in tried)
     assert any(attack.after for attack in tried)
-    assert {attack.shown for attack in tried} == {0.2, 0.4, 0.7, 1.0}
+    hidden = [attack.shown for attack in tried if attack.shown < 1]
+    assert len(hidden) > 30
+    assert min(hidden) < 0.2 < 0.8 < max(hidden)
 
 
 def test_the_search_starts_from_understate_too():

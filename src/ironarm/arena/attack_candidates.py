@@ -25,25 +25,11 @@ UNBOUNDED = 1e300
 """A shift that stands for one without bounds."""
 
 # likely attacks get more weight; those that seem to help the policy are tried rarely
-TO_BEST = {
-    "down": 0.3,
-    "place": 0.15,
-    "chase": 0.15,
-    "mimic": 0.15,
-    "sink": 0.15,
-    "up": 0.05,
-    "leave": 0.05,
-}
+TO_BEST = {"down": 0.35, "place": 0.15, "chase": 0.2, "mimic": 0.2, "up": 0.05, "leave": 0.05}
 # down, to send the policy to a still worse arm
-TO_ANOTHER = {
-    "up": 0.25,
-    "place": 0.15,
-    "chase": 0.15,
-    "mimic": 0.15,
-    "leave": 0.15,
-    "down": 0.1,
-    "sink": 0.05,
-}
+TO_ANOTHER = {"up": 0.25, "place": 0.15, "chase": 0.15, "mimic": 0.15, "leave": 0.15, "down": 0.15}
+EVERY = 8
+"""One in so many candidates is like Understate, where few outliers are shown."""
 
 
 def candidates(bandit: Bandit, rho: float, horizon: int, count: int, seed: int) -> list[Shaped]:
@@ -63,7 +49,7 @@ def candidates(bandit: Bandit, rho: float, horizon: int, count: int, seed: int) 
     ...     )
     down down up down 1e+300
     sink up up up 1800.0
-    down down place chase 134.0
+    sink up up mimic 1e+300
     """
     gap = float(np.min(bandit.gaps[bandit.gaps > 0]))
     found: dict[Shaped, None] = dict.fromkeys(
@@ -77,10 +63,29 @@ def candidates(bandit: Bandit, rho: float, horizon: int, count: int, seed: int) 
             _all(rho, "up", best="sink", size=1800.0, spread=1.0, shown=0.4),
         ][:count]
     )
-    generator = np.random.default_rng(seed)
+    # two generators: what one draws does not depend on how often the other is asked
+    generator, another = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     while len(found) < count:
-        found[_drawn(generator, bandit, rho, horizon, gap)] = None
+        drawn = (
+            _like_understate(another, rho)
+            if len(found) % EVERY == EVERY - 1
+            else _drawn(generator, bandit, rho, horizon, gap)
+        )
+        found[drawn] = None
     return list(found)
+
+
+def _like_understate(generator: np.random.Generator, rho: float) -> Shaped:
+    """Return a member that hides how often it strikes, drawn at random."""
+    outliers = ["up", "up", "mimic", "leave"]
+    return Shaped(
+        rho,
+        best=str(generator.choice(["sink", "sink", "mimic"])),
+        **{arm: str(generator.choice(outliers)) for arm in ("runner_up", "worst", "others")},
+        size=float(generator.choice([1800.0, UNBOUNDED])),
+        spread=1.0,
+        shown=round(generator.uniform(0.05, 0.95), 2),
+    )
 
 
 def _drawn(
@@ -108,7 +113,6 @@ def _drawn(
         first=rounds(horizon / 4) if generator.random() < 0.3 else 0,
         after=rounds(horizon / 2) if generator.random() < 0.2 else 0,
         leader=one_of({"any": 0.6, "right": 0.25, "wrong": 0.15}),
-        shown=float(generator.choice([0.2, 0.4, 0.7])) if generator.random() < 0.25 else 1.0,
     )
 
 
