@@ -77,11 +77,17 @@ def candidates(bandit: Bandit, rho: float, horizon: int, count: int, seed: int) 
 
 def _like_understate(generator: np.random.Generator, rho: float) -> Shaped:
     """Return a member that hides how often it strikes, drawn at random."""
+
+    def one_of(actions: list[str]) -> str:
+        return str(generator.choice(actions))
+
     outliers = ["up", "up", "mimic", "leave"]
     return Shaped(
         rho,
-        best=str(generator.choice(["sink", "sink", "mimic"])),
-        **{arm: str(generator.choice(outliers)) for arm in ("runner_up", "worst", "others")},
+        best=one_of(["sink", "sink", "mimic"]),
+        runner_up=one_of(outliers),
+        worst=one_of(outliers),
+        others=one_of(outliers),
         size=float(generator.choice([1800.0, UNBOUNDED])),
         spread=1.0,
         shown=round(generator.uniform(0.05, 0.95), 2),
@@ -107,7 +113,9 @@ def _drawn(
     return Shaped(
         rho,
         best=one_of(TO_BEST),
-        **{arm: one_of(TO_ANOTHER) for arm in ("runner_up", "worst", "others")},
+        runner_up=one_of(TO_ANOTHER),
+        worst=one_of(TO_ANOTHER),
+        others=one_of(TO_ANOTHER),
         size=UNBOUNDED if generator.random() < 0.25 else float(f"{size:.3g}"),
         spread=float(generator.choice([0.0, 0.5, 1.0])),
         first=rounds(horizon / 4) if generator.random() < 0.3 else 0,
