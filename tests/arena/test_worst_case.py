@@ -107,11 +107,25 @@ def test_candidates_differ_and_cover_the_family():
     )
     assert tried[:50] == candidates(BANDIT, 0.2, 10_000, 50, seed=1)
     for name in ("best", "runner_up", "worst", "others"):
-        assert len({getattr(attack, name) for attack in tried}) == 6
+        assert len({getattr(attack, name) for attack in tried}) == 6 + (name == "best")
     assert min(attack.size for attack in tried) < 0.1 < 1e299 < max(attack.size for attack in tried)
     assert {attack.leader for attack in tried} == {"any", "right", "wrong"}
     assert any(attack.first for attack in tried)
     assert any(attack.after for attack in tried)
+    hidden = [attack.shown for attack in tried if attack.shown < 1]
+    assert len(hidden) > 30
+    assert min(hidden) < 0.2 < 0.8 < max(hidden)
+
+
+def test_the_search_starts_from_understate_too():
+    """One of the first seven candidates shows what `Understate` does."""
+    settings = dict(horizon=500, trials=4, seed=6)
+    named = ia.simulate(ia.RUCB(), BANDIT, ia.Understate(rho=0.3), **settings)
+    starts = [
+        ia.simulate(ia.RUCB(), BANDIT, attack, **settings)
+        for attack in candidates(BANDIT, 0.3, 500, 7, seed=1)
+    ]
+    assert [np.array_equal(named.pulls, each.pulls) for each in starts] == [False] * 6 + [True]
 
 
 def test_all_named_attacks_within_the_model_are_compared():

@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import ironarm as ia
 from ironarm.attacks import ATTACKS, make
 from tests.attacks.asking import Asked
+from tests.attacks.recording import ROUNDS, coin_rounds, seen
 
 BANDIT = ia.GaussianBandit(means=[1.0, 5.0, 3.0])
 
@@ -51,6 +53,32 @@ def test_median_chaser_stays_just_under_the_runner_ups_estimate():
     assert ask(attack, 1, 7.0, estimate=(1.0, 5.0, 2.25)) == 1.75
     assert ask(attack, 1, 7.0, pulls=(1, 1, 0)) == 2.5
     assert ask(attack, 2, 7.0) == 7.0
+
+
+def test_understate_lowers_the_best_arm_and_shows_few_outliers_elsewhere():
+    """By `down`, or to the worst arm; an outlier only where v falls below `shown`."""
+    attack = ia.Understate(rho=0.3, shown=0.4, scale=100)
+    assert ask(attack, 1, 7.0) == ask(attack, 1, 7.0, v=0.1) == 7.0 - 4.0
+    assert ask(ia.Understate(rho=0.3, down=9), 1, 7.0) == 7.0 - 9.0
+    assert ask(attack, 0, 7.0, v=0.39) == ask(attack, 2, 7.0, v=0.39) == 7.0 + 25.0
+    assert ask(attack, 0, 7.0, v=0.4) == ask(attack, 2, 7.0, v=0.4) == 7.0
+    assert ask(ia.Understate(rho=0.3, shown=0), 2, 7.0, v=1e-12) == 7.0
+    assert ask(ia.Understate(rho=0.3, shown=1, scale=100), 2, 7.0, v=1 - 1e-12) == 32.0
+
+
+def test_understate_shows_its_share():
+    """A policy that pulls all arms in turn sees rho * shown outliers on a bad arm.
+
+    Half of them would be seen at rho / 2. Within exact binomial bounds, a false alarm
+    in 2e-6 of seeds; every attacked reward of the best arm lies 4 lower.
+    """
+    clean, shown = seen(ia.NoAttack(), BANDIT), seen(ia.Understate(rho=0.3), BANDIT)
+    arm = np.arange(ROUNDS) % 3
+    for each in (0, 2):
+        count, outliers = (arm == each).sum(), (shown != clean)[arm == each].sum()
+        assert binom.ppf(5e-7, count, 0.12) <= outliers <= binom.isf(5e-7, count, 0.12)
+    changed = coin_rounds(0.3) & (arm == 1)
+    np.testing.assert_allclose(shown[changed], clean[changed] - 4.0)
 
 
 def test_mimic_shows_the_other_arms_law():
@@ -147,6 +175,9 @@ def test_nan_from_an_attack_counts_as_minus_infinity():
         (lambda: ia.Infinite(rho=0.1, sides="left"), "sides"),
         (lambda: ia.FrontLoaded(rho=0.1, pulls=0), "pulls"),
         (lambda: ia.MedianChaser(rho=0.1, margin=0), "margin"),
+        (lambda: ia.Understate(rho=0.1, shown=1.1), "shown must be at least 0 and at most 1"),
+        (lambda: ia.Understate(rho=0.1, down=0), "down must be above 0"),
+        (lambda: ia.Understate(rho=0.1, scale=0), "scale must be above 0"),
         (lambda: ia.CustomAttack(0.1, 5), "callable"),
         (lambda: ia.CustomAttack(0.1, max, {"size": "big"}), "size must be a number"),
         (lambda: make("Mimc", {}), "Did you mean 'Mimic'"),

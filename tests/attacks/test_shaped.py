@@ -13,7 +13,7 @@ from tests.attacks.asking import Asked
 BANDIT = ia.GaussianBandit(means=[1.0, 5.0, 3.0, 2.0])
 
 
-def naive(attack, arm, x, u, t, pulls, estimate):
+def naive(attack, arm, x, u, v, t, pulls, estimate):
     """What is shown, straight from the docstring, with w = 1 - u."""
     group = {0: attack.worst, 1: attack.best, 2: attack.runner_up, 3: attack.others}[arm]
     pulled = [a for a in range(4) if pulls[a] > 0]
@@ -21,6 +21,8 @@ def naive(attack, arm, x, u, t, pulls, estimate):
     if attack.leader != "any" and (attack.leader == "right") != (leads == 1):
         return x
     if t <= attack.after or (attack.first and pulls[arm] > attack.first):
+        return x
+    if arm != 1 and v >= attack.shown:
         return x
     shift = attack.size * (1 - attack.spread * (1 - u))
     rival = 2 if arm == 1 else 1
@@ -33,6 +35,7 @@ def naive(attack, arm, x, u, t, pulls, estimate):
         "mimic": x - BANDIT.means[arm] + BANDIT.means[rival],
         "place": BANDIT.means[rival] + toward,
         "chase": target + toward,
+        "sink": x - BANDIT.means[arm] + BANDIT.means[0],
     }
     return moved[group]
 
@@ -40,8 +43,8 @@ def naive(attack, arm, x, u, t, pulls, estimate):
 def test_every_combination_shows_what_the_docstring_says():
     """All actions, conditions and leaders, on random scenes."""
     generator = np.random.default_rng(3)
-    for best, action, leader, first, after in itertools.product(
-        ACTIONS, ACTIONS, LEADERS, (0, 3), (0, 5)
+    for best, action, leader, first, after, shown in itertools.product(
+        ACTIONS, ACTIONS, LEADERS, (0, 3), (0, 5), (0.5, 1)
     ):
         others, worst = generator.choice(ACTIONS, 2)
         attack = ia.Shaped(
@@ -55,13 +58,14 @@ def test_every_combination_shows_what_the_docstring_says():
             first=first,
             after=after,
             leader=leader,
+            shown=shown,
         )
         pulls, estimate = generator.integers(0, 6, 4), generator.normal(3, 2, 4)
         asked = Asked(attack, BANDIT, pulls, estimate)
         for arm in range(4):
-            t, u = int(generator.integers(1, 12)), generator.random()
-            assert asked(arm, 7.0, u, t=t) == pytest.approx(
-                naive(attack, arm, 7.0, u, t, pulls, estimate), rel=1e-12
+            t, (u, v) = int(generator.integers(1, 12)), generator.random(2)
+            assert asked(arm, 7.0, u, v, t) == pytest.approx(
+                naive(attack, arm, 7.0, u, v, t, pulls, estimate), rel=1e-12
             )
 
 
@@ -83,8 +87,12 @@ def test_every_combination_shows_what_the_docstring_says():
             ),
             ia.MedianChaser(rho=0.3, margin=0.5),
         ),
+        (
+            ia.Shaped(rho=0.3, best="sink", size=60, spread=1, shown=0.25),
+            ia.Understate(rho=0.3, shown=0.25, scale=60),
+        ),
     ],
-    ids=["OppositeUniform", "FrontLoaded", "Mimic", "MedianChaser"],
+    ids=["OppositeUniform", "FrontLoaded", "Mimic", "MedianChaser", "Understate"],
 )
 def test_named_attacks_are_members(member, attack):
     """The same pulls in every trial."""
@@ -108,6 +116,7 @@ def test_its_text_can_be_read_back():
         first=9,
         after=4,
         leader="wrong",
+        shown=0.75,
     )
     assert attack_from_text(repr(attack), None) == attack
 
@@ -119,6 +128,7 @@ def test_its_text_can_be_read_back():
         ({"size": 0}, "size"),
         ({"spread": 1.1}, "spread"),
         ({"leader": "left"}, "leader"),
+        ({"shown": 1.5}, "shown"),
     ],
 )
 def test_bad_parameters_get_a_sentence(parameters, message):

@@ -75,6 +75,7 @@ ATTACKS = (
     ia.FrontLoaded(rho=0.2),
     ia.MedianChaser(rho=0.3),
     ia.Overtake(rho=0.3),
+    ia.Understate(rho=0.3),
     ia.LeastFavourable(rho=0.2),
     ia.Cauchy(rho=0.3),
     ia.ACE(rho=0.2),

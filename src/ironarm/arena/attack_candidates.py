@@ -28,12 +28,14 @@ UNBOUNDED = 1e300
 TO_BEST = {"down": 0.35, "place": 0.15, "chase": 0.2, "mimic": 0.2, "up": 0.05, "leave": 0.05}
 # down, to send the policy to a still worse arm
 TO_ANOTHER = {"up": 0.25, "place": 0.15, "chase": 0.15, "mimic": 0.15, "leave": 0.15, "down": 0.15}
+EVERY = 8
+"""One in so many candidates is like Understate, where few outliers are shown."""
 
 
 def candidates(bandit: Bandit, rho: float, horizon: int, count: int, seed: int) -> list[Shaped]:
     """Return `count` different members of the family.
 
-    The first six are known to hurt, so a search starts from them.
+    The first seven are known to hurt, so a search starts from them.
 
     >>> import ironarm as ia
     >>> found = candidates(ia.GaussianBandit([0, 1, 3]), 0.2, 1000, 8, seed=1)
@@ -46,8 +48,8 @@ def candidates(bandit: Bandit, rho: float, horizon: int, count: int, seed: int) 
     ...         attack.size,
     ...     )
     down down up down 1e+300
-    down down place chase 134.0
-    down leave place chase 1e+300
+    sink up up up 1800.0
+    sink up up mimic 1e+300
     """
     gap = float(np.min(bandit.gaps[bandit.gaps > 0]))
     found: dict[Shaped, None] = dict.fromkeys(
@@ -58,12 +60,38 @@ def candidates(bandit: Bandit, rho: float, horizon: int, count: int, seed: int) 
             _all(rho, "leave", best="chase", size=0.001),
             _all(rho, "place", size=100.0),
             _all(rho, "down", worst="up", size=UNBOUNDED),
+            _all(rho, "up", best="sink", size=1800.0, spread=1.0, shown=0.4),
         ][:count]
     )
-    generator = np.random.default_rng(seed)
+    # two generators: what one draws does not depend on how often the other is asked
+    generator, another = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     while len(found) < count:
-        found[_drawn(generator, bandit, rho, horizon, gap)] = None
+        drawn = (
+            _like_understate(another, rho)
+            if len(found) % EVERY == EVERY - 1
+            else _drawn(generator, bandit, rho, horizon, gap)
+        )
+        found[drawn] = None
     return list(found)
+
+
+def _like_understate(generator: np.random.Generator, rho: float) -> Shaped:
+    """Return a member that hides how often it strikes, drawn at random."""
+
+    def one_of(actions: list[str]) -> str:
+        return str(generator.choice(actions))
+
+    outliers = ["up", "up", "mimic", "leave"]
+    return Shaped(
+        rho,
+        best=one_of(["sink", "sink", "mimic"]),
+        runner_up=one_of(outliers),
+        worst=one_of(outliers),
+        others=one_of(outliers),
+        size=float(generator.choice([1800.0, UNBOUNDED])),
+        spread=1.0,
+        shown=round(generator.uniform(0.05, 0.95), 2),
+    )
 
 
 def _drawn(
@@ -85,7 +113,9 @@ def _drawn(
     return Shaped(
         rho,
         best=one_of(TO_BEST),
-        **{arm: one_of(TO_ANOTHER) for arm in ("runner_up", "worst", "others")},
+        runner_up=one_of(TO_ANOTHER),
+        worst=one_of(TO_ANOTHER),
+        others=one_of(TO_ANOTHER),
         size=UNBOUNDED if generator.random() < 0.25 else float(f"{size:.3g}"),
         spread=float(generator.choice([0.0, 0.5, 1.0])),
         first=rounds(horizon / 4) if generator.random() < 0.3 else 0,

@@ -83,7 +83,7 @@ def _map(
 
     figure, axes = pyplot().subplots(
         # an arena of few attacks is as wide as another, so its letters are as large
-        figsize=(max(8.0, 1.6 + 0.68 * len(across)), 2.2 + 0.3 * len(down)),
+        figsize=(max(8.0, 1.6 + 0.64 * len(across)), 2.2 + 0.3 * len(down)),
         layout="constrained",
     )
     # equal ratios are equal steps of lightness, so it can be read in grey too

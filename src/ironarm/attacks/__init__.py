@@ -27,6 +27,7 @@ from .none import NoAttack
 from .opposite_uniform import OppositeUniform
 from .overtake import Overtake
 from .shaped import Shaped
+from .understate import Understate
 
 __all__ = [  # noqa: RUF022 - the order in messages and tables
     "OppositeUniform",
@@ -36,6 +37,7 @@ __all__ = [  # noqa: RUF022 - the order in messages and tables
     "FrontLoaded",
     "MedianChaser",
     "Overtake",
+    "Understate",
     "Jammer",
     "LeastFavourable",
     "Cauchy",

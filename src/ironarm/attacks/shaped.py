@@ -14,9 +14,9 @@ from .base import Attack
 if TYPE_CHECKING:
     from ..bandits import Bandit
 
-ACTIONS = ("leave", "up", "down", "mimic", "place", "chase")
+ACTIONS = ("leave", "up", "down", "mimic", "place", "chase", "sink")
 LEADERS = ("any", "right", "wrong")
-LEAVE, UP, DOWN, MIMIC, PLACE, CHASE = range(6)
+LEAVE, UP, DOWN, MIMIC, PLACE, CHASE, SINK = range(7)
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,12 @@ class Shaped(Attack):
         "mimic"   moved to the rival's mean: its law, if arms differ in means only
         "place"   the rival's mean plus the shift; for the best arm, minus the shift
         "chase"   the same with the policy's estimate of the rival in place of its mean
+        "sink"    moved to the worst arm's mean
 
     The best arm's rival is the runner-up, that of any other arm is the best. The attack
     acts only if all conditions hold, and shows the clean reward otherwise. Members are
-    OppositeUniform, FrontLoaded, MedianChaser and, for arms that differ in their means
-    only, Mimic.
+    OppositeUniform, FrontLoaded, MedianChaser, Understate and, for arms that differ in
+    their means only, Mimic.
 
     Parameters
     ----------
@@ -48,6 +49,8 @@ class Shaped(Attack):
     after : only after this round.
     leader : only while the arm that the policy believes in most is the best arm
         ("right") or is not ("wrong"); "any": always.
+    shown : only in this share of the attacked rounds, drawn at random, 0 to 1; it does
+        not limit attacks on the best arm.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class Shaped(Attack):
     first: int = 0
     after: int = 0
     leader: str = "any"
+    shown: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,6 +98,7 @@ class Shaped(Attack):
         self._set(
             size=number("size", self.size, above=0),
             spread=number("spread", self.spread, at_least=0, at_most=1),
+            shown=number("shown", self.shown, at_least=0, at_most=1),
         )
         self._set(first=whole("first", self.first), after=whole("after", self.after))
 
@@ -108,6 +113,7 @@ class Shaped(Attack):
             "first": float(self.first),
             "after": float(self.after),
             "leader": float(LEADERS.index(self.leader)),
+            "shown": self.shown,
         }
 
     def start(self, bandit: Bandit) -> np.ndarray:
@@ -130,6 +136,7 @@ class Shaped(Attack):
             action == LEAVE
             or e.t <= e.after
             or (0.0 < e.first < e.pulls[a])
+            or (a != e.best and v >= e.shown)
             or not leader_fits(e.estimate, e.pulls, e.best, e.leader)
         ):
             return x
@@ -140,6 +147,8 @@ class Shaped(Attack):
             return x + shift
         if action == DOWN:
             return x - shift
+        if action == SINK:
+            return x + e.means[int(e.memory[0])] - e.means[a]
         rival = e.runner_up if a == e.best else e.best
         if action == MIMIC:
             return x + e.means[rival] - e.means[a]
