@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from scipy.special import bdtr, logsumexp
@@ -61,8 +62,14 @@ class CoherentIMED(Naive):
         values = self.rewards[lead]
         n = len(values)
         middle_half = values[n // 4 : n - n // 4]
-        tied = int(sum(np.unique(middle_half, return_counts=True)[1] > 1))
-        rounded = tied > 1 + 0.02 * len(middle_half)
+        different, counts = np.unique(middle_half, return_counts=True)
+        rounded = int(sum(counts > 1)) > 1 + 0.02 * len(different) or 4 * len(different) < len(
+            middle_half
+        )
+        unit = 0.0
+        if rounded:
+            unit = min((y - x for x, y in pairwise(different.tolist())), default=INF)
+            unit = unit if unit <= LARGEST else 1e-200
         low, high = shortest(values, n // 2 + 1)
         different = sorted(set(values))
         start, end = shortest(different, n // 4 + 1) if len(different) > n // 4 else (0.0, INF)
@@ -85,7 +92,7 @@ class CoherentIMED(Naive):
         far = n - m
         self.seen = far / n
         self.share = min(0.4, max(0.15, 0.25 - far / n, share_bound(far, n, min(3.0, math.log(n)))))
-        self.beta = self.sigma * PHI.inv_cdf(1 / (2 * (1 - self.share)))
+        self.beta = self.sigma * PHI.inv_cdf(1 / (2 * (1 - self.share))) - unit
         self.judged = [None] * self.arms
         self.counted = [None] * self.arms
 

@@ -11,7 +11,7 @@ from scipy import special, stats
 
 import ironarm as ia
 from ironarm.estimators.structures.window import W
-from ironarm.rules.coherent_evidence import binomial_evidence, fullest, looks_rounded
+from ironarm.rules.coherent_evidence import binomial_evidence, fullest, rounded_to
 from tests.estimators.feed import many
 from tests.naive import TWINS, play
 from tests.naive.base import Naive
@@ -83,11 +83,19 @@ def test_the_fullest_window(values, width, first, once):
 @many
 @given(values=st.lists(st.integers(0, 9).map(float) | st.floats(0, 9), min_size=16, max_size=W))
 def test_rounding_shows_in_the_middle_half(values):
-    """More than one value in 50, and more than one in all, must occur twice there."""
+    """Of its values, more than one and more than one in 50 must tie, or be few.
+
+    The unit is then the smallest distance between them.
+    """
     n = len(values)
     middle = sorted(values)[n // 4 : n - n // 4]
-    tied = sum(count > 1 for count in np.unique(middle, return_counts=True)[1])
-    assert looks_rounded(state(values), 0, n) == (tied > 1 + 0.02 * len(middle))
+    different, counts = np.unique(middle, return_counts=True)
+    tied = sum(count > 1 for count in counts)
+    found = rounded_to(state(values), 0, n)
+    if tied > 1 + 0.02 * len(different) or 4 * len(different) < len(middle):
+        assert found == min(np.diff(different), default=1e-200)
+    else:
+        assert found == 0
 
 
 class AlwaysBest(Naive):

@@ -12,12 +12,13 @@ from ..marks import cold, hot
 from ..rules.coherent_evidence import (
     FIELDS,
     MOST,
+    SMALLEST,
     bring_in_order,
     count_together,
     judge,
     judgement_holds,
-    looks_rounded,
     new_reward,
+    rounded_to,
 )
 from ..rules.corrupted_kl import cdf
 from ..rules.count_evidence import LARGEST, kl_plus, upper_bound
@@ -41,7 +42,6 @@ MOVED = 0.01  # sigma that the leader's median may move before x follows
 GRID = 200.0  # the others' share is rounded up to a 200th
 FAR = 4.0  # standard deviations
 LEAST = 1e-12  # the smallest sigma, relative to the size of the rewards
-SMALLEST = 1e-200
 GREATEST = 1e300
 UPPER_QUARTILE = 0.6744897501960817  # Phi^-1(3/4)
 UPPER_EIGHTH = 1.1503493803760079  # Phi^-1(7/8)
@@ -121,14 +121,14 @@ def look(s, a, t):
     """
     bring_in_order(s, a)
     n = held_rewards(s, a)
-    rounded = looks_rounded(s, a, n)
-    if n < SURE and not rounded and lie_apart(s, a, n):
+    unit = rounded_to(s, a, n)
+    if n < SURE and unit == 0.0 and lie_apart(s, a, n):
         return
     far = learn_sigma(s, a, n)
     if s.sigma[0] == 0.0:
         return  # half of all rewards are infinite
     s.next_look[0] = t + t // 2 if t < OFTEN else 2 * t
-    s.once[0] = 0 if rounded else 1
+    s.once[0] = 1 if unit == 0.0 else 0
     s.seen[0] = far / n
     s.share[0] = min(
         MOST,
@@ -143,7 +143,8 @@ def look(s, a, t):
             low = beta
         else:
             high = beta
-    s.beta[0] = s.sigma[0] * high
+    # the median and each reward may be off by half a unit
+    s.beta[0] = s.sigma[0] * high - unit
     for k in range(s.arms):
         s.stage[k] = 0
 

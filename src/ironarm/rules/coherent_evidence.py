@@ -33,6 +33,7 @@ NEGLIGIBLE = 1e-17  # a term of the binomial tail, as a share of its sum
 WITHIN_3 = 0.9973002039367398  # 2 Phi(3) - 1
 MOST = 0.4  # the largest corrupt share that is allowed for
 OWN_NATS = 1.0  # how sure the bound on an arm's gathered outliers is
+SMALLEST = 1e-200
 FEW = 64  # rewards; an arm with more is judged anew when a 64th of them is new
 
 FIELDS = {
@@ -118,22 +119,31 @@ def fullest(s, a, first, finite, width, once):
 
 
 @cold
-def looks_rounded(s, a, n):
-    """Say whether the rewards of arm a tie more often than continuous ones would.
+def rounded_to(s, a, n):
+    """Return the unit that the rewards of arm a seem rounded to, 0 if they do not.
 
-    Only the middle half is asked, where an attacker has least to say.
+    Rounded rewards tie at many values, or have few. An attacker's constant is one value
+    with many ties. Only the middle half is asked, where he has least to say. The unit
+    is the smallest distance between two of its values.
     """
     first = n // 4
     last = n - n // 4 - 1
+    different = 0
     tied = 0
     run = 1
+    unit = math.inf
     for i in range(first + 1, last + 2):
         if i <= last and nth_reward(s, a, i) == nth_reward(s, a, i - 1):
             run += 1
         else:
+            different += 1
             tied += run > 1
             run = 1
-    return tied > 1 + 0.02 * (last - first + 1)
+            if i <= last:
+                unit = min(unit, nth_reward(s, a, i) - nth_reward(s, a, i - 1))
+    if tied <= 1 + 0.02 * different and 4 * different >= last - first + 1:
+        return 0.0
+    return unit if unit <= LARGEST else SMALLEST
 
 
 @cold
