@@ -91,16 +91,16 @@ NARROW_BEST = ia.GaussianBandit(MEANS, sigma=[2] * 9 + [1])
 MIXED = ia.GaussianBandit(MEANS, sigma=[0.5, 1, 2] * 3 + [1])
 SMALL = ia.GaussianBandit([1, 0.5, 0.5, 0.5, 0.5])
 LIMITS = {  # the comments have the mean and the stuck trials of those with another seed
-    # whole numbers: at rho 0.3 the medians of the two best arms would both be 19, and
-    # 110 of 200 trials were stuck
-    "whole numbers": (Rounded(1), paper(0.125), 10_000, 1700, 3),  # 1,467; 3 of 2,000
+    # whole numbers: at rho 0.3 the medians of the two best arms are both 19, and 25 of
+    # 200 trials were stuck
+    "whole numbers": (Rounded(1), paper(0.125), 10_000, 560, 1),  # 479; 0 of 200
     "whole numbers, one value": (
         Rounded(1),
         ia.Constant(rho=0.125, value=100),
         10_000,
-        1700,
+        740,
         2,
-    ),  # 1,447; 0 of 2,000
+    ),  # 605; 0 of 200
     # the attack's equal rewards are then not told from equal clean ones: 2.2 times the
     # median without rounding
     "hundredths, one value": (
