@@ -35,7 +35,7 @@ ADVICE = (
     ),
     Advice(
         "numbers, some of them corrupt",
-        "the corrupt share, the spread; you want a proof",
+        "the corrupt share, the spread; you want a bound from `ia.certify`",
         "MedEUCB.for_rho(rho)",
         "the paper's policy, with forced pulls; more regret",
     ),
