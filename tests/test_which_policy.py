@@ -27,7 +27,7 @@ def test_what_is_advised_exists(advice):
 def test_an_agent_without_a_policy_has_the_default_one():
     """Agents need only names; without names they say what is missing."""
     assert ia.Agent(arms=["a", "b"]).policy == default_policy() == ia.CoherentIMED()
-    with pytest.raises(ia.InvalidInput, match=r"arms is missing; give names"):
+    with pytest.raises(ia.InvalidInput, match="arms is missing; give a list of names"):
         ia.Agent()
     with pytest.raises(ia.InvalidInput, match="policy"):
         ia.Agent(["a", "b"])
