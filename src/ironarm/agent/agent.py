@@ -104,7 +104,9 @@ class Agent:
             policy = default_policy()
         require_policy(policy)
         if arms is None:
-            raise InvalidInput('arms is missing; give a list of names, for example arms=["a", "b"].')
+            raise InvalidInput(
+                'arms is missing; give a list of names, for example arms=["a", "b"].'
+            )
         names = names_of(arms)
         if not names:
             raise InvalidInput("arms is empty; give at least one name.")
