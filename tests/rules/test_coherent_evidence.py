@@ -34,6 +34,7 @@ WITHIN = [
     ia.ACE(rho=0.3),
     ia.Jun(rho=0.3),
     ia.Overtake(rho=0.3),
+    ia.Understate(rho=0.3),
 ]
 
 

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from ..errors import InvalidInput
+from ..estimators import OrderedMedian
 from ..marks import hot
 from ..rules.corrupted_kl import smallest_gap
-from ..rules.count_evidence import MOVED, CountPolicy, least_evidence
+from ..rules.count_evidence import FIELDS, MOVED, least_evidence, reward_came
+from ..rules.lazy_imed import ImedPolicy
 from ..validation import number
 
 MARGIN = 0.05  # epsilon minus rho, in `for_rho`
 
 
 @dataclass(frozen=True)
-class CountIMED(CountPolicy):
+class CountIMED(ImedPolicy):
     """Count-IMED: IMED with evidence that an attacker cannot forge.
 
     This is the project's own policy. It survives rewards that an attacker replaces by
@@ -75,6 +77,8 @@ class CountIMED(CountPolicy):
     sigma: float = 1.0
     shift: bool = True
 
+    estimator = OrderedMedian
+    fields = FIELDS
     told = {"epsilon": "bound on rho", "sigma": "sigma"}
 
     def __post_init__(self) -> None:
@@ -144,3 +148,8 @@ class CountIMED(CountPolicy):
         ):
             return lead
         return least_evidence(s, s.beta, s.sigma, s.epsilon)
+
+    @staticmethod
+    @hot
+    def update(s, a, x):
+        reward_came(s, a)

@@ -33,7 +33,7 @@ NEGLIGIBLE = 1e-17  # a term of the binomial tail, as a share of its sum
 WITHIN_3 = 0.9973002039367398  # 2 Phi(3) - 1
 MOST = 0.4  # the largest corrupt share that is allowed for
 OWN_NATS = 1.0  # how sure the bound on an arm's gathered outliers is
-SMALLEST = 1e-200
+SMALLEST = 1e-200  # stands for a spread or unit of 0, which nothing may be divided by
 FEW = 64  # rewards; an arm with more is judged anew when a 64th of them is new
 
 FIELDS = {

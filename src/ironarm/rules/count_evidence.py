@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 
-from ..estimators import OrderedMedian
 from ..estimators.structures.ordered import nth_reward, rewards_below, sort_rewards
 from ..marks import cold, hot
 from .corrupted_kl import cdf
 from .highest_index import first_unrewarded
-from .lazy_imed import ImedPolicy, highest_estimate, others_moved, rewards_until
+from .lazy_imed import highest_estimate, others_moved, rewards_until
 
 THRESHOLDS = 6  # x - d for d = 0.5, 1, ..., 3 sigma
 WINDOWS = 2  # of half-width 2 and 3 sigma
@@ -177,15 +176,3 @@ def reward_came(s, a):
     s.stage[a] = 0
     s.in_order[a] = 0
     others_moved(s, a)
-
-
-class CountPolicy(ImedPolicy):
-    """`CountIMED` without its parameters."""
-
-    estimator = OrderedMedian
-    fields = FIELDS
-
-    @staticmethod
-    @hot
-    def update(s, a, x):
-        reward_came(s, a)
