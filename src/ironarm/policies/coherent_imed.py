@@ -240,7 +240,7 @@ class CoherentIMED(ImedPolicy):
     spread are known, use `CountIMED`.
 
     **Not for 0/1 rewards** or heavy ties, gaps below half the spread, arms of very
-    different spread, or rho near 0.4 and above. A round costs four to five times one of
+    different spread, or rho near 0.4 and above. A round costs four to six times one of
     `MedEUCB`.
 
     Examples
