@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 import ironarm as ia
-from ironarm.engine.adversary import Adversary
 from ironarm.engine.streams import streams
 from ironarm.simulation.trial import Simulation, Trials
 from tests.test_random import taken
@@ -39,9 +38,7 @@ def seen(attack, bandit=BANDIT):
 
 def player(attack, bandit=BANDIT):
     """Return the recording policy after one trial."""
-    simulation = Simulation(
-        (Recorder(),), bandit, Adversary(attack, bandit), ROUNDS, SEED, np.array([ROUNDS, 0])
-    )
+    simulation = Simulation((Recorder(),), bandit, attack, ROUNDS, SEED, np.array([ROUNDS, 0]))
     trials = Trials(simulation)
     trials.play(0, lambda: False)
     return trials.players[0]

@@ -191,14 +191,34 @@ def test_bad_parameters_get_a_sentence(build, message):
         build()
 
 
-def test_an_attack_that_cannot_be_compiled_says_why():
+@ia.hot
+def opens_a_file(e, a, x, u, v):
+    return open("file")
+
+
+@ia.hot
+def sets_a_global(e, a, x, u, v):
+    global seen
+    seen = x
+    return x
+
+
+@ia.hot
+def returns_text(e, a, x, u, v):
+    return "high"
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (opens_a_file, "opens_a_file cannot be compiled"),
+        (sets_a_global, "sets_a_global cannot be compiled: test_attacks.py, line .*STORE_GLOBAL"),
+        (returns_text, "returns_text cannot be compiled: could not convert string to float"),
+    ],
+)
+def test_an_attack_that_cannot_be_compiled_says_why(bad, message):
     """A marked function that uses what compiled code cannot."""
-
-    @ia.hot
-    def bad(e, a, x, u, v):
-        return open("file")
-
-    with pytest.raises(ia.PolicyFault, match="bad cannot be compiled"):
+    with pytest.raises(ia.PolicyFault, match=message):
         ia.simulate(ia.UCB(), BANDIT, ia.CustomAttack(0.1, bad), horizon=10, trials=1, seed=1)
 
 

@@ -62,10 +62,11 @@ def test_every_trial_begins_anew():
 
 
 def test_it_is_labelled_and_alone():
-    """Only Bursts is outside the model; its length must be possible."""
+    """With Suppress it is outside the model; its length must be possible."""
     from ironarm.attacks import ATTACKS
 
-    assert [name for name, attack in ATTACKS.items() if not attack.within_model] == ["Bursts"]
+    outside = [name for name, attack in ATTACKS.items() if not attack.within_model]
+    assert outside == ["Bursts", "Suppress"]
     with pytest.raises(
         ia.InvalidInput, match=r"length must be at least rho/\(1 - rho\), which is 4"
     ):

@@ -64,11 +64,16 @@ def test_nothing_is_held_for_the_horizon(policy, live):
         ia.TsallisINF(),
         ia.EXP3PlusPlus(),
         ia.BARBAR(horizon=100),
+        ia.SlidingMedUCB(window=60),
+        ia.SlidingWindowUCB(window=60),
+        ia.DiscountedUCB(discount=0.97),
+        ia.GLRKLUCB(delta=0.1, exploration=0.1),
+        ia.MUCB(window=8, threshold=2, exploration=0.1),
     ],
     ids=lambda policy: policy.label,
 )
 def test_mean_policies_hold_no_rewards(policy):
-    """Policies that need only sums or weights do not grow at all."""
+    """Policies that need only sums, weights or a window do not grow at all."""
     fed = Fed(policy)
     before = held(fed.state)
     for n in range(1000):

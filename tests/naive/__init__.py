@@ -15,8 +15,18 @@ import numpy as np
 
 from ironarm.engine.streams import streams
 from ironarm.engine.tape import Tape
+from ironarm.simulation.sources import Senders
 
-from . import coherent, epsilon_greedy, evidence, probabilities, upper_confidence
+from . import (
+    bernoulli,
+    coherent,
+    epsilon_greedy,
+    evidence,
+    forgetting,
+    probabilities,
+    sources,
+    upper_confidence,
+)
 from .base import Naive, lower_median, upper_median
 from .evidence import corrupted_kl_table
 from .upper_confidence import catoni_alpha, catoni_root
@@ -35,7 +45,16 @@ __all__ = [
 # every naive policy of these modules, by the name that it shares with ironarm's
 TWINS = {
     name: twin
-    for module in (coherent, epsilon_greedy, evidence, probabilities, upper_confidence)
+    for module in (
+        bernoulli,
+        coherent,
+        epsilon_greedy,
+        evidence,
+        forgetting,
+        probabilities,
+        sources,
+        upper_confidence,
+    )
     for name, twin in vars(module).items()
     if isinstance(twin, type) and issubclass(twin, Naive)
 }
@@ -49,13 +68,20 @@ def twin_of(policy, arms, horizon, g):
     return TWINS[name](arms, parameters.pop("horizon", None) or horizon, g.copy(), **parameters)
 
 
-def play(policy, bandit, attack, horizon, seed, trial):
-    """Play the policy's twin in one trial; return its choices and what it saw."""
-    noise_stream, attack_stream, policy_stream = streams(seed, trial)
+def play(policy, bandit, attack, horizon, seed, trial, senders_of=None):
+    """Play the policy's twin in one trial; return its choices and what it saw.
+
+    With `senders_of`, a description of sources, they send the rewards.
+    """
+    noise_stream, attack_stream, policy_stream, sender_stream = streams(seed, trial, 4)
     with np.errstate(over="ignore"):
         tape = Tape(horizon, attack.rho, bandit.location_scale is not None, attack.burst)
         tape.rewind(noise_stream, attack_stream)
         noise, coin, numbers = tape.next(horizon)
+        if senders_of is not None:
+            drawn = Senders(senders_of, attack.rho, horizon)
+            drawn.rewind(sender_stream)
+            senders = drawn.next(coin).tolist()
     clean = [bandit.rewards(arm, noise).tolist() for arm in range(bandit.arms)]
     shows = attack.shows(bandit).tolist()
     twin = twin_of(policy, bandit.arms, horizon, policy_stream)
@@ -78,7 +104,10 @@ def play(policy, bandit, attack, horizon, seed, trial):
             scene.t, scene.estimate = t, twin.estimates
             before = clean[shows[arm]][t - 1]
             x = attack.corrupt(scene, arm, before, *numbers[3 * t - 2 : 3 * t].tolist())
-        twin.update(arm, x)
+        if senders_of is None:
+            twin.update(arm, x)
+        else:
+            twin.update(arm, x, senders[t - 1])
         if attack.observe is not None:
             scene.t, scene.estimate = t, twin.estimates
             attack.observe(scene, arm, before, x)

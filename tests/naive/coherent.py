@@ -1,4 +1,4 @@
-"""The naive twin of `CoherentIMED`."""
+"""The naive twins of `CoherentIMED` and `RestartingIMED`."""
 
 from __future__ import annotations
 
@@ -176,3 +176,58 @@ class CoherentIMED(Naive):
                 if index < smallest or (index == smallest and arm < best):
                     best, smallest = arm, index
         return best
+
+
+class RestartingIMED(CoherentIMED):
+    """A new CoherentIMED when the Shiryaev-Roberts sums of an arm are large."""
+
+    def __init__(self, arms, horizon, g, probes, alarm_rate, restart):
+        super().__init__(arms, horizon, g)
+        self.probes = probes
+        self.limit, self.all = 12 / alarm_rate, restart == "all"
+        self.began = self.now = 0
+        self.sums = [{} for _ in range(arms)]
+
+    def select(self, t):
+        self.now = t
+        if int(t * self.probes) > int((t - 1) * self.probes):
+            return int(t * self.probes) % self.arms
+        return super().select(t - self.began)
+
+    def suspect(self, arm, x):
+        """Take in a reward; whether the mean of the twelve sums reaches the limit."""
+        n = len(self.rewards[arm])
+        if n < 16 or self.sigma == 0:
+            return False
+        own = self.estimates[arm]
+        others = max([-INF, *(self.estimates[k] for k in range(self.arms) if k != arm)])
+        slack = max(self.beta, 0) + 4 * self.sigma / math.sqrt(n)
+        sums = self.sums[arm]
+        for d in (0.5, 1, 2):
+            p0 = 1 - (1 - self.share) * (PHI.cdf(d) + PHI.cdf(3) - 1)
+            near, far = d * self.sigma + slack, 3 * self.sigma + slack
+            if own >= others:
+                beyond = {
+                    "fall": not own - near <= x <= own + far,
+                    "rise": not own - far <= x <= own + near,
+                }
+            else:
+                beyond = {"rise": x > max(own + near, others - self.sigma)}
+            for side, hit in beyond.items():
+                for lift in (0.3, 0.7):
+                    p1 = p0 + lift * (1 - p0)
+                    ratio = p1 / p0 if hit else (1 - p1) / (1 - p0)
+                    sums[side, d, lift] = (1 + sums.get((side, d, lift), 0.0)) * ratio
+        return sum(sums.values()) >= self.limit
+
+    def update(self, arm, x):
+        if not self.suspect(arm, x):
+            super().update(arm, x)
+            return
+        arms = range(self.arms) if self.all else [arm]
+        for k in arms:
+            self.rewards[k], self.estimates[k], self.sums[k] = [], -INF, {}
+            self.judged[k] = self.counted[k] = None
+        if self.all:
+            super().__init__(self.arms, None, self.g)
+            self.began = self.now

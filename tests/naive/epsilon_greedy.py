@@ -9,7 +9,7 @@ from .upper_confidence import trimmed_mean
 
 
 class MedEpsilonGreedy(Naive):
-    """A2."""
+    """Greedy on lower medians, after ceil(c) pulls of each arm."""
 
     def __init__(self, arms, horizon, g, c):
         super().__init__(arms, horizon, g)
@@ -21,7 +21,7 @@ class MedEpsilonGreedy(Naive):
 
 
 class EpsilonGreedy(Naive):
-    """A4; an arm without rewards counts as -inf."""
+    """Greedy on means, without a start; an arm without rewards counts as -inf."""
 
     def __init__(self, arms, horizon, g, c):
         super().__init__(arms, horizon, g)
@@ -33,7 +33,7 @@ class EpsilonGreedy(Naive):
 
 
 class TrimmedEpsilonGreedy(Naive):
-    """A8, starting and exploring as A2."""
+    """Greedy on trimmed means, after ceil(c) pulls of each arm."""
 
     def __init__(self, arms, horizon, g, alpha, c):
         super().__init__(arms, horizon, g)

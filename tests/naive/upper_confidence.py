@@ -75,7 +75,7 @@ def catoni_alpha(n, t, variance):
 
 
 class UCB(Naive):
-    """A3."""
+    """The highest mean + sigma sqrt(2 alpha log t / n)."""
 
     def __init__(self, arms, horizon, g, alpha, sigma):
         super().__init__(arms, horizon, g)
@@ -89,7 +89,7 @@ class UCB(Naive):
 
 
 class RUCB(Naive):
-    """A5."""
+    """The highest median + sqrt(omega log t / n)."""
 
     def __init__(self, arms, horizon, g, omega, median):
         super().__init__(arms, horizon, g)
@@ -101,7 +101,7 @@ class RUCB(Naive):
 
 
 class TrimmedUCB(Naive):
-    """A8."""
+    """The highest trimmed mean + sqrt(omega log t / n)."""
 
     def __init__(self, arms, horizon, g, alpha, omega):
         super().__init__(arms, horizon, g)
@@ -316,7 +316,7 @@ class FrozenDelta(Naive):
 
 
 class TruncatedMeanUCB(FrozenDelta):
-    """A7."""
+    """The highest truncated mean + radius, at a level that changes as t doubles."""
 
     def __init__(self, arms, horizon, g, u, epsilon):
         super().__init__(arms, horizon, g, epsilon)

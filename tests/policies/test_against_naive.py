@@ -48,6 +48,7 @@ ATTACKS = {
     "constant": ia.Constant(rho=0.125, value=3),
     "mimic": ia.Mimic(rho=0.3),
     "overtake": ia.Overtake(rho=0.3),
+    "clicks": ia.FakeClicks(rho=0.1),
 }
 POLICIES = [
     ia.UCB(),
@@ -75,6 +76,12 @@ POLICIES = [
     ia.EXP3(gamma=0.3, reward_range=(0, 2)),
     ia.ThompsonGaussian(),
     ia.ThompsonGaussian(sigma=0.3),
+    ia.KLUCB(),
+    ia.KLUCB(c=3, reward_range=(-1, 22)),
+    ia.BernoulliIMED(),
+    ia.BernoulliIMED(reward_range=(-1, 22)),
+    ia.ThompsonBeta(),
+    ia.ThompsonBeta(reward_range=(-1, 22)),
     ia.TsallisINF(),
     ia.TsallisINF(reward_range=(-1, 22)),
     ia.TsallisINF(reward_range=(-1, 22), variance="reduced"),
@@ -111,6 +118,7 @@ SETTINGS = [
     for attack in ("none", "uniform", "infinite", "chaser")
 ]
 SETTINGS += [("bernoulli", "constant"), ("ties", "often infinite"), ("paper", "mimic")]
+SETTINGS += [("bernoulli", "none"), ("bernoulli", "clicks")]
 MANY = [
     ia.UCB(),
     ia.UCB(alpha=0.05),
@@ -120,6 +128,9 @@ MANY = [
     ia.EpsilonGreedy(c=0.01),
     ia.CountIMED(epsilon=0.2),
     ia.CoherentIMED(),
+    # a range with room above: indices within a rounding of its end could go either way
+    ia.KLUCB(reward_range=(-3, 12)),
+    ia.BernoulliIMED(reward_range=(0, 3)),
     ia.TruncatedMeanUCB(u=0.1, epsilon=0.8),
     ia.MedianOfMeansUCB(v=1e-3),
     ia.HuberUCB(epsilon=0, sigma=0.1),

@@ -154,6 +154,28 @@ def test_the_order_of_zimmert_and_seldin():
         )
 
 
+# Other implementations, run once on Bernoulli arms: mean regret, sd and runs. Thompson
+# and klUCB(tolerance=1e-9) are those of SMPyBandits (commit 012fc13), whose klUCB uses
+# log(t - 1) in round t; IMED is makeBoundedIMEDIndex of rlberry (commit d92845b), which
+# solves for the evidence against any law in [0, 1]: on 0/1 rewards that is kl. (IMED of
+# SMPyBandits takes the minimiser for the minimum, so it says nothing.)
+TWO, LOW = [0.9, 0.8], [0.1] + [0.05] * 3 + [0.02] * 3 + [0.01] * 3
+CLICKS = [
+    pytest.param(ia.ThompsonBeta(), TWO, 1000, 6.698, 8.524, 400, id="Thompson, two arms"),
+    pytest.param(ia.ThompsonBeta(), LOW, 2000, 54.607, 13.154, 200, id="Thompson, ten arms"),
+    pytest.param(ia.KLUCB(), TWO, 500, 5.262, 3.92, 150, id="kl-UCB, two arms"),
+    pytest.param(ia.BernoulliIMED(), TWO, 500, 5.552, 4.275, 66, id="IMED, two arms"),
+]
+
+
+@pytest.mark.parametrize(("policy", "rates", "horizon", "mean", "sd", "runs"), CLICKS)
+def test_other_implementations_on_clicks(policy, rates, horizon, mean, sd, runs):
+    """Garivier and Cappe's arms: 0.9 and 0.8, and ten with low rates; 400 trials."""
+    regret, _ = final_regret([policy], ia.BernoulliBandit(rates), None, horizon, 400, seed=44)
+    away = abs(regret[0].mean() - mean)
+    assert away <= 4 * sd * math.sqrt(1 / 400 + 1 / runs), (regret[0].mean(), mean)
+
+
 # Niss and Tewari, Figure 1 without contamination: values read off a plot of 10 runs,
 # and sd. Parameters are not printed; alpha is a guess. UCB has the bonus of their own
 # crUCB, sqrt(4 log t / n); with UCB1's, sqrt(2 log t / n), it would have 47, and 637 if

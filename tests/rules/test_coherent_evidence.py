@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 import ironarm as ia
+from ironarm.attacks import ATTACKS, make
 from ironarm.estimators.structures.window import W
 from ironarm.rules.coherent_evidence import binomial_evidence, fullest, rounded_to
 from tests.estimators.feed import many
@@ -21,20 +22,18 @@ TIES = st.lists(
     st.integers(-6, 6).map(float) | st.floats(-5, 5) | st.sampled_from([math.inf, -math.inf]),
     max_size=W,
 )
-WITHIN = [
-    ia.NoAttack(),
-    ia.OppositeUniform(rho=0.3, scale=1800),
-    ia.Infinite(rho=0.3),
-    ia.Constant(rho=0.3, value=100),
-    ia.Mimic(rho=0.3),
-    ia.LeastFavourable(rho=0.3),
-    ia.FrontLoaded(rho=0.3),
-    ia.MedianChaser(rho=0.3),
-    ia.Cauchy(rho=0.3, up=22, down=0),
-    ia.ACE(rho=0.3),
-    ia.Jun(rho=0.3),
-    ia.Overtake(rho=0.3),
-    ia.Understate(rho=0.3),
+# with other parameters than the defaults
+PARAMETERS = {
+    "OppositeUniform": {"scale": 1800},
+    "Constant": {"value": 100},
+    "Cauchy": {"up": 22, "down": 0},
+    "FakeChange": {"quiet": 500},
+}
+# a Jammer needs a radio's arms, and HideChange does nothing where nothing changes
+WITHIN = [ia.NoAttack()] + [
+    make(name, {"rho": 0.3, **PARAMETERS.get(name, {})})
+    for name, attack in ATTACKS.items()
+    if attack.within_model and name not in ("NoAttack", "Jammer", "HideChange")
 ]
 
 

@@ -16,7 +16,10 @@ from .bursts import Bursts
 from .cauchy import Cauchy
 from .constant import Constant
 from .custom import CustomAttack
+from .fake_change import FakeChange
+from .fake_clicks import FakeClicks
 from .front_loaded import FrontLoaded
+from .hide_change import HideChange
 from .infinite import Infinite
 from .jammer import Jammer
 from .jun import Jun
@@ -27,6 +30,7 @@ from .none import NoAttack
 from .opposite_uniform import OppositeUniform
 from .overtake import Overtake
 from .shaped import Shaped
+from .suppress import Suppress
 from .understate import Understate
 
 __all__ = [  # noqa: RUF022 - the order in messages and tables
@@ -41,10 +45,14 @@ __all__ = [  # noqa: RUF022 - the order in messages and tables
     "Jammer",
     "LeastFavourable",
     "Cauchy",
+    "FakeClicks",
     "ACE",
     "Jun",
     "Shaped",
     "Bursts",
+    "Suppress",
+    "FakeChange",
+    "HideChange",
     "NoAttack",
     "CustomAttack",
 ]

@@ -11,7 +11,12 @@ far. It changes what the policy sees; the regret is computed from the true means
 * `observe(e, a, x, shown)` is called at the end of every round, attacked or not. Arm
   `a` was pulled and paid `x`; the policy was shown `shown`, and has learnt it. In an
   attacked round `x` is what `corrupt` was given. `observe` returns nothing and writes
-  to `e.memory`. Optional: None, and then it costs nothing.
+  to `e.memory`. If rewards come late, the policy learns `shown` when it comes.
+  Optional: None, and then it costs nothing.
+* `hold(e, a, x, u, v)` returns by how many rounds an attacked reward comes later than
+  it would have; inf: it never comes. It is called after `corrupt`, with the same
+  arguments. Optional: None. `longest_hold` is the most rounds that it can return, inf
+  apart.
 * `shows(bandit)` may name, for each arm, the arm whose law the attacked reward `x` is
   drawn from, or one of the bandit's further laws. Optional: its own.
 * `memory` is how many numbers `e.memory` holds between rounds, zero at the start of
@@ -28,9 +33,10 @@ far. It changes what the policy sees; the regret is computed from the true means
 
     e.t            the round, from 1
     e.arms         the number of arms
-    e.means[a]     the true means
+    e.means[a]     the true means, where they drift those of this round; so are
+                   `e.best` and `e.runner_up`
     e.best         the best arm
-    e.runner_up    the best of the others
+    e.runner_up    the best of the others; with one arm, that arm
     e.pulls[a]     pulls of arm a, including this one
     e.estimate[a]  what the policy currently believes of arm a (EXP3: its log-weight)
     e.memory       the attack's own memory
@@ -62,6 +68,12 @@ class Attack:
     burst: ClassVar[float] = 0.0
     within_model: ClassVar[bool] = True
     observe: Callable[..., object] | None = None
+    hold: Callable[..., float] | None = None
+
+    @property
+    def longest_hold(self) -> int:
+        """The most rounds by which `hold` delays a reward that comes at all."""
+        return 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", number("rho", self.rho, at_least=0, below=1))
@@ -103,7 +115,12 @@ class Attack:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attack as plain data."""
-        return {"attack": name_of(type(self)), "parameters": self.parameters}
+        return {
+            "attack": name_of(type(self)),
+            "parameters": {
+                k: list(v) if isinstance(v, tuple) else v for k, v in self.parameters.items()
+            },
+        }
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return reduced(self) or super().__reduce_ex__(protocol)

@@ -33,22 +33,17 @@ class LeastFavourable(Attack):
 
         q = (1 - rho) max(p, p*/k),   q* = (1 - rho) max(p*, p/k),
 
-    with the k >= 1 that makes them densities: the likelihood ratio of p and p* clipped
-    to [1/k, k]. Each is (1 - rho) times the clean law plus rho times some law H, and an
-    attacked reward is drawn from H. Then a reward of the arm tells KL(q || q*) against
-    its being the best, which is kl_rho(gap/sigma) for normal arms. No policy that does
-    well under every attack can pull the arm fewer than log T / kl_rho times. Arms too
-    close for the pair to exist, for normal arms below the gap sigma Dmin(rho), look
-    exactly the same: both show max(p, p*), scaled.
-
-    Every other arm shows its half of the pair with the best arm; the best arm shows its
-    half of the pair with the runner-up.
+    with the k >= 1 that makes them densities. Each is (1 - rho) times the clean law
+    plus rho times some law H, and an attacked reward is drawn from H. Then a reward of
+    the arm tells KL(q || q*) against its being the best, which is kl_rho(gap/sigma) for
+    normal arms. No policy that does well under every attack can pull the arm fewer than
+    log T / kl_rho times. Arms too close for the pair to exist look exactly the same.
+    docs/attacks.md has more about the pair.
 
     It hurts policies that need few pulls: they need more. A policy that pulls every arm
     often anyway hardly notices, and means suffer more from outliers. The arms must have
     densities: a GaussianBandit, of any sigmas above 0, or a ScipyBandit of continuous
-    laws. H is tabulated: what is seen has a distribution function within rho/5000 of
-    q's.
+    laws.
 
     Parameters
     ----------

@@ -6,28 +6,44 @@ lets study files name it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..by_name import make_by_name
 from ..errors import InvalidInput
 from .base import Bandit
 from .bernoulli import BernoulliBandit
+from .drifting import DriftingBandit
 from .gaussian import GaussianBandit
 from .law_notation import law_from_text
 from .replay import ReplayBandit
 from .scipy_laws import ScipyBandit
 
-__all__ = ["BernoulliBandit", "GaussianBandit", "ReplayBandit", "ScipyBandit"]
+__all__ = [
+    "BernoulliBandit",
+    "DriftingBandit",
+    "GaussianBandit",
+    "ReplayBandit",
+    "ScipyBandit",
+]
 BANDITS: dict[str, type[Bandit]] = {
     "GaussianBandit": GaussianBandit,
     "BernoulliBandit": BernoulliBandit,
     "ScipyBandit": ScipyBandit,
+    "DriftingBandit": DriftingBandit,
+    "ReplayBandit": ReplayBandit,
 }
+WAYS: dict[str, Callable[..., Bandit]] = {
+    f"DriftingBandit.{way}": getattr(DriftingBandit, way)
+    for way in ("permutations", "linear", "walk")
+}
+"""Other ways to make a bandit."""
 NEEDED = {
     "GaussianBandit": "means = [0, 1]",
     "BernoulliBandit": "means = [0.2, 0.7]",
     "ScipyBandit": 'laws = ["norm(0, 1)", "t(3, loc=1)"]',
+    "DriftingBandit": "times = [1, 501], means = [[0, 1], [1, 0]]",
+    "ReplayBandit": 'table = "rewards.csv"',
 }
 
 
@@ -42,11 +58,12 @@ def make(data: Mapping[str, Any]) -> Bandit:
     ScipyBandit([norm(0, 1), t(3, loc=1)])
     """
     name = data.get("name")
+    known: dict[str, Callable[..., Bandit]] = {**BANDITS, **WAYS}
     parameters = {key: _value(key, value) for key, value in data.items() if key != "name"}
     if name in NEEDED and not parameters:
         raise InvalidInput(f"{name} needs its arms, for example {NEEDED[name]}.")
     return make_by_name(
-        "bandit", BANDITS if name in BANDITS else {**BANDITS, **_radio()}, str(name), parameters
+        "bandit", known if name in known else {**known, **_radio()}, str(name), parameters
     )
 
 
@@ -59,7 +76,8 @@ def _value(key: str, value: Any) -> Any:
                 f"laws must be a list of texts, for example {NEEDED['ScipyBandit']}, got {value!r}."
             )
         return [law_from_text(law) for law in value]
-    return numbers_from_text(value) if isinstance(value, str) and key != "tier" else value
+    words = ("tier", "law", "table")
+    return numbers_from_text(value) if isinstance(value, str) and key not in words else value
 
 
 def _radio() -> dict[str, type[Bandit]]:

@@ -11,6 +11,8 @@ policies.
   takes their numbers too. Optional: only the arms'.
 * `stretch` is for how many rounds rewards are computed together at most; set it if each
   reward is expensive. Optional: as many as fit.
+* `segments` are the bandits that rewards come from in turn, each with the round from
+  which it serves, the first from round 1. Optional: only itself. See `DriftingBandit`.
 * `location_scale` is `(locations, scales)` if an arm's reward is location + scale * z
   with standard normal z. Then `rewards` gets z, and the simulator needs no call.
 """
@@ -45,6 +47,11 @@ class Bandit:
     def stretch(self) -> int | None:
         """For how many rounds rewards are computed together; None: as many as fit."""
         return None
+
+    @property
+    def segments(self) -> tuple[tuple[int, Bandit], ...]:
+        """The bandits that serve in turn, each with its first round."""
+        return ((1, self),)
 
     @property
     def best(self) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..frames import is_frame, pairs_of_frame
+from ..text import counted
 from .base import Bandit, finite_means
 
 
@@ -84,7 +85,8 @@ class ReplayBandit(Bandit):
         }
 
     def __repr__(self) -> str:
-        return f"ReplayBandit({len(self.names)} arms, {sum(map(len, self.logged))} rewards)"
+        rewards = counted(sum(map(len, self.logged)), "reward")
+        return f"ReplayBandit({counted(len(self.names), 'arm')}, {rewards})"
 
 
 def _read_csv(path: Path) -> list[tuple[str, str]]:

@@ -3,12 +3,15 @@
 from .base import Estimator, HoldsRewards
 from .bounded_median import BoundedMedian
 from .catoni import Catoni
+from .clipped_mean import ClippedMean
 from .huber import Huber
 from .mean import Mean
 from .median import LowerMedian, OrderedMedian, UpperMedian
 from .median_of_means import MedianOfMeans
 from .sampled_median import SampledMedian
 from .shorth import Shorth
+from .sliding_mean import SlidingMean
+from .sliding_median import SlidingMedian
 from .trimmed_mean import AmplyTrimmedMean, TrimmedMean
 from .truncated_mean import TruncatedMean
 
@@ -16,6 +19,7 @@ __all__ = [
     "AmplyTrimmedMean",
     "BoundedMedian",
     "Catoni",
+    "ClippedMean",
     "Estimator",
     "HoldsRewards",
     "Huber",
@@ -25,6 +29,8 @@ __all__ = [
     "OrderedMedian",
     "SampledMedian",
     "Shorth",
+    "SlidingMean",
+    "SlidingMedian",
     "TrimmedMean",
     "TruncatedMean",
     "UpperMedian",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..marks import cold, hot
 from .median import LowerMedian
 from .structures.ordered import sort_rewards
@@ -48,6 +50,17 @@ def thin(s, a):
     s.slot_size[2 * a + 1] = kept
     s.skipped[a] += LIMIT // 2
     s.mask[a] = 2 * s.mask[a] + 1
+
+
+@cold
+def forget_rewards(s, a):
+    """Forget all rewards of arm a; from now on every new one is held again."""
+    s.slot_size[2 * a] = 0
+    s.slot_size[2 * a + 1] = 0
+    s.inside[a] = 0
+    s.skipped[a] = s.rewards[a]
+    s.mask[a] = 0
+    s.estimate[a] = -math.inf
 
 
 class SampledMedian(LowerMedian):

@@ -61,6 +61,8 @@ class BARBAR(RangedPolicy):
     `scale` can shorten it, but then the guarantee is lost. **Nor for a share rho of
     corrupt rewards**: C then grows with T, and so does the regret.
 
+    Behind an agent: see docs/policies.md.
+
     Parameters
     ----------
     horizon : rounds T that lambda is made for. None: a simulation supplies its own; an
@@ -69,10 +71,6 @@ class BARBAR(RangedPolicy):
         delta < 1.
     reward_range : (low, high), the rewards that map to 0 and 1; others are clipped.
     scale : the factor 1024 in lambda, > 0.
-
-    Behind an agent, `estimates` are the means of the clipped rewards, in units of
-    reward. A reward counts in the epoch in which it arrives, weighted by the
-    probability of its decision. When an arm joins or leaves, the epoch begins again.
 
     Examples
     --------

@@ -217,12 +217,9 @@ class CatoniUCB(Policy):
     them: under the paper's attack this policy fails in every trial. Its forced
     exploration is twice that of `MedEUCB`.
 
-    The estimate changes in every round for every arm. Choices are made from certified
-    bounds (see `ironarm.estimators.catoni`), so a round costs about a microsecond. They
-    are the choices of the exact solution; indices within 1e-9 of each other, relative
-    to 1 + their size, count as equal. With a `variance` far below the true one (by a
-    factor of a million, say) the bounds fail, and each round costs time in proportion
-    to the rewards held.
+    A round costs about a microsecond. With a `variance` far below the true one (by a
+    factor of a million, say) it costs time in proportion to the rewards held.
+    docs/policies.md says how the choices are computed.
 
     Parameters
     ----------

@@ -76,11 +76,8 @@ class CRIMEDStar(ImedPolicy):
     kl_eps(D) (`ironarm.rules.corrupted_kl`) is the divergence of Huber's least
     favourable pair, the smallest that a share epsilon of corruption can make it. Dmin,
     twice the largest bias of a median, makes up for the bias of both. The attacker
-    gains nothing from the size of a reward. Two equal infinite medians have the
-    difference 0. kl_eps is read from a table with a point every 0.01 standard
-    deviations, up to 16 beyond Dmin, where it is constant to 13 digits. Indices within
-    1e-9 of each other, relative to 1 + their size, count as equal, and the lowest arm
-    wins.
+    gains nothing from the size of a reward. docs/policies.md says how kl_eps is
+    computed, and what happens to ties and infinite medians.
 
     **Not where a trial must not fail.** The index trusts a median of one or two
     rewards: under the paper's attack 8 of 800 trials at rho = 0.125 and 22 of 800 at

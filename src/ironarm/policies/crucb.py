@@ -21,20 +21,16 @@ class CRUCB(IndexPolicy):
     The robust mean is
 
     * "trimmed": the mean without the ceil(alpha n) smallest and largest rewards (tUCB);
-      the middle one or two rewards are always kept;
     * "shorth": the mean of the shortest interval that holds floor((1 - alpha) n)
-      rewards, the lowest one among equals (sUCB). It is computed when the number of the
-      arm's rewards has grown by a sixteenth (up to sixteen: at every reward).
-
-    Infinite rewards are the farthest outliers. One that is kept makes the mean
-    infinite; both signs make it -inf.
+      rewards (sUCB).
 
     **Not for an attack by chance** with rho near alpha: the adversary here may choose
     which rewards to corrupt, but never more than alpha n of the first n of an arm, for
     any n. A coin with rho = alpha breaks that about half of the time, most often at the
     start. There is no forced exploration, so an arm whose first rewards are attacked is
-    given up, as with `RUCB`. The theorem also needs alpha <= gap / (4 (gap + 4 sigma
-    sqrt(6 log T))): 0.014 for a gap of 2 sigma and T = 100,000.
+    given up, as with `RUCB`. The theorem also needs a small alpha: 0.014 for a gap of 2
+    sigma and T = 100,000. docs/policies.md has its condition, ties and infinite
+    rewards.
 
     Parameters
     ----------

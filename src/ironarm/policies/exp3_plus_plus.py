@@ -78,14 +78,14 @@ class EXP3PlusPlus(RangedPolicy):
     **Not for unbounded attacks**, for the reason given at `TsallisINF`, which has the
     better guarantees.
 
+    Behind an agent, `estimates` are -L_a.
+
     Parameters
     ----------
     reward_range : (low, high), the rewards that map to 0 and 1; others are clipped.
     beta : exploration of arms that are known to be worse, > 0.
     rate : the learning rate as a multiple of c_t, > 0. The bound for any rewards is for
         1/2; that for random ones holds for 1/2 and more, and more learns faster.
-
-    Behind an agent, `estimates` are -L_a.
 
     Examples
     --------

@@ -83,25 +83,18 @@ class HuberUCB(Policy):
     """UCB with Huber's M-estimator, for heavy tails and corruption by chance.
 
     **Experimental.** The paper's text could not be found. The radius below was derived
-    independently: each side fails with probability at most 3 delta, for a fixed number
-    of rewards, once the radius is at most beta/2. The number of forced pulls was not
-    derived. For beta >= 4 sigma a numerical check found no failure above delta.
+    independently. The number of forced pulls was not derived. docs/policies.md has its
+    formula, and says what is shown.
 
     Rewards have a finite variance, and a share epsilon of them is replaced by anything.
     The estimate of arm a is the root m of sum psi(X_i - m) = 0, psi(x) = min(max(x,
-    -beta), beta). With L = 2 log t, so delta = t^-2, round t pulls an arm with fewer
-    than
-
-        log t * 98/128 (1 + 2 sqrt(2) max(e, 9 / (14 sqrt(2))))^2 / (p - 5 epsilon)^2
-
-    rewards (lowest number first), or else the arm with the largest
+    -beta), beta). With L = 2 log t, round t pulls an arm with too few rewards (lowest
+    number first), or else the arm with the largest
 
         m_a + (sigma sqrt(2 L / n_a) + beta L / (3 n_a) + 2 beta e sqrt(L / n_a)
             + 2 beta epsilon) / (p - sqrt(L / (2 n_a)) - epsilon),
 
     with e = sqrt((1 - 2 epsilon) / log((1 - epsilon) / epsilon)), 0 for epsilon = 0.
-    The root is solved for when an arm's rewards have grown by a sixteenth; in between,
-    the estimate is one Newton step from it. Rewards are clipped to +-1e12.
 
     **Not for heavy corruption:** epsilon must be below p/5, and near it the forced
     exploration explodes. With the defaults and T = 100,000 every arm is pulled 51 times

@@ -74,13 +74,9 @@ class MedEUCB(IndexPolicy):
     """med-E-UCB, the paper's first policy, survives any corrupt rewards.
 
     An attacker may replace the reward by anything, with probability rho in each round.
-    Time is cut into blocks of `block` rounds (the paper's G). A start of ceil(b log G)
-    pulls of each arm, and at the head of block k
-
-        ceil(b log((k+1) G)) - ceil(b log(k G))
-
-    more of each, give every arm at least b log t rewards at every other round t. Those
-    rounds pull the arm with the largest
+    Time is cut into blocks of `block` rounds (the paper's G). Forced pulls at the start
+    and at the head of each block give every arm at least b log t rewards at every other
+    round t. Those rounds pull the arm with the largest
 
         median_a + sqrt(omega log t / n_a)
 
@@ -88,7 +84,7 @@ class MedEUCB(IndexPolicy):
     rewards are. b log t rewards make that rare enough for b of at least 1/kl(1/2, rho)
     if the outliers are far away: 2.4 for rho = 0.125, 11.5 for rho = 0.3
     (`MedEUCB.for_rho`). The default b = 4 is the paper's; at rho = 0.3 a few trials in
-    a thousand stay stuck with it.
+    a thousand stay stuck with it. docs/policies.md has the forced pulls.
 
     **Not for 0/1 rewards** or heavy ties: all medians are then equal. **Not for skewed
     rewards** whose best mean is not the best median. Without corruption the forced

@@ -43,16 +43,9 @@ class MedianOfMeansUCB(EpochPolicy):
         median_of_means_a + (12 v)^(1/(1 + epsilon))
             (16 log(e^(1/8)/delta) / n_a)^(epsilon/(1 + epsilon)).
 
-    **Differences from the paper.** The paper has delta = t^-2 and blocks of floor(n/k)
-    rewards, so all blocks would move all the time. Here delta = tau^-2, tau the
-    smallest power of two that is at least t and at least 2; and a block has N rewards,
-    N the largest power of two up to n/k. Every arm is pulled until it has 2k rewards,
-    about 32 log tau + 2: with fewer, the lemma's proof gives nothing, and the bound is
-    false. docs/paper-notes.md has the argument. The bound holds for each fixed number
-    of rewards. n_a is random, so the paper's regret constants are not claimed.
-
-    A block with an infinite reward has an infinite mean; with both signs it counts as
-    -inf.
+    The paper has delta = t^-2. Here delta = tau^-2, tau the smallest power of two that
+    is at least t and at least 2. docs/policies.md has the other differences from the
+    paper, and why they are needed. The paper's regret constants are not claimed.
 
     **Not for an attacker** who sends a constant share rho of outliers: the number of
     blocks grows only as log t, so soon every block of a leading arm has an outlier. The

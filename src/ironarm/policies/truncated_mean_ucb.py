@@ -40,16 +40,10 @@ class TruncatedMeanUCB(EpochPolicy):
 
         truncated_mean_a + 4 u^(1/(1 + epsilon)) (L / n_a)^(epsilon/(1 + epsilon)).
 
-    The paper has delta = t^-2, which would change every estimate in every round. Here
-    delta = tau^-2, tau the smallest power of two that is at least t and at least 2. It
-    is never larger than t^-2, so the bounds hold. Infinite rewards are truncated like
-    all large ones.
-
-    The constants are those of the paper's Lemma 1 as several independent
-    implementations quote it, and were proved anew: the bias is at most 1 + epsilon
-    times u^(1/(1 + epsilon)) (L/n)^(epsilon/(1 + epsilon)), Bernstein's inequality adds
-    sqrt(2) + 1/3, and the sum is below 4. The bound holds for each fixed number of
-    rewards. n_a is random, so the paper's regret constants are not claimed.
+    The paper has delta = t^-2. Here delta = tau^-2, tau the smallest power of two that
+    is at least t and at least 2. docs/policies.md says why, and where the constants
+    come from. The paper's regret constants are not claimed. Infinite rewards are
+    truncated like all large ones.
 
     **Not for an attacker.** The threshold grows with the number of rewards, so a
     constant share of outliers gets through sooner or later, each in full. **Not for

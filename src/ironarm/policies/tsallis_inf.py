@@ -66,28 +66,21 @@ class TsallisINF(RangedPolicy):
 
         w_a = (eta_t (L_a - x))^-2,   eta_t = 1 / sqrt(t),
 
-    where x < min L makes the sum of the probabilities 1. Newton's method finds it from
-    the last round's answer in about two steps. (Some versions of the paper have a
-    factor 4 before the bracket and eta_t = 2 / sqrt(t): the same weights.) The regret
-    is O(sqrt(K T)) for any rewards, and O(log T) for random ones, or if an attack
-    changes only a bounded sum of them.
-
-    With `variance="reduced"` L_a grows by B_a for every arm, and for the arm pulled by
-    (loss - B_a) / w_a, where B_a = 1/2 if w_a >= 16/t, else 0. The expectation is the
-    same and the variance smaller, so eta_t can be 2 / sqrt(t), and the bounds are
-    smaller by constants. (Behind an agent, a late reward is centred by the B_a of the
-    last decision.)
+    where x < min L makes the sum of the probabilities 1. The regret is O(sqrt(K T)) for
+    any rewards, and O(log T) for random ones, or if an attack changes only a bounded
+    sum of them. `variance="reduced"` centres the losses, and has the same bounds with
+    smaller constants. docs/policies.md has its formulas.
 
     **Not for unbounded attacks.** The guarantee compares with the best arm *as
     corrupted*: clipping lets an attacker show the best arm as 0 and the others as 1 in
     a share rho of all rounds, which is not a bounded sum.
 
+    Behind an agent, `estimates` are -L_a.
+
     Parameters
     ----------
     reward_range : (low, high), the rewards that map to 0 and 1; others are clipped.
     variance : "plain" for the losses as they are, or "reduced".
-
-    Behind an agent, `estimates` are -L_a.
 
     Examples
     --------

@@ -23,8 +23,9 @@ import math
 from ..estimators.sampled_median import held_rewards
 from ..estimators.structures.ordered import nth_reward, rewards_below, sort_rewards
 from ..marks import cold, hot
+from .bernoulli_kl import kl_plus
 from .corrupted_kl import cdf
-from .count_evidence import LARGEST, kl_plus, upper_bound
+from .count_evidence import LARGEST, upper_bound
 
 THRESHOLDS = 4  # x - d for d = 0.25, 0.5, 1, 1.5 sigma
 TESTS = 7  # and windows of half-width 1.25, 2, 3 sigma

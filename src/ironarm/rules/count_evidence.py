@@ -12,6 +12,7 @@ import math
 
 from ..estimators.structures.ordered import nth_reward, rewards_below, sort_rewards
 from ..marks import cold, hot
+from .bernoulli_kl import kl_plus
 from .corrupted_kl import cdf
 from .highest_index import first_unrewarded
 from .lazy_imed import highest_estimate, others_moved, rewards_until
@@ -36,16 +37,6 @@ FIELDS = {
     "lowest_at": "cache float[1]",
     "highest_at": "cache float[1]",
 }
-
-
-@hot
-def kl_plus(p, q):
-    """Return the binary relative entropy of p and q if p < q, else 0."""
-    if p >= q:
-        return 0.0
-    if p <= 0.0:
-        return -math.log(1.0 - q)
-    return p * math.log(p / q) + (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
 
 
 @cold

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..errors import PolicyFault
 from ..marks import hot
 from ..policy import Policy
 from .highest_index import FIELDS, highest_index, index_moved
@@ -23,7 +24,14 @@ class IndexPolicy(Policy):
 
         The default is the parameter `omega`.
         """
-        return self.omega  # type: ignore[attr-defined]
+        omega: float | None = getattr(self, "omega", None)
+        if omega is None:
+            name = type(self).__name__
+            raise PolicyFault(
+                f"{name} does not say how much it explores: give it a parameter `omega`, or a "
+                "property `coefficient` that returns a number."
+            )
+        return omega
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         return {**super().constants(arms, horizon), "coefficient": self.coefficient}

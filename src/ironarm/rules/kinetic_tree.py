@@ -2,11 +2,11 @@
 highest line among thousands for the price of a few comparisons.
 
 Every node stores the winner of its subtree and the largest c up to which no winner in
-that subtree changes. A query at c visits only nodes whose time has come; a changed line
+that subtree changes. A query at c visits only nodes whose time has come. A changed line
 re-plays the log2(K) matches on its way up. Both compare the lines themselves, with the
-same arithmetic as a plain scan; the stored times are taken a hair early, so that
-rounding in them costs a comparison at most; only of lines that differ by less than
-their own rounding may either win. Node 1 is the root, nodes `size`.. are the leaves.
+same arithmetic as a plain scan. The stored times are taken a hair early, so rounding in
+them costs at most a comparison. Only of lines that differ by less than their own
+rounding may either win. Node 1 is the root, nodes `size`.. are the leaves.
 """
 
 from __future__ import annotations
@@ -33,9 +33,13 @@ def tree_size(arms):
     return 1 << tree_levels(arms)
 
 
-@cold
+@hot
 def play(estimate, spread, winner, until, c, node):
-    """Let the winners below `node` meet at c."""
+    """Let the winners below `node` meet at c.
+
+    Hot, though it runs in searches only: a call with four arrays costs more than a
+    match, and a changed line plays one on every level.
+    """
     left = winner[2 * node]
     right = winner[2 * node + 1]
     valid = min(until[2 * node], until[2 * node + 1])

@@ -1,15 +1,17 @@
-"""What policies share that draw arms from probabilities, for rewards in a range.
+"""What policies for rewards in a known range share: they map rewards to [0, 1].
 
-They map rewards to [0, 1], and weigh each by the probability of its decision.
+Those that draw arms from probabilities also weigh each reward by the probability of
+its decision.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import InvalidInput
+from ..estimators import ClippedMean, Estimator
 from ..marks import cold, hot
 from ..policy import Policy
 from ..validation import number
@@ -19,12 +21,13 @@ class RangedPolicy(Policy):
     """The base of policies with a parameter `reward_range`, the rewards for 0 and 1.
 
     Such a policy keeps `s.estimate` itself, sets `s.chance[0]` in `choose`, and maps a
-    reward to [0, 1] with `share_of_range`; see `TsallisINF`.
+    reward to [0, 1] with `share_of_range`; see `TsallisINF`. One on means does neither:
+    see `MeanOfRange`.
     """
 
     reward_range: tuple[float, float]
 
-    estimator = None
+    estimator: ClassVar[type[Estimator] | None] = None
     weighs_by_chance = True
 
     def __post_init__(self) -> None:
@@ -38,6 +41,17 @@ class RangedPolicy(Policy):
         low, high = self.reward_range
         mirrored: Any = replace(self, reward_range=(-high, -low))  # type: ignore[type-var]
         return mirrored
+
+
+class MeanOfRange(RangedPolicy):
+    """The base of policies on means of rewards in a known range; see `KLUCB`.
+
+    `s.estimate` is the mean of the clipped rewards, in units of reward; `rate(s, a)` is
+    the same mapped to [0, 1].
+    """
+
+    estimator = ClippedMean
+    weighs_by_chance = False
 
 
 def checked_range(value: tuple[float, float]) -> tuple[float, float]:
@@ -60,6 +74,12 @@ def checked_range(value: tuple[float, float]) -> tuple[float, float]:
 def share_of_range(s, x):
     """Return the reward mapped to [0, 1] and clipped, also if it is infinite."""
     return min(max((x - s.low) * s.per_width, 0.0), 1.0)
+
+
+@hot
+def rate(s, a):
+    """Return the mean of arm a mapped to [0, 1], the range's ends exactly."""
+    return min(max((s.estimate[a] - s.low) / (s.high - s.low), 0.0), 1.0)
 
 
 @cold

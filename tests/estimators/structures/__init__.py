@@ -1,3 +1,3 @@
-"""Tests of the structures; `pool`, `rank`, `window` and `sorted_looks` are tested
-through the estimators on them, against sorted lists.
+"""Tests of the structures; `pool`, `rank`, `window`, `sorted_looks`, `order_tree`
+and `ring` are tested through the estimators on them, against sorted lists.
 """

@@ -1,0 +1,90 @@
+"""Naive policies for rewards of 0 and 1, or in a known range."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import rel_entr
+
+from ironarm import random as draws
+
+from .base import INF, Naive, first_of_the_highest, mean
+from .evidence import imed, kl_plus
+
+
+class InRange(Naive):
+    """Rewards are clipped to the range; the estimate is their mean."""
+
+    def __init__(self, arms, horizon, g, reward_range):
+        super().__init__(arms, horizon, g)
+        self.low, self.high = reward_range
+        self.location = mean
+
+    def update(self, arm, x):
+        super().update(arm, min(max(x, self.low), self.high))
+
+    def rate(self, arm):
+        """The mean of an arm mapped to [0, 1]."""
+        return min(max((self.estimates[arm] - self.low) / (self.high - self.low), 0), 1)
+
+
+class KLUCB(InRange):
+    """Garivier and Cappe's Algorithm 1."""
+
+    def __init__(self, arms, horizon, g, c, reward_range):
+        super().__init__(arms, horizon, g, reward_range)
+        self.c = c
+
+    def select(self, t):
+        if [] in self.rewards:
+            return self.rewards.index([])
+        p = np.array([self.rate(arm) for arm in range(self.arms)])
+        n = np.array([len(rewards) for rewards in self.rewards])
+        nats = math.log(t) + (self.c * math.log(math.log(t)) if t > 2 else 0)
+        # the largest q with n kl(p, q) <= nats, by bisection to the last bit
+        low, high = p, np.ones(self.arms)
+        for _ in range(54):
+            q = (low + high) / 2
+            kl = rel_entr(p, q) + rel_entr(1 - p, 1 - q)
+            low, high = np.where(n * kl <= nats, [q, high], [low, q])
+        return first_of_the_highest(low.tolist())
+
+
+class BernoulliIMED(InRange):
+    """Honda and Takemura's index with Bernoulli's relative entropy."""
+
+    def select(self, t):
+        if [] in self.rewards:
+            return self.rewards.index([])
+        counts = [len(rewards) for rewards in self.rewards]
+
+        def evidence(arm, lead):
+            p, q = self.rate(arm), self.rate(lead)
+            return INF if p < q == 1 else counts[arm] * kl_plus(p, q)
+
+        return imed(self.estimates, counts, evidence)
+
+
+class ThompsonBeta(InRange):
+    """Agrawal and Goyal's Algorithm 2; no coin is needed for a reward at an end."""
+
+    def __init__(self, arms, horizon, g, reward_range):
+        super().__init__(arms, horizon, g, reward_range)
+        self.wins, self.losses = [0] * arms, [0] * arms
+
+    def select(self, t):
+        with np.errstate(over="ignore"):
+            thetas = [
+                draws.beta(self.g, 1.0 + wins, 1.0 + losses)
+                for wins, losses in zip(self.wins, self.losses, strict=True)
+            ]
+        return first_of_the_highest(thetas)
+
+    def update(self, arm, x):
+        super().update(arm, x)
+        y = (min(max(x, self.low), self.high) - self.low) * (1 / (self.high - self.low))
+        if y >= 1 or (y > 0 and self.uniform() < y):
+            self.wins[arm] += 1
+        else:
+            self.losses[arm] += 1
