@@ -84,7 +84,7 @@ def use(address):
 
 def test_compiled_code_reads_and_writes_the_same_memory():
     """Also after an array elsewhere was replaced by another."""
-    call = linking.Linker(__name__, {"test_at": record_at(LAYOUT)}).entry(use, "use", "i")
+    call = linking.Linker((__name__,), {"test_at": record_at(LAYOUT)}).entry(use, "use", "i")
     values, flags = np.array([1.0, 2.0, 3.0]), np.array([0, 1], np.uint8)
     record = Record(LAYOUT, 4, factor=2.5, values=values, flags=flags)
     record.view.words[:] = [2**64 - 1, 0, 0, 3]
@@ -105,7 +105,7 @@ def test_an_unknown_field_is_a_compilers_error():
     def wrong(address):
         return test_at(address).missing[0]
 
-    linker = linking.Linker(__name__, {"test_at": record_at(LAYOUT)})
+    linker = linking.Linker((__name__,), {"test_at": record_at(LAYOUT)})
     with pytest.raises(jit.NumbaError, match="Unknown attribute 'missing' of type Test_"):
         linker.entry(wrong, "wrong", "i")
 

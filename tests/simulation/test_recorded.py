@@ -82,6 +82,10 @@ ATTACKS = (
     ia.Jun(rho=0.2),
     ia.Shaped(rho=0.2),
     ia.Bursts(rho=0.2),
+    ia.Suppress(rho=0.3, rounds=100),
+    ia.FakeChange(rho=0.3, quiet=200),
+    ia.HideChange(rho=0.3),
+    ia.FakeClicks(rho=0.2),
 )
 OWN_ATTACKS = {
     "compiled": ia.CustomAttack(rho=0.2, function=spiteful),
@@ -94,6 +98,7 @@ BANDITS = {
     "replay": ia.ReplayBandit(
         [(a, (7 * i * (a + 1)) % 11 / 4) for a in range(3) for i in range(50)]
     ),
+    "drifting": ia.DriftingBandit([1, 800, 2000], [[0, 1, 2], [3, 1, 0], [0, 4, 1]]),
     "radio, analytic": ia.RadioBandit("analytic"),
     "radio, symbol": ia.RadioBandit("symbol"),
     "radio, iq": ia.RadioBandit("iq"),
@@ -108,6 +113,13 @@ def cases():
         f"{attack!r}": ([ia.RUCB(), ia.UCB(), ia.MedEpsilonGreedy(c=2)], HARD, attack, 3000)
         for attack in ATTACKS
     }
+    # it does nothing where nothing changes
+    named[f"{ia.HideChange(rho=0.3)!r}"] = (
+        [ia.RUCB(), ia.UCB()],
+        BANDITS["drifting"],
+        ia.HideChange(rho=0.3),
+        3000,
+    )
     for name, attack in OWN_ATTACKS.items():
         named[f"an attack of one's own, {name}"] = (ia.RUCB(), HARD, attack, 3000)
     for name, bandit in BANDITS.items():

@@ -177,3 +177,18 @@ def test_a_result_of_an_unknown_policy_keeps_its_description(result, tmp_path):
     loaded = ia.Result.load(tmp_path / "r.npz")
     assert ["MedEUCB", "Mine"] == loaded.labels
     assert "Mine" in str(loaded.summary())
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("r.csv", r"ends in .npz, got .csv\. For a table, use to_frame\(\)\."),
+        ("r", "ends in .npz, got no ending"),
+        ("", "is a folder; name a file in it"),
+    ],
+)
+def test_a_file_of_another_kind_is_not_written(result, name, message, tmp_path):
+    """As on the command line."""
+    with pytest.raises(ia.InvalidInput, match=message):
+        result.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())

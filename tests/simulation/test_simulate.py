@@ -14,7 +14,6 @@ import pytest
 from scipy import stats
 
 import ironarm as ia
-from ironarm.engine.adversary import Adversary
 from ironarm.simulation import trial
 from ironarm.simulation.simulate import checkpoint_rounds
 
@@ -60,7 +59,7 @@ def test_a_trial_remembers_nothing_of_the_one_before(attack):
     setting = trial.Simulation(
         (*SOME, ia.CountIMED(epsilon=0.35), ia.CoherentIMED()),
         PAPER,
-        Adversary(attack, PAPER),
+        attack,
         20_000,
         5,
         np.array([100, 20_000, 0]),
@@ -293,9 +292,10 @@ class Wrong(ia.Policy):
         return -3 if t == s.wrong else t % s.arms
 
 
+@pytest.mark.parametrize("delay", [None, ia.Delay(mean=3)])
 @pytest.mark.parametrize("wrong", [1, 50, 20_000])
-def test_an_arm_that_does_not_exist_is_named_with_its_round(wrong):
-    """Also in the first round, and beyond the first stretch."""
+def test_an_arm_that_does_not_exist_is_named_with_its_round(wrong, delay):
+    """Also in the first round, beyond the first stretch, and while rewards are late."""
     message = rf"Wrong\.choose returned arm -3 in round {wrong}; arms are numbered 0 to 9\."
     with pytest.raises(ia.PolicyFault, match=message):
-        ia.simulate(Wrong(round=wrong), PAPER, horizon=30_000, trials=1, seed=1)
+        ia.simulate(Wrong(round=wrong), PAPER, horizon=30_000, trials=1, seed=1, delay=delay)

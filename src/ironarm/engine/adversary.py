@@ -16,7 +16,7 @@ from ..bandits.base import Bandit
 from ..errors import InvalidInput, PolicyFault
 from ..marks import hot, mark_of
 from ..validation import number
-from .faults import reason
+from .faults import refusals_explained
 from .record import Field, Layout, Record, is_field_name
 
 SCENE = (
@@ -51,14 +51,21 @@ def observe(a, x, t, shown, unused, scene):
     return 0.0
 
 
-CALLS = {"corrupt": corrupt, "observe": observe}
-ARGUMENTS = {"corrupt": ("e", "a", "x", "u", "v"), "observe": ("e", "a", "x", "shown")}
+# what an attack can have: how it is called, and its arguments. `hold` takes and returns
+# what `corrupt` does
+CALLS = {"corrupt": corrupt, "observe": observe, "hold": corrupt}
+ARGUMENTS = {
+    "corrupt": ("e", "a", "x", "u", "v"),
+    "observe": ("e", "a", "x", "shown"),
+    "hold": ("e", "a", "x", "u", "v"),
+}
 
 
 class Adversary:
     """An attack at work on a bandit, shared by all trials.
 
-    What changes in a trial is in the scene, which `scene` makes.
+    What changes in a trial is in the scene, which `scene` makes. Where means drift,
+    there is one adversary for each segment, and `set_scene` leads to the next.
     """
 
     def __init__(self, attack: Attack, bandit: Bandit) -> None:
@@ -76,8 +83,7 @@ class Adversary:
             _check_arguments(name, step)
         self.rho = number("rho", attack.rho, at_least=0, below=1)
         self.burst = attack.burst
-        # one row of numbers, whatever shape a table has
-        self.start = np.array(attack.start(bandit), dtype=float).ravel()
+        self._bandit = bandit
         self.shows = np.array(attack.shows(bandit), dtype=np.int64)
         if (
             self.shows.shape != (bandit.arms,)
@@ -92,9 +98,28 @@ class Adversary:
         self._best, self._runner_up = bandit.best, bandit.runner_up
         self.attack = attack
         self.entry = "run" if attack.observe is None else "run_observed"
+        if attack.hold is not None:
+            self.entry = "run_late"
         # where one of the two is plain Python, both are called from there
         self.in_python = any(mark_of(step) is None for step in _steps(attack).values())
+        if self.in_python and attack.hold is not None:
+            raise PolicyFault(
+                f"an attack that holds rewards up must be compiled: mark each function of "
+                f"{type(attack).__name__} with @hot."
+            )
         self._layout = _layout(tuple(self._constants))
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """What the attack's memory holds at the start of each trial."""
+        # one row of numbers, whatever shape a table has
+        return np.array(self.attack.start(self._bandit), dtype=float).ravel()
+
+    def set_scene(self, scene: Record) -> None:
+        """Show the attacker the means of this adversary's bandit."""
+        scene.put("best", self._best)
+        scene.put("runner_up", self._runner_up)
+        scene.point("means", self.means)
 
     @cached_property
     def targets(self) -> tuple[Any, ...]:
@@ -102,9 +127,24 @@ class Adversary:
 
         Zeros, which it does not call, where Python answers.
         """
+        steps = [name for name in _steps(self.attack) if name != "hold"]
         if self.in_python:
-            return (0,) * len(_steps(self.attack))
+            return (0,) * len(steps)
+        return tuple(self._compiled[name] for name in steps)
+
+    @cached_property
+    def late_targets(self) -> tuple[Any, ...]:
+        """What `run_late` calls: `corrupt`, `observe` and `hold`, or zeros."""
+        return tuple(0 if self.in_python else self._compiled.get(name, 0) for name in CALLS)
+
+    @cached_property
+    def _compiled(self) -> dict[str, Any]:
         return compiled_attack(self.attack)
+
+    def prepare(self) -> None:
+        """Compile what the loop calls, before threads do."""
+        if not self.in_python:
+            _ = self._compiled
 
     def scene(self, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray) -> Record:
         """Return what the attacker knows in a trial."""
@@ -140,10 +180,10 @@ class Adversary:
         self.attack.observe(_dated(scene, t), a, x, shown)
 
 
-def compiled_attack(attack: Attack) -> tuple[Any, ...]:
-    """Return what the loop calls: `corrupt` and, if the attack has it, `observe`."""
+def compiled_attack(attack: Attack) -> dict[str, Any]:
+    """Return what the loop calls by name: `corrupt`, and what else the attack has."""
     constants = tuple(attack.constants())
-    return tuple(_compiled(name, step, constants)[0] for name, step in _steps(attack).items())
+    return {name: _compiled(name, step, constants)[0] for name, step in _steps(attack).items()}
 
 
 def _steps(attack: Attack) -> dict[str, Callable[..., Any]]:
@@ -184,10 +224,6 @@ def _compiled(name: str, function: Callable[..., Any], constants: tuple[str, ...
         names = {"__builtins__": builtins, "function": function, "scene_at": _dated}
         return types.FunctionType(CALLS[name].__code__, names), None
     steps = {"function": function, "scene_at": dated_record_at(_layout(constants))}
-    linker = linking.Linker(__name__, steps)
-    try:
+    linker = linking.Linker((__name__,), steps)
+    with refusals_explained(f"the attack {function.__qualname__}"):
         return linker.pointer(CALLS[name], f"attack_{function.__name__}")
-    except (jit.NumbaError, NotImplementedError, ValueError, TypeError, KeyError) as error:
-        raise PolicyFault(
-            f"the attack {function.__qualname__} cannot be compiled: {reason(error)}"
-        ) from error

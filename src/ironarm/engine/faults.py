@@ -3,25 +3,48 @@
 from __future__ import annotations
 
 import dis
+import random
 import re
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-PACKAGE = Path(__file__).parent.parent
-WRITTEN_BY_AUTHORS = ("policies", "attacks", "rules")
-"""The folders of this package in which a line can be the author's mistake."""
+from ..errors import IronarmError, PolicyFault
+from ..own_faults import is_authors, place
+from ..text import listed
+from ..validation import did_you_mean
 
 HINTS = {
     "lowering the state": "numbers of the state cannot be set; use an array, such as int[1]",
     "lowering the scene": "numbers of the scene cannot be set; use e.memory",
     "of type the state": "declare it in `fields`, or return it from `constants`",
     "of type the scene": "give it to CustomAttack as a number, or return it from `constants`",
-    "getitem": "arrays are indexed by whole numbers",
+    "getitem": "arrays are indexed by whole numbers: write int(...) around a constant",
+    "setitem": "arrays are indexed by whole numbers: write int(...) around a constant",
 }
 
 
-def reason(error: Exception, choose: Callable[..., Any] | None = None) -> str:
+@contextmanager
+def refusals_explained(
+    what: str, choose: Callable[..., Any] | None = None, names: Sequence[str] = ()
+) -> Iterator[None]:
+    """Turn what the compiler raises about the author's code into a sentence.
+
+    `names` are those of the state, of which one may be misspelt.
+    """
+    from . import jit
+
+    try:
+        yield
+    except IronarmError:
+        raise
+    except jit.REFUSALS as error:
+        raise PolicyFault(f"{what} cannot be compiled: {reason(error, choose, names)}") from error
+
+
+def reason(
+    error: Exception, choose: Callable[..., Any] | None = None, names: Sequence[str] = ()
+) -> str:
     """Return what a compiler says is wrong, and in which line of the author's file.
 
     What `choose` returns is used by the engine alone: if no line of the author's is
@@ -37,6 +60,9 @@ def reason(error: Exception, choose: Callable[..., Any] | None = None) -> str:
     hint = next(
         (f" ({hint})" for text, hint in HINTS.items() if any(text in line for line in lines)), ""
     )
+    unknown = re.search(r"Unknown attribute '(\w+)' of type the state", text)
+    if unknown and (meant := did_you_mean(unknown[1], names)):
+        hint = f".{meant}"
     told: list[str] = []
     for line in lines:
         if line.startswith(("There are ", "File ", "During:")):
@@ -46,13 +72,16 @@ def reason(error: Exception, choose: Callable[..., Any] | None = None) -> str:
     return f"{where}{' '.join(dict.fromkeys(told))[:400]}{hint}"
 
 
+def instead_of(value: object) -> str:
+    """Say what to write in the place of what compiled code cannot use."""
+    if getattr(value, "__module__", None) == "random" or value is random:
+        return "draw from the stream g, with uniform(g) or integer(g, n) of ironarm.extend"
+    return "if it is a function, mark it with @hot or @cold; otherwise make it a number"
+
+
 def place_of(code: Any, line: int | None = None) -> str:
     """Return "file.py, line 12: ", for the beginning of a sentence about code."""
-    return _place(code.co_filename, code.co_firstlineno if line is None else line)
-
-
-def _place(file: str, line: int | str) -> str:
-    return f"{Path(file).name}, line {line}: "
+    return place(code.co_filename, code.co_firstlineno if line is None else line)
 
 
 def _authors_line(text: str) -> str:
@@ -60,34 +89,40 @@ def _authors_line(text: str) -> str:
     places = re.findall(r"(?:\bat|Raised from) (\S.*?) \((\d+)\)\s*$", text, re.MULTILINE)
     places += re.findall(r'^\s*File "(.*?)", line (\d+):', text, re.MULTILINE)
     for file, line in places:
-        path = Path(file).resolve()
-        if not path.is_relative_to(PACKAGE) or path.parent.name in WRITTEN_BY_AUTHORS:
-            return _place(file, line)
+        if is_authors(file):
+            return place(file, line)
     return ""
 
 
 def _bad_return(choose: Callable[..., Any]) -> str:
-    """Say that `choose` must return a whole number, and where it may not."""
+    """Say that `choose` must return a whole number, and where it may not.
+
+    Where no line is wrong by its looks, all that return are named alike.
+    """
     code: Any = choose.__code__  # type: ignore[attr-defined]
     steps = list(dis.get_instructions(code))
     returns = [
-        (step.positions.lineno if step.positions else None, _constant(before, step))
+        (step.positions.lineno if step.positions else None, _not_whole(before, step))
         for before, step in zip([None, *steps], steps, strict=False)
         if step.opname in ("RETURN_VALUE", "RETURN_CONST")
     ]
-    wrong = [(line, shown) for line, shown in returns if shown]
-    line, shown = wrong[0] if wrong else returns[0]
-    text = f"{place_of(code, line)}`choose` must return a whole number on every path, the arm's"
-    if shown:
-        return f"{text}; here it returns {shown}"
-    others = sorted({str(other) for other, _ in returns if other not in (None, line)}, key=int)
-    return f"{text}; it also returns in line {', '.join(others)}" if others else text
+    rule = "`choose` must return a whole number on every path, the arm's"
+    for line, shown in returns:
+        if shown:
+            return f"{place_of(code, line)}{rule}; here it returns {shown}"
+    lines = sorted({line for line, _ in returns if line is not None})
+    if len(lines) < 2:
+        return f"{place_of(code, *lines)}{rule}"
+    return f"{place_of(code)}{rule}; it returns in lines {listed(list(map(str, lines)), 'and')}"
 
 
-def _constant(before: Any, step: Any) -> str:
-    """Return the constant that a step returns, as text, if it is no whole number."""
+def _not_whole(before: Any, step: Any) -> str:
+    """Return what a step returns, as text, if it is no whole number by its looks."""
     loads = step if step.opname == "RETURN_CONST" else before
-    if loads is None or loads.opname not in ("RETURN_CONST", "LOAD_CONST"):
+    if loads is None:
         return ""
-    value = loads.argval
-    return "" if isinstance(value, int) else repr(value)
+    if loads.opname == "BINARY_OP" and loads.argrepr == "/":
+        return "the result of /, which is a float; // gives a whole number"
+    if loads.opname not in ("RETURN_CONST", "LOAD_CONST") or isinstance(loads.argval, int):
+        return ""
+    return repr(loads.argval)

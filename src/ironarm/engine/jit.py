@@ -34,6 +34,9 @@ REFUSALS = (
     NotImplementedError,
     KeyError,
     RecursionError,
+    # from computing with the code's constants, as in float("a")
+    TypeError,
+    ValueError,
 )
 """What Numba raises about code that it cannot compile."""
 DISABLED = bool(config.DISABLE_JIT)

@@ -145,3 +145,8 @@ def is_kept(name: str) -> bool:
     """Say whether a compiled function of that name is likely to be on disk."""
     place = directory()
     return place is not None and any(place.glob(f"*{name}-*.nbi"))
+
+
+def for_next_time() -> str:
+    """Return what to add where something is said to be compiled, if it is kept."""
+    return "" if directory() is None else " (kept for the next time)"

@@ -26,12 +26,13 @@ import numpy as np
 from ..errors import PolicyFault
 from ..marks import mark_of
 from . import jit, kept
-from .faults import place_of
+from .faults import instead_of, place_of
 from .interrupts import interrupts_wait
 
 _ONE_AT_A_TIME = threading.RLock()  # as Numba's compiler itself
 STEPS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "IMPORT_NAME")
 """The steps that read names of modules and enclosing functions, or import."""
+RAISE = dis.opmap["RAISE_VARARGS"]
 NUMBERS = (bool, int, float, np.integer, np.floating)
 
 
@@ -68,20 +69,22 @@ def _closure(function: Any) -> dict[str, Any]:
 class Linker:
     """Compiles marked functions.
 
-    `steps` gives functions of the module `template` what their global names stand for:
-    the loop is written once, and each policy fills in its own steps.
+    `steps` gives functions of the modules `templates` what their global names stand
+    for: the loop is written once, and each policy fills in its own steps.
     """
 
     _in_progress: ClassVar[list[Any]] = []
 
-    def __init__(self, template: str = "", steps: Mapping[str, Any] | None = None) -> None:
-        self._template, self._steps = template, dict(steps or {})
+    def __init__(
+        self, templates: tuple[str, ...] = (), steps: Mapping[str, Any] | None = None
+    ) -> None:
+        self._templates, self._steps = templates, dict(steps or {})
         self._keys: dict[Any, str] = {}
         self._helpers: dict[Any, Any] = {}
 
     def _owner(self, function: Any) -> Linker:
-        """Functions outside the template are the same for all, and compiled once."""
-        return self if function.__module__ == self._template else COMMON
+        """Functions outside the templates are the same for all, and compiled once."""
+        return self if function.__module__ in self._templates else COMMON
 
     def _known(self, function: Any) -> dict[str, Any]:
         """Return what the names stand for that a function may look up."""
@@ -101,6 +104,9 @@ class Linker:
             owner._keys[function] = ""  # while it is computed: a name may be its own attribute
             parts = [str(function.__module__), str(mark_of(function)), _text_of(function.__code__)]
             parts.append(repr(function.__defaults__))
+            if RAISE in function.__code__.co_code[::2]:  # the error will name its line
+                code = function.__code__
+                parts.append(f"{Path(code.co_filename).name} {list(code.co_lines())}")
             for name, value in owner._known(function).items():
                 parts.append(f"{name} {self._value_key(value)}")
             owner._keys[function] = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
@@ -190,8 +196,7 @@ class Linker:
                     owner._check(reached[name], seen)
             elif name in known:
                 raise PolicyFault(
-                    f"{where} uses {name!r}, which cannot be compiled: if it is a function, mark "
-                    "it with @hot or @cold; otherwise make it a number."
+                    f"{where} uses {name!r}, which cannot be compiled: {instead_of(known[name])}."
                 )
             elif not hasattr(builtins, name):
                 raise PolicyFault(f"{where} uses {name!r}, which is not defined.")

@@ -7,7 +7,8 @@ the names below. Every argument is a number: records are handed over by address.
 only Python can give: a larger pool, a column of rewards, an attack's answer. Called
 again, it resumes. It remembers the arm that was chosen; the rest of the round is
 computed again from the tape. `run_observed` is the same loop for an attack that sees
-every round; it is compiled apart, so that the others do not pay for it.
+every round; it is compiled apart, so that the others do not pay for it. So is
+`run_late` in `late.py`, for rewards that have senders and come late or never.
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ ASK = 3
 BAD_ARM = 4
 TELL = 5
 
+# what `chosen` is when no arm waits for its reward
+NOTHING = -1
+DELIVERING = -2  # in `late.py`: its reward is posted, and those due are being delivered
+
 # who answers for the attack
 COMPILED = 0
 PYTHON = 1
@@ -65,7 +70,9 @@ STRETCH = Layout(
         Field("column", "float", "elsewhere"),  # or they are listed, column by column
         Field("filled", "byte", "elsewhere"),
         Field("shows", "int", "elsewhere"),  # the law that an arm shows when attacked
-        Field("gaps", "float", "elsewhere"),
+        Field("gaps", "float", "elsewhere"),  # those of the present means,
+        Field("since", "int", "elsewhere"),  # and pulls of each arm when these means began
+        Field("earlier", "float", "here", width=2),  # regret and optimal pulls by then
         Field("checkpoints", "int", "elsewhere"),
         Field("regret", "float", "elsewhere"),
         Field("optimal", "float", "elsewhere"),
@@ -106,18 +113,19 @@ def take(s, a, x):
 
 
 @cold
-def write_checkpoint(n, gaps, pulls, t, k, regret, optimal):
+def write_checkpoint(n, gaps, since, earlier, pulls, t, k, regret, optimal):
     """Write checkpoint k.
 
-    The regret is computed from the counts, so it does not depend on the order of pulls.
+    The regret is computed from the counts, so it does not depend on the order of pulls
+    while the means stay the same.
     """
-    total = 0.0
-    best = 0
+    total = earlier[0]
+    best = earlier[1]
     for a in range(len(gaps)):
         pulls[a] = n[a]
-        total += gaps[a] * pulls[a]
+        total += gaps[a] * (n[a] - since[a])
         if gaps[a] == 0.0:
-            best += pulls[a]
+            best += n[a] - since[a]
     regret[k] = total
     optimal[k] = best / t
 
@@ -145,14 +153,14 @@ def play(state, stretch, attack, observer, scene, is_observed):
     i = r.played[0]
     k = r.checkpoint[0]
     chosen = r.chosen[0]
-    r.chosen[0] = -1
+    r.chosen[0] = NOTHING
     if i < 0 or k < 0:
         return DONE  # unreachable; lets Numba assume non-negative indices
     due = r.checkpoints[k]
     while i < rounds:
         t = before + i + 1
         a = chosen
-        chosen = -1
+        chosen = NOTHING
         if a < 0:
             a = choose(s, t, s.stream)
             if a < 0 or a >= s.arms:
@@ -195,7 +203,7 @@ def play(state, stretch, attack, observer, scene, is_observed):
                 x = -np.inf  # the attacker could have sent -inf anyway
         take(s, a, x)
         if t == due:
-            write_checkpoint(s.n, r.gaps, r.pulls, t, k, r.regret, r.optimal)
+            write_checkpoint(s.n, r.gaps, r.since, r.earlier, r.pulls, t, k, r.regret, r.optimal)
             k += 1
             r.checkpoint[0] = k
             due = r.checkpoints[k]
@@ -216,11 +224,34 @@ def play(state, stretch, attack, observer, scene, is_observed):
 
 
 @hot
+def cancel(s, a):
+    """An open decision of arm a will never be rewarded."""
+    s.n[a] -= 1
+    s.fresh[0] = 0
+    recount(s, a)
+
+
+@hot
 def select(state):
     """Decide live; return the arm, or -1 if the policy chose none that exists.
 
     Arms that joined late and are owed forced pulls come first, lowest number first.
     """
+    return decide(state, -1)
+
+
+@hot
+def follow(state, told):
+    """Do what `select` does, but take this arm: the decision was made before.
+
+    A policy's own steps are made all the same, since they may change what it keeps.
+    """
+    return decide(state, told)
+
+
+@hot
+def decide(state, told):
+    """`select` and `follow`."""
     s = state_at(state)
     t = s.rounds[0] + 1
     a = -1
@@ -230,8 +261,10 @@ def select(state):
             a += 1
     if a < 0:
         a = choose(s, t, s.stream)
-        if a < 0 or a >= s.arms:
-            return -1
+    if told >= 0:
+        a = told
+    if a < 0 or a >= s.arms:
+        return -1
     s.rounds[0] = t
     s.n[a] += 1
     if s.owing[a] > 0:
@@ -270,9 +303,7 @@ def adjust(state, what, a):
     """
     s = state_at(state)
     if what == CANCELLED:
-        s.n[a] -= 1
-        s.fresh[0] = 0
-        recount(s, a)
+        cancel(s, a)
     elif what == JOINED:
         welcome(s, a)
     elif what == SETTLE:

@@ -20,9 +20,10 @@ from ..errors import PolicyFault
 from ..estimators import Estimator
 from ..estimators.structures.pool import move_slots
 from ..marks import hot, mark_of
+from ..own_faults import raised_in
 from ..policy import Policy
-from . import loop
-from .faults import place_of, reason
+from . import late, loop
+from .faults import place_of, refusals_explained
 from .record import Field, Layout, Record, declared, size_names
 
 ARGUMENTS = {
@@ -39,7 +40,9 @@ STEPS = ("choose", "update", "recount", "owed", "welcome", "settle")
 ENTRIES = {  # the types of their arguments; see `jit.bare_entry`
     "run": "iiii*",
     "run_observed": "iiiii*",
+    "run_late": "iiiiiii*",
     "select": "i",
+    "follow": "ii",
     "observe": "iiffi",
     "adjust": "iii",
     "rebuild": "iifi",
@@ -58,6 +61,7 @@ ENGINE_FIELDS = {
     "estimate": "float[arms]",
     "unrewarded": "int[1]",
     "chance": "float[1]",
+    "source": "cache int[1]",
     "fresh": "cache int[1]",
     "owing": "int[arms]",
     "owing_arms": "int[1]",
@@ -130,7 +134,7 @@ class Machine:
         return (
             self.plain
             or name in self._calls
-            or self._linker.is_kept(getattr(loop, name), self.label(name))
+            or self._linker.is_kept(_written(name), self.label(name))
         )
 
     def handle(self, record: Record) -> Any:
@@ -142,16 +146,12 @@ class Machine:
         if self.plain:
             return quiet(self._plain[name])
         if name not in self._calls:
-            from . import jit
-
-            entry = getattr(loop, name)
-            try:
-                self._calls[name] = self._linker.entry(entry, self.label(name), ENTRIES[name])
-            except jit.REFUSALS as error:
-                raise PolicyFault(
-                    f"{self.policy.__name__} cannot be compiled: "
-                    f"{reason(error, self.policy.choose)}"
-                ) from error
+            with refusals_explained(
+                self.policy.__name__, self.policy.choose, tuple(self.layout.fields)
+            ):
+                self._calls[name] = self._linker.entry(
+                    _written(name), self.label(name), ENTRIES[name]
+                )
         return self._calls[name]
 
 
@@ -165,7 +165,19 @@ def fields_of(policy: type[Policy], estimator: type[Estimator] | None) -> dict[s
             f"{type(policy.fields).__name__}; a size that depends on a parameter is written like "
             "'float[arms*window]'."
         )
+    if estimator is not None and not (
+        isinstance(estimator, type) and issubclass(estimator, Estimator)
+    ):
+        raise PolicyFault(
+            f"{policy.__name__}.estimator must be a class of ironarm.extend, such as LowerMedian, "
+            f"or None, got {estimator!r}."
+        )
     return {**(estimator.fields if estimator else {}), **policy.fields}
+
+
+def _written(name: str) -> Any:
+    """Return an entry point as it is written."""
+    return getattr(late if hasattr(late, name) else loop, name)
 
 
 def _linker(steps: dict[str, Any], layout: Layout) -> Any:
@@ -173,9 +185,13 @@ def _linker(steps: dict[str, Any], layout: Layout) -> Any:
     from . import jit, linking
     from .record_type import record_at
 
-    records = {"state_at": record_at(layout), "stretch_at": record_at(loop.STRETCH)}
+    records = {
+        "state_at": record_at(layout),
+        "stretch_at": record_at(loop.STRETCH),
+        "post_at": record_at(late.POST),
+    }
     names = {**steps, **records, "call_attack": jit.call_attack}
-    return linking.Linker(loop.__name__, names)
+    return linking.Linker((loop.__name__, late.__name__), names)
 
 
 def _step(owner: Any, name: str) -> Callable[..., Any]:
@@ -204,10 +220,15 @@ def _plain_functions(steps: dict[str, Any]) -> dict[str, Any]:
         return record.view
 
     def call_attack(attack: Any, scene: Any, *values: Any) -> float:
-        return float(attack(*values, scene))
+        try:
+            return float(attack(*values, scene))
+        except Exception as error:
+            raise PolicyFault(f"the attack failed: {raised_in(error)}.") from error
 
-    names = {**vars(loop), "state_at": view, "stretch_at": view, "call_attack": call_attack}
-    for name, value in vars(loop).items():
+    records = dict.fromkeys(("state_at", "stretch_at", "post_at"), view)
+    written = {**vars(late), **vars(loop)}
+    names = {**written, **records, "call_attack": call_attack}
+    for name, value in written.items():
         if mark_of(value):
             names[name] = types.FunctionType(value.__code__, names, name)
     for name, step in steps.items():

@@ -168,8 +168,22 @@ class Record:
             if layout.fields[name].shape == "elsewhere":
                 self.point(name, value)
             else:
-                target = self._floats if layout.fields[name].kind == "float" else self.words
-                target[layout.offset(name, arms)] = value
+                self.put(name, value)
+
+    def copy(self) -> Record:
+        """Return the same contents in memory of its own, arrays elsewhere included."""
+        twin = Record(self.layout, self.arms)
+        twin.words[:] = self.words
+        for name, array in self._elsewhere.items():
+            twin.point(name, array.copy())
+        return twin
+
+    def put(self, name: str, value: float) -> None:
+        """Give a number its value; not while compiled code runs."""
+        target = self._floats if self.layout.fields[name].kind == "float" else self.words
+        target[self.layout.offset(name, self.arms)] = value
+        if self._view is not None:
+            self._view = self._view._replace(**{name: value})
 
     def point(self, name: str, array: np.ndarray) -> None:
         """Let a field stand for an array that lies elsewhere."""

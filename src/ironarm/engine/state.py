@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 
 from ..errors import PolicyFault
 from ..estimators import Estimator
+from ..own_faults import constants_of, failures_of
 from ..policy import Policy
 from .loop import JOINED, OWE, RECOUNT
 from .machine import machine_for
 from .record import Field, Record
 
+LONG = 256
+"""From this length on, an array that is mostly 0 is saved without its zeros."""
 POOL_PLACES = ("slot_start", "slot_room", "pool_used")
+
+LIVE_ENTRIES = ("select", "follow", "observe", "adjust", "rebuild")
+"""What an agent calls; and `repack`, if its estimator holds rewards."""
 
 
 class State:
@@ -29,7 +36,7 @@ class State:
         estimator: type[Estimator] | None = None,
         pool: np.ndarray | None = None,
     ) -> None:
-        constants = policy.constants(arms, horizon)
+        constants = constants_of(policy, arms, horizon)
         self.machine = machine_for(policy, constants, estimator)
         self.record = Record(
             self.machine.layout,
@@ -40,12 +47,14 @@ class State:
             **{name: _constant(name, value) for name, value in constants.items()},
         )
         self.handle = self.machine.handle(self.record)
-        # a simulation's pool serves the next trial too; an agent's only has to last
-        self._slack = 1.125 if live else 2.0
+        # a simulation, which has a horizon, uses its pool in the next trial too; an
+        # agent's only has to last
+        self._slack = 1.125 if horizon is None else 2.0
         self.view.unrewarded[0] = arms
+        self.view.source[0] = -1  # until a reward says who sent it
         if self.machine.estimator:
             self.view.estimate[:] = -np.inf
-        self._fresh = None if live else self.record.words.copy()
+        self._fresh = None if horizon is None else self.record.words.copy()
 
     @property
     def view(self) -> Any:
@@ -60,6 +69,21 @@ class State:
     def call(self, name: str) -> Callable[..., Any]:
         """Return an entry point of the policy; it takes this state's `handle` first."""
         return self.machine.call(name)
+
+    def prepare(self) -> None:
+        """Compile every entry point that an agent can come to use."""
+        for name in self._live_entries:
+            self.call(name)
+
+    @property
+    def prepared(self) -> bool:
+        """Whether `prepare` would compile nothing."""
+        return all(map(self.machine.on_disk, self._live_entries))
+
+    @property
+    def _live_entries(self) -> tuple[str, ...]:
+        holds = self.machine.estimator and self.machine.estimator.holds_rewards
+        return (*LIVE_ENTRIES, "repack") if holds else LIVE_ENTRIES
 
     def renew(self, stream: np.ndarray) -> None:
         """Forget everything, for the next trial.
@@ -91,7 +115,8 @@ class State:
 
     def adjust(self, what: int, arm: int = 0) -> None:
         """Carry out one of the rare live operations; see `loop.adjust`."""
-        self.call("adjust")(self.handle, what, arm)
+        with failures_of(self.machine.policy):
+            self.call("adjust")(self.handle, what, arm)
 
     @property
     def _kept_fields(self) -> list[Field]:
@@ -130,22 +155,34 @@ class State:
         new.adjust(OWE)
         return new
 
+    def refresh(self) -> None:
+        """Clear the caches, as after a load: so both go on alike to the last bit."""
+        for field in self.machine.fields:
+            if field.cache:
+                getattr(self.view, field.name)[:] = 0
+        self.adjust(RECOUNT)
+
+    def copy(self) -> State:
+        """Return a state of its own that is the same; this takes as long as copying
+        the memory does.
+        """
+        twin = copy(self)
+        twin.record = self.record.copy()
+        twin.handle = self.machine.handle(twin.record)
+        return twin
+
     def dump(self) -> dict[str, Any]:
         """Return everything that decides future choices, as plain data.
 
-        That is the fields by name, and the rewards that the estimator holds.
+        That is the fields by name, and the rewards that the estimator holds. Whoever
+        goes on with this state calls `refresh` first, and so does whoever loads it.
         """
         view, estimator = self.view, self.machine.estimator
         skipped = self._rebuilt_fields()
-        # caches are cleared, as after a load: so both go on alike to the last bit
-        for field in self.machine.fields:
-            if field.cache:
-                getattr(view, field.name)[:] = 0
-        self.adjust(RECOUNT)
         data: dict[str, Any] = {
             "rounds": self.rounds,
             "fields": {
-                field.name: getattr(view, field.name).tolist()
+                field.name: _written(getattr(view, field.name))
                 for field in self._kept_fields
                 if field.name not in skipped
             },
@@ -176,6 +213,7 @@ class State:
             if field.name not in rebuilt
         }
         fields = _checked_fields(data["fields"], expected)
+        self.machine.policy._check_saved(fields)
         if estimator and rebuilt:
             self._rebuild(estimator, data["rewards"], fields)
         view = self.view
@@ -210,6 +248,29 @@ def _constant(name: str, value: Any) -> float:
         raise PolicyFault(f"the constant {name!r} must be a number, got {value!r}.") from None
 
 
+def _written(values: np.ndarray) -> list[Any] | dict[str, Any]:
+    """Return an array as plain data: of a long one that is mostly 0, what is not."""
+    at = np.flatnonzero(values.view(np.int64))  # -0.0 is not 0 here
+    if len(values) < LONG or 2 * len(at) > len(values):
+        return values.tolist()
+    return {"length": len(values), "at": at.tolist(), "values": values[at].tolist()}
+
+
+def _read(saved: Any, target: np.ndarray) -> np.ndarray:
+    """Return what `_written` was given; the array that it is meant for has its size."""
+    if not isinstance(saved, dict):
+        return np.array(saved)
+    at, some = np.array(saved["at"], dtype=np.int64), np.array(saved["values"])
+    fits = saved["length"] == len(target) and len(at) == len(some)
+    if not fits or (len(at) and not 0 <= at.min() <= at.max() < len(target)):
+        raise ValueError("a field is not as long as it should be")
+    values = np.zeros_like(target)
+    if target.dtype == np.int64 and len(some) and some.dtype != np.int64:
+        raise ValueError("a count is not a whole number")
+    values[at] = some
+    return values
+
+
 def _checked_fields(saved: dict[str, Any], targets: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the saved fields as arrays of the right kind and length.
 
@@ -219,7 +280,7 @@ def _checked_fields(saved: dict[str, Any], targets: dict[str, np.ndarray]) -> di
         raise ValueError("its fields are not those of the policy")
     fields = {}
     for name, target in targets.items():
-        values = np.array(saved[name])
+        values = _read(saved[name], target)
         if values.shape != target.shape or (target.dtype == np.int64 and values.dtype != np.int64):
             raise ValueError(f"the field {name!r} is not what it should be")
         fields[name] = values.astype(target.dtype)

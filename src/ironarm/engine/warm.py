@@ -18,8 +18,10 @@ from typing import Any
 
 from ..attacks import ATTACKS
 from ..attacks import make as make_attack
+from ..own_faults import constants_of
 from ..policies import POLICIES, Policy, from_dict
 from .adversary import Adversary, compiled_attack
+from .kept import for_next_time
 from .machine import Machine, machine_for
 from .streams import streams
 from .tape import Tape
@@ -39,7 +41,9 @@ def compile_all(
     the loops, by default the one of this attack. `say` gets what takes its time, as
     text: each policy once, if one of its loops is compiled.
     """
-    machines = {policy: machine_for(policy, policy.constants(arms, horizon)) for policy in policies}
+    machines = {
+        policy: machine_for(policy, constants_of(policy, arms, horizon)) for policy in policies
+    }
     entries = tuple(entries) or (adversary.entry,)
     new = [
         policy
@@ -53,7 +57,7 @@ def compile_all(
     try:
         for policy, machine in machines.items():
             if policy in new:
-                say(f"compiling {type(policy).__name__} (kept for the next time)")
+                say(f"compiling {type(policy).__name__}{for_next_time()}")
             if helper is None or policy not in theirs:
                 _compile(machine, entries)
     except BaseException:
@@ -65,7 +69,7 @@ def compile_all(
             helper.wait()
     for machine in machines.values():
         _compile(machine, entries)
-    _ = adversary.targets
+    adversary.prepare()
 
 
 def _compile(machine: Machine, entries: Sequence[str]) -> None:
@@ -114,5 +118,5 @@ def serve(request: dict[str, Any]) -> None:
     tape.next(8)
     for data in request["policies"]:
         policy = from_dict(data)
-        constants = policy.constants(request["arms"], request["horizon"])
+        constants = constants_of(policy, request["arms"], request["horizon"])
         _compile(machine_for(policy, constants), request["entries"])

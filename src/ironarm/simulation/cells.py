@@ -10,7 +10,7 @@ whenever and wherever they run, so they can be compared trial by trial.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,11 +24,15 @@ from ..engine.adversary import Adversary
 from ..engine.machine import Machine, machine_for
 from ..engine.warm import compile_all
 from ..errors import BadFile, InvalidInput
+from ..own_faults import constants_of
 from ..policies import Policy
+from .delay import Delay
 from .fingerprint import code_fingerprint, hash_of
 from .progress import Progress
 from .result import Result
 from .simulate import simulate, specification
+from .sources import Sources
+from .trial import entry_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +60,21 @@ class Cell:
     trials: int
     seed: int
     checkpoints: tuple[int, ...]
+    sources: Sources | None = None
+    delay: Delay | None = None
 
     @cached_property
     def specification(self) -> dict[str, Any]:
         """What determines the result, except the checkpoints and the code."""
         return specification(
-            (self.policy,), self.bandit, self.attack, self.horizon, self.trials, self.seed
+            (self.policy,),
+            self.bandit,
+            self.attack,
+            self.horizon,
+            self.trials,
+            self.seed,
+            self.sources,
+            self.delay,
         )
 
     @cached_property
@@ -97,6 +110,8 @@ class Cell:
             workers=workers,
             checkpoints=self.checkpoints,
             progress=progress,
+            sources=self.sources,
+            delay=self.delay,
         )
 
 
@@ -127,7 +142,7 @@ def run_together(
     return parts
 
 
-def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
+def compile_cells(cells: Sequence[Cell], say: Callable[[str], None]) -> None:
     """Compile everything that the cells need, on two processors.
 
     Whoever runs the cells, here or in other processes, then only loads it.
@@ -137,9 +152,9 @@ def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
     loops: dict[tuple[int, Machine], tuple[Cell, set[str]]] = {}
     for cell in cells:
         arms = cell.bandit.arms
-        machine = machine_for(cell.policy, cell.policy.constants(arms, cell.horizon))
+        machine = machine_for(cell.policy, constants_of(cell.policy, arms, cell.horizon))
         _, entries = loops.setdefault((arms, machine), (cell, set()))
-        entries.add(adversaries[type(cell.attack)].entry)
+        entries.add(entry_for(adversaries[type(cell.attack)], cell.sources, cell.delay))
     together: dict[tuple[int, tuple[str, ...]], list[Cell]] = {}
     for (arms, _), (cell, entries) in loops.items():
         together.setdefault((arms, tuple(sorted(entries))), []).append(cell)
@@ -153,7 +168,7 @@ def compile_cells(cells: Iterable[Cell], say: Callable[[str], None]) -> None:
             needed,
         )
     for adversary in adversaries.values():
-        _ = adversary.targets
+        adversary.prepare()
     for cell in cells:
         cell.bandit.prepare(say)
 

@@ -17,7 +17,16 @@ from pathlib import Path
 from types import ModuleType
 
 WORDS_ONLY = frozenset(
-    f"ironarm.{name}" for name in ("errors", "validation", "files", "by_name", "own_code")
+    f"ironarm.{name}"
+    for name in (
+        "errors",
+        "validation",
+        "files",
+        "by_name",
+        "own_code",
+        "own_faults",
+        "engine.faults",
+    )
 )
 """Modules that decide what errors say, or what is found, not what is computed."""
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadFile, InvalidInput
-from ..files import write_whole
+from ..files import require_ending, write_whole
 from ..frames import frame_of
 from ..own_code import split
 from ..policies import Policy, from_dict
@@ -190,6 +190,7 @@ class Result:
     def save(self, path: str | Path) -> None:
         """Write the result to an .npz file of arrays and JSON, whole or not at all."""
         path = Path(path)
+        require_ending(path, ".npz", " For a table, use to_frame().")
         header = {
             "format": FORMAT,
             "version": FORMAT_VERSION,
@@ -265,8 +266,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         horizon, trials = self.specification["horizon"], self.specification["trials"]
-        caption = f"{trials:,} trials of {horizon:,} rounds, seed {self.specification['seed']}"
-        return self.summary().to_html(caption)
+        rounds = f"{counted(trials, 'trial')} of {counted(horizon, 'round')}"
+        return self.summary().to_html(f"{rounds}, seed {self.specification['seed']}")
 
 
 def _policy(data: dict[str, Any]) -> Policy | dict[str, Any]:

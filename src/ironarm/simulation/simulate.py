@@ -15,15 +15,16 @@ import numpy as np
 
 from ..attacks import Attack, NoAttack
 from ..bandits import Bandit
-from ..engine.adversary import Adversary
 from ..engine.streams import fresh_seed
 from ..engine.warm import compile_all
 from ..errors import InvalidInput
 from ..policies import Policy
 from ..policy import require_policy
 from ..validation import instance, whole
+from .delay import Delay
 from .progress import Progress
 from .result import Result
+from .sources import Sources
 from .trial import Simulation, Trials
 
 ORDER = " The order is simulate(policies, bandit, attack)."
@@ -42,6 +43,8 @@ def simulate(
     workers: int | None = None,
     checkpoints: Iterable[int] | None = None,
     progress: bool | Progress | None = None,
+    sources: Sources | None = None,
+    delay: Delay | None = None,
 ) -> Result:
     """Simulate policies on a bandit under an attack.
 
@@ -63,6 +66,9 @@ def simulate(
         The last is always the horizon.
     progress : show a progress bar on the terminal; None for yes, if there is one and
         the work takes over two seconds.
+    sources : who sends the rewards; the attack's `rho` is then the share of corrupt
+        sources. None: nobody says, and the coin is independent in each round.
+    delay : how late rewards come; None: at once.
 
     Examples
     --------
@@ -86,9 +92,11 @@ def simulate(
         require_policy(policy, ORDER)
     if not chosen:
         raise InvalidInput("policies is empty; give at least one, for example ia.MedEUCB().")
-    if len(set(chosen)) < len(chosen):
+    twice = next((policy for i, policy in enumerate(chosen) if policy in chosen[:i]), None)
+    if twice is not None:
         raise InvalidInput(
-            "a policy is given twice; with common random numbers both would do the same."
+            f"{twice.label} is given twice; with common random numbers both would do the same. "
+            "Leave one out."
         )
     bandit = instance("a bandit", bandit, Bandit, "ia.GaussianBandit(means=[0, 1])", ORDER)
     attack = NoAttack() if attack is None else attack
@@ -98,13 +106,14 @@ def simulate(
     seed = fresh_seed() if seed is None else whole("seed", seed)
     threads = (os.cpu_count() or 1) if workers is None else whole("workers", workers, at_least=1)
     rounds = checkpoint_rounds(horizon, checkpoints)
+    _check_feedback(attack, sources, delay)
 
     # one more checkpoint marks the start of the last tenth, which decides whether a
     # trial is stuck; the 0 at the end is never reached
     opening = horizon - max(1, horizon // 10)
     inner = np.union1d(rounds, [opening] if opening else []).astype(np.int64)
     simulation = Simulation(
-        chosen, bandit, Adversary(attack, bandit), horizon, seed, np.append(inner, 0)
+        chosen, bandit, attack, horizon, seed, np.append(inner, 0), sources, delay
     )
     shown = np.isin(inner, rounds)
     opened = int(np.searchsorted(inner, opening))
@@ -144,10 +153,28 @@ def simulate(
         optimal=optimal,
         pulls=pulls,
         last_tenth=last_tenth,
-        specification=specification(chosen, bandit, attack, horizon, trials, seed)
+        specification=specification(chosen, bandit, attack, horizon, trials, seed, sources, delay)
         | ({} if names is None else {"names": names}),
         seconds=time.perf_counter() - started,
     )
+
+
+def _check_feedback(attack: Attack, sources: Sources | None, delay: Delay | None) -> None:
+    """Refuse what is no description of feedback, and what does not go together."""
+    if sources is not None:
+        instance("sources", sources, Sources, "ia.Sources(400)")
+    if delay is not None:
+        instance("delay", delay, Delay, "ia.Delay(mean=50)")
+    if sources is not None and attack.rho > 0 and round(attack.rho * sources.count) == 0:
+        raise InvalidInput(
+            f"rho = {attack.rho:g} of {sources.count} sources is less than one: none would be "
+            "corrupt. Give more sources, a larger rho, or NoAttack."
+        )
+    if sources is not None and attack.burst > 0:
+        raise InvalidInput(
+            f"{type(attack).__name__} has a coin in bursts, and with sources the coin is whether "
+            "the source is corrupt; leave one of them out."
+        )
 
 
 def _names(policies: Mapping[str, Policy]) -> list[str]:
@@ -183,7 +210,9 @@ def prepare(simulation: Simulation, bar: Progress) -> None:
         simulation.bandit.arms,
         simulation.horizon,
         bar.announce,
+        (simulation.entry,),
     )
+    _ = simulation.adversary.start  # refuses a bandit that the attack does not fit
     simulation.bandit.prepare(bar.announce)
     bar.note("simulating")
 
@@ -251,10 +280,13 @@ def specification(
     horizon: int,
     trials: int,
     seed: int,
+    sources: Sources | None = None,
+    delay: Delay | None = None,
 ) -> dict[str, Any]:
     """Return everything that determines a result, as plain data."""
     from .. import __version__
 
+    feedback = {"sources": sources, "delay": delay}
     return {
         "policies": [policy.to_dict() for policy in policies],
         "bandit": bandit.to_dict(),
@@ -268,6 +300,7 @@ def specification(
             "numpy": np.__version__,
             "numba": _numba_version(),
         },
+        **{name: each.to_dict() for name, each in feedback.items() if each is not None},
     }
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from ..attacks import Attack
 from ..bandits import Bandit
 from ..engine import loop
 from ..engine.adversary import Adversary
@@ -14,8 +16,12 @@ from ..engine.record import Record
 from ..engine.state import State
 from ..engine.streams import streams
 from ..engine.tape import Tape
-from ..errors import PolicyFault
+from ..errors import IronarmError, PolicyFault
+from ..own_faults import failed
 from ..policies import Policy
+from .delay import Delay, Waits
+from .post import AT_ONCE, NOBODY, Post
+from .sources import Senders, Sources
 
 STRETCH_ROUNDS = 16_384
 COLUMN_CELLS = 1 << 21  # at most 16 MB of reward columns for each worker
@@ -27,10 +33,12 @@ class Simulation:
 
     policies: tuple[Policy, ...]
     bandit: Bandit
-    adversary: Adversary
+    attack: Attack
     horizon: int
     seed: int
     checkpoints: np.ndarray
+    sources: Sources | None = None
+    delay: Delay | None = None
 
     @property
     def stretch(self) -> int:
@@ -40,6 +48,30 @@ class Simulation:
         fitting = max(64, min(STRETCH_ROUNDS, self.horizon, COLUMN_CELLS // self.bandit.law_count))
         return min(fitting, self.bandit.stretch or fitting)
 
+    @cached_property
+    def segments(self) -> tuple[tuple[int, Bandit, Adversary], ...]:
+        """Who serves from which round on: bandits, and the attack at work on each."""
+        return tuple(
+            (first, bandit, Adversary(self.attack, bandit))
+            for first, bandit in self.bandit.segments
+            if first <= self.horizon
+        )
+
+    @property
+    def adversary(self) -> Adversary:
+        """The attack at work on the first bandit."""
+        return self.segments[0][2]
+
+    @property
+    def entry(self) -> str:
+        """The loop that this simulation needs."""
+        return entry_for(self.adversary, self.sources, self.delay)
+
+
+def entry_for(adversary: Adversary, sources: Sources | None, delay: Delay | None) -> str:
+    """Return the name of the loop that plays such rewards."""
+    return adversary.entry if sources is None and delay is None else "run_late"
+
 
 class Columns:
     """The arms' rewards for the noise on the tape.
@@ -48,12 +80,17 @@ class Columns:
     """
 
     def __init__(self, bandit: Bandit, stretch: int) -> None:
-        self._bandit = bandit
-        normal = bandit.location_scale
-        self.location = np.array(normal[0] if normal else [], dtype=float)
-        self.scale = np.array(normal[1] if normal else [], dtype=float)
+        normal = bandit.location_scale is not None
+        self.location = np.empty(bandit.law_count if normal else 0)
+        self.scale = np.empty_like(self.location)
         self.filled = np.zeros(0 if normal else bandit.law_count, np.uint8)
         self.cells = np.empty(0 if normal else bandit.law_count * stretch)
+
+    def serve(self, bandit: Bandit) -> None:
+        """Draw from this bandit's laws from now on."""
+        self._bandit = bandit
+        if bandit.location_scale is not None:
+            self.location[:], self.scale[:] = bandit.location_scale
 
     def forget(self) -> None:
         """A new stretch: nothing is known."""
@@ -80,32 +117,50 @@ class Trials:
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        bandit, adversary = simulation.bandit, simulation.adversary
+        bandit, adversary, length = simulation.bandit, simulation.adversary, simulation.stretch
         self._simulation = simulation
-        self._tape = Tape(
-            simulation.stretch, adversary.rho, bandit.location_scale is not None, adversary.burst
-        )
-        self._columns = Columns(bandit, simulation.stretch)
+        self._tape = Tape(length, adversary.rho, bandit.location_scale is not None, adversary.burst)
+        self._columns = Columns(bandit, length)
+        sources, delay = simulation.sources, simulation.delay
+        self._senders = Senders(sources, adversary.rho, length) if sources else None
+        self._waits = Waits(delay, length) if delay else None
         self.players = [Player(simulation, policy, self._columns) for policy in simulation.policies]
 
     def play(self, trial: int, stop: Callable[[], bool]) -> bool:
         """Play one trial of all policies; False if it was stopped on the way."""
-        simulation, tape, columns = self._simulation, self._tape, self._columns
-        noise_stream, attack_stream, policy_stream = streams(simulation.seed, trial)
-        tape.rewind(noise_stream, attack_stream)
+        simulation, tape = self._simulation, self._tape
+        noise, attack, policy, senders, waits = streams(simulation.seed, trial, 5)
+        tape.rewind(noise, attack)
+        if self._senders:
+            self._senders.rewind(senders)
+        if self._waits:
+            self._waits.rewind(waits)
         for player in self.players:
-            player.begin(policy_stream)
+            player.begin(policy)
+        ends = [first - 1 for first, _, _ in simulation.segments[1:]] + [simulation.horizon]
         played = 0
-        while played < simulation.horizon:
-            if stop():
-                return False
-            rounds = min(simulation.stretch, simulation.horizon - played)
-            on_tape = tape.next(rounds)
-            columns.forget()
+        for (_, bandit, adversary), end in zip(simulation.segments, ends, strict=True):
+            self._columns.serve(bandit)
             for player in self.players:
-                player.play(played, on_tape)
-            played += rounds
+                player.enter(bandit, adversary)
+            while played < end:
+                if stop():
+                    return False
+                rounds = min(simulation.stretch, end - played)
+                self._play_stretch(played, rounds)
+                played += rounds
         return True
+
+    def _play_stretch(self, played: int, rounds: int) -> None:
+        """Play the next rounds, in which the laws stay the same."""
+        on_tape = self._tape.next(rounds)
+        senders = self._senders.next(on_tape[1]) if self._senders else NOBODY
+        waits = self._waits.next(rounds) if self._waits else AT_ONCE
+        self._columns.forget()
+        for player in self.players:
+            if player.post:
+                player.post.set_rounds(senders, waits)
+            player.play(played, on_tape)
 
 
 class Player:
@@ -117,10 +172,12 @@ class Player:
     def __init__(self, simulation: Simulation, policy: Policy, columns: Columns) -> None:
         arms, marks = simulation.bandit.arms, len(simulation.checkpoints) - 1
         self._policy = policy
-        self._adversary = adversary = simulation.adversary
+        self._first = self._adversary = adversary = simulation.adversary
         self._columns = columns
-        self.state = State(policy, arms, simulation.horizon)
-        self._run = self.state.call(adversary.entry)
+        entry = simulation.entry
+        self.post = _post(simulation) if entry == "run_late" else None
+        self.state = State(policy, arms, simulation.horizon, live=self.post is not None)
+        self._run = self.state.call(entry)
         self.regret, self.optimal = np.zeros(marks), np.zeros(marks)
         self.pulls = np.zeros(arms, np.int64)
         self._memory = adversary.start.copy()
@@ -137,7 +194,8 @@ class Player:
             column=columns.cells,
             filled=columns.filled,
             shows=adversary.shows,
-            gaps=np.ascontiguousarray(simulation.bandit.gaps),
+            gaps=np.zeros(arms),
+            since=np.zeros(arms, np.int64),
             checkpoints=simulation.checkpoints,
             regret=self.regret,
             optimal=self.optimal,
@@ -149,9 +207,25 @@ class Player:
         self.state.renew(stream)
         r = self._stretch.view
         r.checkpoint[0] = 0
-        r.chosen[0] = -1
-        r.attacker[0] = loop.PYTHON if self._adversary.in_python else loop.COMPILED
-        self._memory[:] = self._adversary.start
+        r.chosen[0] = loop.NOTHING
+        r.attacker[0] = loop.PYTHON if self._first.in_python else loop.COMPILED
+        r.gaps[:], r.since[:], r.earlier[:] = 0.0, 0, 0.0
+        self._memory[:] = self._first.start
+        if self.post:
+            self.post.empty()
+
+    def enter(self, bandit: Bandit, adversary: Adversary) -> None:
+        """Count regret against this bandit's best arm from now on."""
+        r = self._stretch.view
+        pulls = self.post.decisions if self.post else self.state.view.n
+        lately = pulls - r.since
+        r.earlier[0] += r.gaps @ lately
+        r.earlier[1] += lately[r.gaps == 0.0].sum()
+        r.since[:], r.gaps[:] = pulls, bandit.gaps
+        if adversary is not self._adversary:
+            self._adversary = adversary
+            adversary.set_scene(self._scene)
+            self._stretch.point("shows", adversary.shows)
 
     def play(self, before: int, on_tape: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
         """Play the rounds on the tape."""
@@ -162,10 +236,18 @@ class Player:
         r = stretch.view
         r.before[0], r.played[0] = before, 0
         machine = state.machine
-        handles = state.handle, machine.handle(stretch)
+        handles = [state.handle, machine.handle(stretch)]
         targets, scene = adversary.targets, adversary.handle(self._scene)
+        if self.post:
+            handles.append(machine.handle(self.post.record))
+            targets = adversary.late_targets
         while True:
-            status = self._run(*handles, *targets, scene)
+            try:
+                status = self._run(*handles, *targets, scene)
+            except IronarmError:
+                raise
+            except Exception as error:
+                raise failed(type(self._policy), error) from error
             if status == loop.DONE:
                 return
             if status == loop.GROW:
@@ -188,3 +270,17 @@ class Player:
                     f"{int(r.wanted[0])} in round {before + int(r.played[0]) + 1}; "
                     f"arms are numbered 0 to {r.arms - 1}."
                 )
+
+
+def _post(simulation: Simulation) -> Post:
+    """Return an empty post that is large enough for this simulation."""
+    attack, delay = simulation.attack, simulation.delay or Delay()
+    expire = delay.expire or 0
+    longest = min(delay.longest + attack.longest_hold, simulation.horizon)
+    return Post(
+        simulation.bandit.arms,
+        max(longest, min(expire, simulation.horizon)) + 1,
+        expire,
+        attack.observe is not None,
+        attack.hold is not None,
+    )
