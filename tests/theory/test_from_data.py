@@ -3,6 +3,8 @@
 Intervals that cover, and plain words when the data or a median cannot tell.
 """
 
+import math
+
 import numpy as np
 import pytest
 
@@ -83,16 +85,63 @@ def test_poison_within_the_interval_of_the_limit_cannot_be_judged():
     assert "rho = 0.26" in certificate.why_not
 
 
-def test_zero_one_rewards_get_a_mean_policy_on_clipped_rewards():
-    """With the limit gap/(1 + gap) on rho, from the logged means."""
-    certificate = ia.certify(ia.ReplayBandit(log(6, 2000, a=coin(0.2), b=coin(0.4))), rho=0.1)
-    assert not certificate.guaranteed
-    assert certificate.why_not == "a median is the wrong tool for these rewards."
-    assert "0 or 1" in certificate.suitability.remark
-    assert certificate.recommended == ia.UCB(sigma=0.5)
-    assert "UCB(sigma=0.5)" in str(certificate)
-    hopeless = ia.certify(ia.ReplayBandit(log(6, 2000, a=coin(0.2), b=coin(0.4))), rho=0.3)
+def test_zero_one_rewards_get_a_mean_policy():
+    """The best arm by rate, and gap/(1 + gap) with an interval, come first."""
+    clicks = ia.ReplayBandit(log(6, 2000, a=coin(0.2), b=coin(0.4)))
+    certificate = ia.certify(clicks, rho=0.1)
+    assert (certificate.policy, certificate.best) == (ia.KLUCB(), "b")
+    low, high = certificate.bounded.interval
+    assert low < 0.2 / 1.2 < high
+    assert str(certificate).split("possible")[1].split()[0] == "yes:"
+    assert certificate.recommended == ia.KLUCB()
+    assert math.isfinite(certificate.floor_worst)
+    on_medians = ia.certify(clicks, rho=0.1, policy=ia.MedEUCB())
+    assert on_medians.why_not == "a median is the wrong tool for these rewards."
+    hopeless = ia.certify(clicks, rho=0.3)
     assert hopeless.recommended is None
+    assert "nobody can find the best arm" in hopeless.why_not
+    assert hopeless.floor_worst == math.inf
+    assert str(hopeless).split("possible")[1].split()[0] == "no:"
+
+
+@pytest.mark.parametrize("count", [15, 4000])
+def test_the_best_arm_of_clicks_is_the_one_with_the_best_rate(count):
+    """All medians are 0: the first arm is not the best for that."""
+    rows = [
+        (name, float(i < rate * count))
+        for name, rate in (("a", 0.1), ("b", 0.2), ("c", 0.4))
+        for i in range(count)
+    ]
+    assert ia.certify(ia.ReplayBandit(rows), rho=0.05).best == "c"
+
+
+def test_clicks_that_the_data_cannot_tell_apart():
+    """The sentence is about means, and how many more rewards may tell."""
+    certificate = ia.certify(ia.ReplayBandit(log(7, 400, a=coin(0.1), b=coin(0.11))), rho=0.001)
+    assert "has the better mean" in certificate.why_not
+    assert str(certificate).split("possible")[1].split()[0] == "unclear:"
+
+
+def test_revenue_that_is_mostly_zero():
+    """Nobody from the share of payers on, means below, and "did it pay?" between."""
+
+    def revenue(share):
+        return lambda noise, count: np.where(
+            noise.random(count) < share, noise.uniform(5, 50, count), 0.0
+        )
+
+    sales = ia.ReplayBandit(log(8, 4000, a=revenue(0.03), b=revenue(0.1)))
+    certificate = ia.certify(sales, rho=0.01)
+    bounded = certificate.bounded
+    assert (bounded.kind, certificate.best) == ("mostly 0", "b")
+    assert bounded.nobody == pytest.approx(0.1 / 1.1, abs=0.015)
+    assert bounded.positive == pytest.approx(0.07 / 1.07, abs=0.015)
+    assert bounded.limit < bounded.positive < bounded.nobody
+    assert certificate.recommended == ia.KLUCB(reward_range=(0, bounded.high))
+    between = ia.certify(sales, rho=0.05)
+    assert "feed 1 for a reward above 0" in between.advice
+    assert "rimmed" not in between.advice
+    assert "nobody can find the best arm" in ia.certify(sales, rho=0.2).why_not
 
 
 def test_heavy_ties_at_the_median_are_named():
@@ -106,8 +155,8 @@ def test_heavy_ties_at_the_median_are_named():
     certificate = ia.certify(ia.ReplayBandit(log(7, 1000, a=stars(0.6), b=stars(0.8))), rho=0.02)
     assert not certificate.guaranteed
     assert "tie at its median" in str(certificate)
-    assert certificate.recommended == ia.UCB(sigma=2.0)
-    assert "[1, 5]" in certificate.advice
+    assert certificate.recommended == ia.KLUCB(reward_range=(1, 5))
+    assert "(1, 5)" in certificate.advice
 
 
 def test_skewed_laws_whose_best_mean_is_not_the_best_median():

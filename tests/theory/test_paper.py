@@ -82,6 +82,14 @@ def test_the_papers_bounds_and_ours_are_named_with_their_parameters(rows):
     assert rows["Theorem 2 bound is for b"].shown("radio 0.3") == "-"
 
 
+def test_numbers_of_one_row_have_one_format(rows):
+    """As many decimals, or all with an exponent; a zero is a plain zero."""
+    for row in rows.values():
+        numbers = [row.shown(column).split(" (")[0] for column in COLUMNS]
+        numbers = [text for text in numbers if text[0].isdigit() and text != "0"]
+        assert len({(len(text.partition(".")[2]), "e" in text) for text in numbers}) <= 1, row
+
+
 def test_both_corollaries_stand_in_the_table(rows):
     """With what they ask for, or the limit on rho that is passed."""
     for corollary in (1, 2):
@@ -90,5 +98,5 @@ def test_both_corollaries_stand_in_the_table(rows):
         for row in mine:
             assert row.shown("synthetic 0.3") == "does not apply: rho >= 0.1915"
             assert all(math.isfinite(row.values[c]) for c in COLUMNS if c != "synthetic 0.3")
-    assert rows["Corollary 2 needs c above"].shown("synthetic 0.125") == "226.4"
+    assert rows["Corollary 2 needs c above"].shown("synthetic 0.125") == "226.38"
     assert rows["Corollary 2 with Theorem 3's constants"].shown("synthetic 0.125") == "452.8"

@@ -10,6 +10,7 @@ from .assumptions import (
     quantile_gaps,
     separation,
 )
+from .bounded import Bounded, attacked_rates, bounded_rewards, limit_on_rho, rate_floor
 from .certificate import Certificate, plain
 from .certify import certify
 from .corollaries import corollary_1, corollary_2
@@ -38,6 +39,7 @@ from .sharp import (
     sharp_b,
     sharp_c,
 )
+from .sources import borne_share, sources_limit, unnoticed_lie
 from .suitability import Suitability, suitability
 from .theorems_greedy import GreedyGuarantee, theorem_3, theorem_4
 from .theorems_ucb import UcbGuarantee, theorem_1, theorem_2
@@ -46,6 +48,7 @@ from .unmet import Unmet
 __all__ = [
     "PAPER_NOTES",
     "Arms",
+    "Bounded",
     "Certificate",
     "Estimate",
     "FiniteTimeBound",
@@ -57,7 +60,10 @@ __all__ = [
     "Suitability",
     "UcbGuarantee",
     "Unmet",
+    "attacked_rates",
     "attacked_share_rounds",
+    "borne_share",
+    "bounded_rewards",
     "certify",
     "clean_majority",
     "corollary_1",
@@ -70,6 +76,7 @@ __all__ = [
     "fit",
     "growth_exponent",
     "kl",
+    "limit_on_rho",
     "local_exponents",
     "med_e_ucb_bound",
     "med_epsilon_greedy_bound",
@@ -82,11 +89,13 @@ __all__ = [
     "plain",
     "quantile_concentration",
     "quantile_gaps",
+    "rate_floor",
     "regret_floor",
     "separation",
     "sharp_b",
     "sharp_c",
     "smallest_gap",
+    "sources_limit",
     "suitability",
     "theorem_1",
     "theorem_2",
@@ -94,4 +103,5 @@ __all__ = [
     "theorem_4",
     "thresholds",
     "unknown_share_floor",
+    "unnoticed_lie",
 ]

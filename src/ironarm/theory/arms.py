@@ -137,6 +137,11 @@ class Arms:
                 "logged rewards are data, not laws; fit them first: theory.fit(bandit).arms, or "
                 "give the bandit to ia.certify."
             )
+        if isinstance(source, Bandit) and len(source.segments) > 1:
+            raise InvalidInput(
+                "a certificate is about laws that stay the same, and those of this bandit drift; "
+                "take one for each of bandit.segments."
+            )
         laws = _laws(source)
         if len(laws) < 2:
             raise InvalidInput(

@@ -10,6 +10,8 @@ from ..files import json_ready
 from ..notebook import html_table
 from ..policies import Policy
 from ..text import wrapped
+from .bounded import Bounded
+from .by_source import BySource
 from .finite_time import FiniteTimeBound
 from .from_data import Fit
 from .limits import share_to_stand
@@ -54,30 +56,34 @@ class Budget:
 class Certificate:
     """What theory guarantees for given laws, rho and parameters, and what it does not.
 
-    Made by `ia.certify`; printing it shows a page.
+    Made by `ia.certify`; printing it shows a page, which docs/certify.md explains.
 
     Attributes
     ----------
     policy, rho, horizon, delta : what was asked.
-    guaranteed : whether some bound on the regret holds for this policy and is below the
-        largest possible regret.
+    guaranteed : whether a bound on the regret holds and is below `largest_regret`.
     why_not : the reason if there is none, a sentence.
-    bound : the smallest bound on the expected regret that holds under an independent
-        coin, at most the largest possible regret.
-    largest_regret : the horizon times the largest gap: a bound above it is vacuous.
+    bound : the smallest bound on the expected regret under an independent coin, at most
+        `largest_regret`.
+    largest_regret : the horizon times the largest gap.
     theorem : what the paper's theorem says, or None for a policy without one.
     sharp : the sharp condition on b or c, or None.
     finite_time : ironarm's own bound, or None.
-    budget : how much poison these arms can take.
-    floor_worst, floor_far : lower bounds for any policy, under the worst attack and
-        under far-away outliers; None unless the arms are normal with one sigma.
-    floor_unknown : the same as floor_far for a policy that is told no share and must
-        stand every one up to 0.4, or rho if that is more; infinite if none can.
-    recommended, recommended_bound : a policy with parameters, and its bound on the
-        expected regret; None if nothing helps.
+    budget : how much poison medians can take here.
+    bounded : for means of rewards in a range, such as 0/1 rewards: up to which rho they
+        can be compared, and by whom. None elsewhere.
+    floor_worst : lower bound for any policy under the worst attack, infinite if nobody
+        can tell the arms apart. None unless the arms are normal with one sigma, or
+        rewards are 0 and 1.
+    floor_far : the same under far-away outliers. None unless normal with one sigma.
+    floor_unknown : floor_far for a policy that is told no share and must stand every
+        one up to 0.4, or rho if that is more; infinite if none can.
+    recommended, recommended_bound : a policy and its bound; None if nothing helps.
     advice : one sentence about the recommendation.
     suitability : whether medians suit the rewards.
-    fit : the estimates, if the certificate was made from data.
+    fit : the estimates, if made from data.
+    best_mean : the mean of the best arm.
+    by_source : which share of hostile sources can be borne, if their number was given.
     """
 
     policy: Policy
@@ -96,6 +102,7 @@ class Certificate:
     sharp: SharpPart | None
     finite_time: FiniteTimeBound | None
     budget: Budget
+    bounded: Bounded | None
     floor_worst: float | None
     floor_far: float | None
     floor_unknown: float | None
@@ -104,6 +111,8 @@ class Certificate:
     advice: str
     suitability: Suitability
     fit: Fit | None = None
+    best_mean: float = math.nan
+    by_source: BySource | None = None
 
     def __str__(self) -> str:
         head = [wrapped(line) for line in self._head()]
@@ -129,11 +138,13 @@ class Certificate:
     def _parts(self) -> list[tuple[str, str]]:
         """Return the paragraphs that have something to say, with their labels."""
         parts = [
+            ("possible", self._possible()),
             ("promise", self._promise()),
             ("rewards", self._rewards()),
             ("paper", "" if self.theorem is None else self.theorem.text(self.delta)),
             ("growth", self._growth()),
             ("poison budget", self._budget()),
+            ("by source", "" if self.by_source is None else self.by_source.text(self.rho)),
         ]
         parts += [("lower bound", self._floor()), ("recommended", self.advice)]
         return [(label, text) for label, text in parts if text]
@@ -153,6 +164,10 @@ class Certificate:
             if self.spread > 0 and self.budget.corollaries is not None
             else ""
         )
+
+    def _possible(self) -> str:
+        medians = self.budget.coin if self.suitability.suited else 0.0
+        return "" if self.bounded is None else self.bounded.possible(self.rho, medians)
 
     def _promise(self) -> str:
         if not self.guaranteed:
@@ -194,6 +209,8 @@ class Certificate:
         )
 
     def _budget(self) -> str:
+        if self.bounded is not None and not self.suitability.suited:
+            return ""  # medians take nothing; what means take is said first
         limit = f"below {self.budget.malicious:.4f}"
         if self.budget.corollaries is None:
             paper, optimal = f"the paper's theorems need rho {limit}", ""
@@ -214,6 +231,14 @@ class Certificate:
         )
 
     def _floor(self) -> str:
+        if self.bounded is not None and self.floor_worst is not None:
+            if math.isinf(self.floor_worst):
+                return "linear regret, for any policy."
+            return (
+                "as T grows, no policy can promise less than a multiple of log T: at this horizon "
+                f"{figure(self.floor_worst)} under the worst attack, which is that of the rates "
+                "that it leaves."
+            )
         if self.floor_worst is None or self.floor_far is None or self.floor_unknown is None:
             return ""
         if math.isinf(self.floor_worst):

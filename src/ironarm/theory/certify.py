@@ -26,6 +26,8 @@ from ..policy import require_policy
 from ..validation import number, whole
 from .arms import Arms, poison_rate
 from .assumptions import separation
+from .bounded import bounded_rewards
+from .by_source import by_source
 from .certificate import Budget, Certificate, SharpPart
 from .finite_time import FiniteTimeBound, med_e_ucb_bound, med_epsilon_greedy_bound
 from .from_data import Fit, fit
@@ -39,9 +41,15 @@ from .sharp import (
 )
 from .suitability import Suitability, suitability
 from .theorem_part import theorem_part
+from .without_bounds import (
+    WRONG_TOOL,
+    has_laws,
+    nothing_promised,
+    policy_for,
+    without_laws,
+    worst_floor,
+)
 from .wording import at_most
-
-WRONG_TOOL = "a median is the wrong tool for these rewards."
 
 
 def certify(
@@ -50,6 +58,7 @@ def certify(
     policy: Policy | None = None,
     horizon: int = 100_000,
     delta: float = 0.05,
+    sources: int | None = None,
 ) -> Certificate:
     """Say what theory promises a policy on these arms when rewards are corrupt.
 
@@ -64,17 +73,22 @@ def certify(
     **When not to trust it:** if the laws are wrong. The certificate is about the laws
     it is given; from data it takes normal laws with the estimated medians and spreads,
     and shows intervals. It covers `MedEUCB` and `MedEpsilonGreedy`; for other policies
-    it says why there is no promise.
+    it says why there is no promise. For rewards of 0 and 1 it says first whether
+    anybody can find the best arm at this rho (`theory.limit_on_rho`).
 
     Parameters
     ----------
     bandit : the arms, with a unique best mean; for logged rewards a `ReplayBandit`, or
         a data frame or the path of a CSV file with the columns `arm` and `reward`.
     rho : probability that a reward is corrupt, 0 <= rho < 1/2.
-    policy : with its parameters; None for `MedEUCB()`.
+    policy : with its parameters; None for `MedEUCB()`, or for `KLUCB` where means of
+        rewards in a range are to be compared, as for rewards of 0 and 1.
     horizon : rounds.
     delta : the theorems that hold with high probability hold with probability 1 -
         delta.
+    sources : how many sources send the rewards, if each reward says which. Then
+        `by_source` says which share of them may be hostile; everything else is about an
+        independent coin.
 
     Examples
     --------
@@ -97,20 +111,27 @@ def certify(
     Guan, Ji, Bucci, Hu, Palombo, Liston, Liang, Robust stochastic bandit algorithms
     under probabilistic unbounded adversarial attack, AAAI 2020.
     """
-    policy = MedEUCB() if policy is None else policy
-    require_policy(policy)
+    if sources is not None:
+        plain = certify(bandit, rho, policy, horizon, delta)
+        return replace(plain, by_source=by_source(plain, sources))
+    if policy is not None:
+        require_policy(policy)
     rho = poison_rate(rho)
     horizon = whole("horizon", horizon, at_least=2, below=2**48)
     delta = number("delta", delta, at_least=1e-12, below=1)
     logged: Fit | None = None
     if isinstance(bandit, (str, Path, ReplayBandit)) or is_frame(bandit):
         logged = fit(bandit, rho=rho)
-        if not _has_laws(logged):
-            return _without_laws(logged, policy, rho, horizon, delta)
+        bounded = logged.bounded
+        policy = policy or policy_for(bounded)
+        if not has_laws(logged):
+            return without_laws(logged, policy, rho, horizon, delta)
         arms, judged = logged.arms, logged.suitability
         name = logged.fitted[logged.best].name
     elif isinstance(bandit, Bandit):
         arms = Arms.of(bandit)
+        bounded = bounded_rewards(arms)
+        policy = policy or policy_for(bounded)
         judged, name = suitability(arms, rho), f"arm {arms.best}"
     else:
         raise InvalidInput(
@@ -133,7 +154,9 @@ def certify(
         finite.total if finite else math.inf,
         theorem.bound if theorem else math.inf,
     )
-    why_not = _why_not(policy, judged, budget, rho, bound < largest, logged)
+    why_not = nothing_promised(bounded, policy, rho) or _why_not(
+        policy, judged, budget, rho, bound < largest, logged
+    )
     recommended, recommended_bound, advice = _recommend(arms, rho, horizon, judged, budget)
     if logged and logged.cannot_tell and judged.suited:
         recommended, recommended_bound, advice = None, None, "log more rewards first."
@@ -164,7 +187,8 @@ def certify(
         sharp=sharp,
         finite_time=finite,
         budget=budget,
-        floor_worst=min(largest, regret_floor(arms, rho, horizon)) if sigma else None,
+        bounded=bounded,
+        floor_worst=worst_floor(arms, rho, horizon, bounded),
         floor_far=min(largest, regret_floor(arms, rho, horizon, far=True)) if sigma else None,
         floor_unknown=unknown,
         recommended=recommended,
@@ -172,6 +196,7 @@ def certify(
         advice=advice,
         suitability=judged,
         fit=logged,
+        best_mean=float(arms.means[arms.best]),
     )
     if judged.suited:
         return certificate
@@ -319,51 +344,3 @@ def _short(policy: Policy) -> str:
     }
     text = ", ".join(f"{name}={value:g}" for name, value in changed.items())
     return f"{type(policy).__name__}({text})"
-
-
-def _has_laws(logged: Fit) -> bool:
-    """Whether the log gives laws with spreads and one best median."""
-    return all(arm.sigma.value > 0 for arm in logged.fitted) and all(
-        arm.gap.value > 0 for j, arm in enumerate(logged.fitted) if j != logged.best
-    )
-
-
-def _without_laws(
-    logged: Fit, policy: Policy, rho: float, horizon: int, delta: float
-) -> Certificate:
-    """Return the certificate of a log in which medians or spreads coincide.
-
-    It promises nothing and says what to use instead.
-    """
-    means = sorted((arm.mean for arm in logged.fitted), reverse=True)
-    largest = horizon * (means[0] - means[-1])
-    judged = logged.suitability
-    why_not = (
-        WRONG_TOOL if not judged.suited else logged.cannot_tell or "two arms have the same median."
-    )
-    return Certificate(
-        policy=policy,
-        rho=rho,
-        horizon=horizon,
-        delta=delta,
-        arms=len(logged.fitted),
-        best=logged.fitted[logged.best].name,
-        smallest_gap=means[0] - means[1],
-        spread=0.0,
-        guaranteed=False,
-        why_not=why_not,
-        bound=largest,
-        largest_regret=largest,
-        theorem=None,
-        sharp=None,
-        finite_time=None,
-        budget=Budget(None, logged.malicious.value, logged.coin.value),
-        floor_worst=None,
-        floor_far=None,
-        floor_unknown=None,
-        recommended=judged.policy,
-        recommended_bound=None,
-        advice=judged.instead or "log more rewards first.",
-        suitability=judged,
-        fit=logged,
-    )

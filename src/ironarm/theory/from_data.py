@@ -20,37 +20,28 @@ from ..policies import Policy
 from ..text import text_table
 from ..validation import number, whole
 from .arms import Arms, Normal
+from .bounded import Bounded
+from .bounded_log import ENOUGH, Estimate, bounded_log, kind_of_log
 from .suitability import (
-    TIED_SHARE,
+    MOSTLY_ZERO,
     Suitability,
-    clipped_mean,
     ties_remark,
     trimmed_means,
+    zero_one_remark,
 )
 
-ENOUGH = 20
 HEAD = ("arm", "rewards", "median", "sigma", "gap")
+HEAD_OF_MEANS = ("arm", "rewards", "mean", "gap")
 MAD_TO_SIGMA = 1.482602218505602
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number, and the ends of its bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
 
 
 @dataclass(frozen=True)
 class FittedArm:
     """One arm of the log, with robust estimates.
 
-    `sigma` is 1.4826 MAD, `gap` the distance of its lower median to the best, `mean` a
-    clipped mean, `tied` the share of rewards equal to the median.
+    `sigma` is 1.4826 MAD, `gap` the distance of its lower median to that of the best
+    arm, `mean` a clipped mean and `mean_gap` its distance, `tied` the share of rewards
+    equal to the median.
     """
 
     name: str
@@ -58,7 +49,8 @@ class FittedArm:
     median: Estimate
     sigma: Estimate
     gap: Estimate
-    mean: float
+    mean: Estimate
+    mean_gap: Estimate
     tied: float
 
 
@@ -69,9 +61,11 @@ class Fit:
     Attributes
     ----------
     fitted : one `FittedArm` for each arm.
-    best : the arm with the best median.
+    best : the arm with the best median, or with the best mean if `bounded` is given.
     malicious, coin : the largest rho that can be tolerated, from the arms' empirical
         distribution functions; no normal law is assumed.
+    bounded : what can be done if means of rewards in a range are the right tool: for
+        rewards of 0 and 1, and where most are equal. Else None.
     suitability : whether medians are the right tool.
     cannot_tell : why the data cannot tell which arm is best, a sentence; empty if it
         can.
@@ -82,6 +76,7 @@ class Fit:
     best: int
     malicious: Estimate
     coin: Estimate
+    bounded: Bounded | None
     suitability: Suitability
     cannot_tell: str
     level: float
@@ -92,13 +87,26 @@ class Fit:
         return Arms.of([Normal(arm.median.value, arm.sigma.value) for arm in self.fitted])
 
     def __str__(self) -> str:
-        return text_table(HEAD, self._cells())
+        return text_table(self._head(), self._cells())
 
     def _repr_html_(self) -> str:
-        return html_table(HEAD, self._cells(), bold=[self.best])
+        return html_table(self._head(), self._cells(), bold=[self.best])
+
+    def _head(self) -> tuple[str, ...]:
+        return HEAD if self.bounded is None else HEAD_OF_MEANS
 
     def _cells(self) -> list[tuple[str, ...]]:
         """Return a row of texts for each arm."""
+        if self.bounded is not None:
+            return [
+                (
+                    arm.name,
+                    f"{arm.rewards:,}",
+                    str(arm.mean),
+                    "best" if i == self.best else str(arm.mean_gap),
+                )
+                for i, arm in enumerate(self.fitted)
+            ]
         return [
             (
                 arm.name,
@@ -164,7 +172,10 @@ def fit(
         )
     logged = [np.asarray(rewards) for rewards in bandit.logged]
     medians = np.array([_lower_median(x) for x in logged])
-    best = int(np.argmax(medians))
+    means = np.array([_clipped_mean(x) for x in logged])
+    kind = kind_of_log(logged)
+    # where medians tie, as those of few 0/1 rewards do, means decide
+    best = int(np.argmax(means) if kind else np.lexsort((-means, -medians))[0])
     generator = np.random.default_rng(seed)
     boots = [_resample(logged, best, generator) for _ in range(resamples)]
     ends = [(1 - level) / 2, (1 + level) / 2]
@@ -182,7 +193,8 @@ def fit(
             estimate(
                 medians[best] - medians[j], [boot.medians[best] - boot.medians[j] for boot in boots]
             ),
-            _clipped_mean(x),
+            estimate(means[j], [boot.means[j] for boot in boots]),
+            estimate(means[best] - means[j], [boot.means[best] - boot.means[j] for boot in boots]),
             float((x == medians[j]).mean()),
         )
         for j, (name, x) in enumerate(zip(bandit.names, logged, strict=True))
@@ -194,9 +206,12 @@ def fit(
     coin = Estimate(
         *(2 * s / (1 + 2 * s) for s in (malicious.value, malicious.low, malicious.high))
     )
-    means = np.array([arm.mean for arm in fitted])
-    verdict = _suitability(logged, fitted, best, means, boots, rho)
-    return Fit(fitted, best, malicious, coin, verdict, _cannot_tell(fitted, best), level)
+    bounded = bounded_log(
+        kind, logged, best, [arm.mean_gap for j, arm in enumerate(fitted) if j != best]
+    )
+    verdict = _suitability(logged, fitted, best, boots, rho, bounded)
+    told = _cannot_tell(fitted, best, bounded)
+    return Fit(fitted, best, malicious, coin, bounded, verdict, told, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,33 +272,32 @@ def _suitability(
     logged: list[np.ndarray],
     fitted: tuple[FittedArm, ...],
     best: int,
-    means: np.ndarray,
     boots: list[_Resample],
     rho: float,
+    bounded: Bounded | None,
 ) -> Suitability:
     if any(arm.rewards < ENOUGH for arm in fitted):
         return Suitability(True)  # too few to judge
-    values = np.unique(np.concatenate(logged))
-    by_mean = int(np.argmax(means))
-    gap = float(means[by_mean] - np.delete(means, by_mean).max())
+    if all(x[0] == x[-1] == logged[0][0] for x in logged):
+        return Suitability(
+            False,
+            "all rewards are the same number.",
+            "All rewards are the same number, so there is nothing to choose by. Log something "
+            "that differs between arms.",
+        )
+    by_mean = int(np.argmax([arm.mean.value for arm in fitted]))
     ordered = (
         all(arm.gap.value > 0 for j, arm in enumerate(fitted) if j != best) and by_mean == best
     )
-    if set(values.tolist()) <= {0.0, 1.0}:
+    if bounded is not None:
         remark = (
-            "all logged rewards are 0 or 1, and a median of such rewards is 0 or 1 as well: it "
-            "tells arms apart only if their means lie on both sides of 1/2"
+            zero_one_remark(ordered)
+            if bounded.kind == "0 or 1"
+            else MOSTLY_ZERO
+            if bounded.kind == "mostly 0"
+            else ties_remark(max(arm.tied for arm in fitted))
         )
-        return Suitability(
-            ordered,
-            remark + ("; here they do." if ordered else "."),
-            *clipped_mean(gap, 0.0, 1.0, rho),
-        )
-    tied = max(arm.tied for arm in fitted)
-    if tied >= TIED_SHARE:
-        return Suitability(
-            ordered, ties_remark(tied), *clipped_mean(gap, float(values[0]), float(values[-1]), rho)
-        )
+        return Suitability(ordered, remark, *bounded.advice(rho))
     if by_mean != best:
         ahead = [boot.means[by_mean] - boot.means[best] for boot in boots]
         if np.quantile(ahead, 0.025) > 0:
@@ -322,37 +336,43 @@ class _Empirical:
         return float(self.rewards.mean())
 
 
-def _cannot_tell(fitted: tuple[FittedArm, ...], best: int) -> str:
+def _cannot_tell(fitted: tuple[FittedArm, ...], best: int, bounded: Bounded | None) -> str:
     few = [arm for arm in fitted if arm.rewards < ENOUGH]
     if few:
         return (
             f"arm {few[0].name} has {few[0].rewards} reward{'s' if few[0].rewards > 1 else ''}; "
             f"with fewer than {ENOUGH} the data cannot tell. Log more."
         )
+    others = [arm for j, arm in enumerate(fitted) if j != best]
+    if bounded is not None:
+        close = [arm for arm in others if arm.mean_gap.low <= 0]
+        return _close(fitted[best], close[0], close[0].mean_gap, "mean") if close else ""
     if any(arm.sigma.value == 0 for arm in fitted):
         arm = next(arm for arm in fitted if arm.sigma.value == 0)
         return (
             f"more than half of the rewards of arm {arm.name} are the same number, so its spread "
             "cannot be estimated."
         )
-    close = [arm for j, arm in enumerate(fitted) if j != best and arm.gap.low <= 0]
-    if close:
-        return (
-            f"the data cannot tell whether arm {fitted[best].name} or arm {close[0].name} has the "
-            f"better median: the gap is {close[0].gap}. {_more(close[0])}"
-        )
-    return ""
+    close = [arm for arm in others if arm.gap.low <= 0]
+    return _close(fitted[best], close[0], close[0].gap, "median") if close else ""
 
 
-def _more(arm: FittedArm) -> str:
+def _close(best: FittedArm, other: FittedArm, gap: Estimate, what: str) -> str:
+    return (
+        f"the data cannot tell whether arm {best.name} or arm {other.name} has the better "
+        f"{what}: the gap is {gap}. {_more(gap)}"
+    )
+
+
+def _more(gap: Estimate) -> str:
     """Say roughly how many rewards would suffice.
 
     The interval shrinks with the root of their number.
     """
-    width = (arm.gap.high - arm.gap.low) / 2
-    if arm.gap.value <= 0 or width == 0:
+    width = (gap.high - gap.low) / 2
+    if gap.value <= 0 or width == 0:
         return "Log more."
     return (
-        f"About {math.ceil(max(2.0, 1.5 * (width / arm.gap.value) ** 2))} times as many rewards "
+        f"About {math.ceil(max(2.0, 1.5 * (width / gap.value) ** 2))} times as many rewards "
         "may tell."
     )

@@ -32,7 +32,7 @@ from .theorems_ucb import (
     theorem_2,
 )
 from .unmet import Unmet, does_not_apply
-from .wording import figure
+from .wording import figures
 
 SETTINGS = {
     "synthetic": (tuple(range(2, 21, 2)), 100_000, 1000),
@@ -70,10 +70,9 @@ class PaperRow:
     def shown(self, column: str) -> str:
         """Return a cell as text: the number, its remark, or both."""
         remark = self.remarks.get(column, "")
-        value = self.values[column]
-        if math.isnan(value):
-            return remark
-        return f"{figure(value)} ({remark})" if remark else figure(value)
+        numbers = dict(zip(self.values, figures(list(self.values.values())), strict=True))
+        number = numbers[column]
+        return f"{number} ({remark})" if number and remark else number or remark
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; None where a theorem does not apply."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..policies import UCB, Policy, TrimmedEpsilonGreedy
-from .arms import Arms, ZeroOne
+from ..policies import Policy, TrimmedEpsilonGreedy
+from .arms import Arms
+from .bounded import TIED_SHARE, bounded_rewards, tied_share
 
-TIED_SHARE = 0.2
 TRIM_MORE = 0.1
 
 
@@ -35,7 +34,7 @@ class Suitability:
 
 
 def suitability(arms: Arms, rho: float) -> Suitability:
-    """Judge laws: 0/1 rewards, jumps at the median, skewed laws.
+    """Judge laws: 0/1 rewards, mostly zeros, jumps at the median, skewed laws.
 
     Skew matters if the best mean is not the best median.
 
@@ -44,61 +43,47 @@ def suitability(arms: Arms, rho: float) -> Suitability:
     >>> import ironarm as ia
     >>> verdict = suitability(Arms.of(ia.BernoulliBandit([0.2, 0.4])), rho=0.1)
     >>> verdict.suited, verdict.policy
-    (False, UCB(alpha=2.1, sigma=0.5))
+    (False, KLUCB(c=0.0, reward_range=(0.0, 1.0)))
     >>> print(verdict.instead.partition(": ")[2])
     it finds the best arm for rho below 0.1667.
     """
     ordered = arms.median_order_is_mean_order
-    if all(isinstance(law, ZeroOne) for law in arms.laws):
-        instead, policy = clipped_mean(arms.smallest_gap, 0.0, 1.0, rho)
-        remark = (
-            "rewards are 0 or 1, and a median of such rewards is 0 or 1 as well: it tells arms "
-            "apart only if their means lie on both sides of 1/2"
-        )
-        return Suitability(
-            ordered, remark + ("; here they do." if ordered else "."), instead, policy
-        )
-    tied = max(_jump_at_median(law) for law in arms.laws) if not arms.continuous else 0.0
+    bounded = bounded_rewards(arms)
+    if bounded is not None and bounded.kind == "0 or 1":
+        return Suitability(ordered, zero_one_remark(ordered), *bounded.advice(rho))
+    if bounded is not None and bounded.kind == "mostly 0":
+        return Suitability(False, MOSTLY_ZERO, *bounded.advice(rho))
     if not ordered:
         remark = (
             "the arm with the best mean does not have the best median, alone: a policy on medians "
             "converges to another arm, also without any attack."
         )
-        return Suitability(False, remark, *trimmed_means(arms, rho))
+        instead, policy = trimmed_means(arms, rho)
+        if policy is None and bounded is not None:
+            instead, policy = bounded.advice(rho)
+        return Suitability(False, remark, instead, policy)
+    tied = tied_share(arms)
     if tied >= TIED_SHARE:
-        return Suitability(True, ties_remark(tied), *_with_support(arms, rho))
+        advice = (
+            ("If the rewards have a known range, use KLUCB(reward_range=(low, high)).", None)
+            if bounded is None
+            else bounded.advice(rho)
+        )
+        return Suitability(True, ties_remark(tied), *advice)
     return Suitability(True)
 
 
-def clipped_mean(gap: float, low: float, high: float, rho: float) -> tuple[str, Policy | None]:
-    """Return the advice for rewards of a known range: clip them and use means.
+MOSTLY_ZERO = (
+    "most rewards are 0, so every median is 0, and so is every trimmed mean that leaves out as "
+    "many as pay: neither can tell such arms apart."
+)
 
-    An attack then moves a mean by at most rho times the range's width, so means work
-    for rho < gap/(gap + width).
-    """
-    width = high - low
-    if width == 0:
-        return (
-            "All rewards are the same number, so there is nothing to choose by. Log something "
-            "that differs between arms.",
-            None,
-        )
-    limit = gap / (gap + width)
-    policy = UCB(sigma=width / 2)
-    clip = (
-        f"Replace rewards outside [{low:g}, {high:g}] by the nearer end, so that an attack can "
-        f"move a mean by at most rho{'' if width == 1 else f' times {width:g}'}"
-    )
-    if rho < limit:
-        return (
-            f"{clip}, and use UCB(sigma={width / 2:g}): it finds the best arm for rho below "
-            f"{limit:.4f}.",
-            policy,
-        )
+
+def zero_one_remark(ordered: bool) -> str:
+    """Return the sentence about medians of 0/1 rewards."""
     return (
-        f"{clip}; even then means find the best arm only for rho below {limit:.4f}, and rho is "
-        f"{rho:g}. Sum rewards at their source, before anybody can touch them.",
-        None,
+        "a median of rewards that are 0 or 1 is 0 or 1 as well: it tells arms apart only if their "
+        f"means lie on both sides of 1/2{'; here they do' if ordered else ''}."
     )
 
 
@@ -108,23 +93,6 @@ def ties_remark(share: float) -> str:
         f"{100 * share:.0f} % of an arm's rewards tie at its median: medians then move in jumps, "
         "and a small difference between arms stays unseen."
     )
-
-
-def _with_support(arms: Arms, rho: float) -> tuple[str, Policy | None]:
-    """Advise means of clipped rewards where the laws have a known range."""
-    ends = np.array([law.support() for law in arms.laws if hasattr(law, "support")], dtype=float)
-    if len(ends) == arms.count and np.isfinite(ends).all():
-        return clipped_mean(
-            arms.smallest_gap, float(ends[:, 0].min()), float(ends[:, 1].max()), rho
-        )
-    return "If the rewards have a known range, clip them to it and use UCB.", None
-
-
-def _jump_at_median(law: object) -> float:
-    """Return the probability of the median itself."""
-    x = float(law.ppf(0.5))  # type: ignore[attr-defined]
-    below = np.nextafter(x, -math.inf)
-    return float(law.cdf(x)) - float(law.cdf(below))  # type: ignore[attr-defined]
 
 
 def trimmed_means(arms: Arms, rho: float) -> tuple[str, Policy | None]:
@@ -145,6 +113,6 @@ def trimmed_means(arms: Arms, rho: float) -> tuple[str, Policy | None]:
             )
     return (
         "Trimmed means have the wrong order too. Transform the rewards so that what you care "
-        "about is their median, or clip them to a known range and use UCB.",
+        "about is their median, or use KLUCB(reward_range=(low, high)) if they have a known range.",
         None,
     )

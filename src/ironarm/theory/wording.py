@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 LARGE = 1e7
 
@@ -18,6 +19,26 @@ def figure(x: float) -> str:
     if abs(x) >= LARGE:
         return f"{x:.3g}"
     return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.4g}"
+
+
+def figures(values: Sequence[float]) -> list[str]:
+    """Return the numbers of one row of a table, all in one format.
+
+    They have as many decimals as the smallest needs to show four digits. If one has
+    more than nine digits, all have an exponent. NaN is empty.
+
+    >>> figures([170.94, 4679.8, 64.474, math.nan]), figures([0.0, 0.6513])
+    (['170.94', '4,679.80', '64.47', ''], ['0', '0.6513'])
+    >>> figures([9.4732e8, 5.16e12, 10315441])
+    ['9.47e+08', '5.16e+12', '1.03e+07']
+    """
+    sizes = [abs(x) for x in values if x and math.isfinite(x)]
+    decimals = max(0, 3 - math.floor(math.log10(min(sizes)))) if sizes else 0
+    form = ".2e" if sizes and max(sizes) >= 1e9 else f",.{decimals}f"
+    return [
+        "" if math.isnan(x) else format(x, form) if x and math.isfinite(x) else figure(x)
+        for x in values
+    ]
 
 
 def at_most(bound: float) -> str:

@@ -1,0 +1,70 @@
+"""Which logs have rewards whose means are to be compared, not their medians."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .bounded import MOSTLY, TIED_SHARE, Bounded, in_range, mostly_zero, zero_one
+
+ENOUGH = 20
+"""Rewards of each arm; with fewer the data cannot tell."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number, and the ends of its bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+
+
+def kind_of_log(logged: list[np.ndarray]) -> str:
+    """Return "0 or 1", "mostly 0" or "in a range", the kinds of `Bounded`.
+
+    Empty if medians are to be compared: few ties, or too few rewards to judge. Each
+    arm's rewards are in order.
+
+    >>> kind_of_log([np.zeros(97).tolist() + [1.0, 5.0, 9.0]] * 2)
+    'mostly 0'
+    """
+    logged = [np.asarray(x) for x in logged]
+    low, high = min(x[0] for x in logged), max(x[-1] for x in logged)
+    if (
+        min(map(len, logged)) < ENOUGH
+        or low == high
+        or not (math.isfinite(low) and math.isfinite(high))
+    ):
+        return ""
+    if all(((x == 0) | (x == 1)).all() for x in logged):
+        return "0 or 1"
+    if low == 0 and min((x == 0).mean() for x in logged) >= MOSTLY:
+        return "mostly 0"
+    tied = max((x == x[(len(x) + 1) // 2 - 1]).mean() for x in logged)
+    return "in a range" if tied >= TIED_SHARE else ""
+
+
+def bounded_log(
+    kind: str, logged: list[np.ndarray], best: int, gaps: list[Estimate]
+) -> Bounded | None:
+    """Return what the means of a log of this kind can do; None for none of the kinds.
+
+    The range is that of the logged rewards. `gaps` are those of the means.
+    """
+    if not kind:
+        return None
+    low, high = float(min(x[0] for x in logged)), float(max(x[-1] for x in logged))
+    gap = max(min(gap.value for gap in gaps), 0.0)
+    interval = min(gap.low for gap in gaps), min(gap.high for gap in gaps)
+    if kind == "0 or 1":
+        return zero_one(gap, interval)
+    if kind == "mostly 0":
+        shares = np.array([(x != 0).mean() for x in logged])
+        return mostly_zero(gap, high, shares, best, interval)
+    return in_range(gap, low, high, interval)

@@ -1,0 +1,64 @@
+"""A certificate with sources: which share of hostile ones can be borne."""
+
+import json
+import math
+
+import pytest
+
+import ironarm as ia
+from ironarm import theory
+from ironarm.cli import main
+
+CLICKS = ia.BernoulliBandit([0.04, 0.06, 0.08, 0.10, 0.12])
+
+
+def test_the_shares_are_those_of_the_theory():
+    """For the gap and the spread of the arms, and rewards that the rounds allow."""
+    found = ia.certify(CLICKS, rho=0.15, horizon=100_000, sources=400).by_source
+    sigma = math.sqrt(0.12 * 0.88)
+    assert (found.most, found.usual) == (125, 50)
+    assert found.limit == pytest.approx(theory.sources_limit(0.02, sigma, 125))
+    assert found.borne == pytest.approx(theory.borne_share(0.02, sigma, 50, 5))
+
+
+def test_more_rounds_bear_more_and_more_sources_less():
+    """Each source must be known well."""
+    few, usual, many = (
+        ia.certify(CLICKS, rho=0.1, horizon=horizon, sources=sources).by_source
+        for horizon, sources in ((10**5, 4000), (10**5, 400), (10**7, 400))
+    )
+    assert few.limit < usual.limit < many.limit <= 0.5
+    assert few.borne < usual.borne < many.borne <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("rho", "words"),
+    [(0.01, "whatever they send."), (0.15, "made to measure"), (0.45, "nobody finds the best arm")],
+)
+def test_the_page_says_what_that_means(rho, words, capsys):
+    """At this share, in one sentence; from the command line too."""
+    arguments = ["certify", "--bandit", "BernoulliBandit([0.04, 0.06, 0.08, 0.10, 0.12])"]
+    assert main([*arguments, "--rho", str(rho), "--sources", "400"]) == 0
+    assert words in " ".join(capsys.readouterr().out.split())
+
+
+def test_without_sources_nothing_is_said():
+    """And everything else is the same with them."""
+    plain = ia.certify(CLICKS, rho=0.01)
+    assert plain.by_source is None
+    signed = ia.certify(CLICKS, rho=0.01, sources=10).to_dict()
+    assert {**signed, "by_source": None} == plain.to_dict()
+    json.dumps(signed, allow_nan=False)
+
+
+def test_logs_of_clicks_have_it_too():
+    """Where medians coincide."""
+    log = [(arm, float(i % k == 0)) for arm, k in (("a", 10), ("b", 5)) for i in range(1000)]
+    found = ia.certify(ia.ReplayBandit(log), rho=0.05, sources=50).by_source
+    assert 0 < found.borne <= found.limit <= 0.5
+
+
+def test_a_number_of_sources_that_is_none_is_refused():
+    """With a sentence."""
+    with pytest.raises(ia.InvalidInput, match="sources must be"):
+        ia.certify(CLICKS, rho=0.1, sources=1)
