@@ -6,6 +6,7 @@ An interrupted arena resumes.
 import json
 import math
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import ironarm as ia
 from ironarm.arena import runner as arena_runner
 from ironarm.arena.floors import attack_floor, unknown_floor, worst_floor
+from ironarm.arena.names import shipped
 from ironarm.arena.read import read_arena
 from ironarm.arena.report import _setting_table
 from ironarm.arena.runner import Findings, Score, run_arena
@@ -24,6 +26,7 @@ from ironarm.arena.standings import (
 )
 from ironarm.cli import main
 from ironarm.errors import BadFile, InvalidInput
+from ironarm.simulation.progress import Progress
 from ironarm.studies.statistics import Estimate
 from ironarm.theory import regret_floor
 
@@ -410,9 +413,11 @@ def test_laws_without_densities_have_no_floor(tmp_path):
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):
-    """Not there, not text, not TOML."""
-    with pytest.raises(BadFile, match="cannot be read"):
+    """Not there, not a file, not TOML."""
+    with pytest.raises(InvalidInput, match=r"there is no arena file .*none\.toml"):
         read_arena(tmp_path / "none.toml")
+    with pytest.raises(BadFile, match="cannot be read"):
+        read_arena(tmp_path)
     (tmp_path / "broken.toml").write_text("title = ")
     with pytest.raises(BadFile, match="TOML"):
         read_arena(tmp_path / "broken.toml")
@@ -432,13 +437,14 @@ def test_the_default_arena_can_be_read_and_printed(capsys):
         "student-t",
         "skewed",
     }
-    kinds = {text.split("(")[0].split(".")[0] for text in arena.policies.values()}
-    assert kinds == set(ia.policies.POLICIES)
-    # a family to search in, and one for radio channels alone
-    assert {text.split("(")[0] for text in arena.attacks.values()} == set(ia.attacks.ATTACKS) - {
-        "Shaped",
-        "Jammer",
+    everywhere = [read_arena(path) for path in shipped().values()]
+    kinds = {
+        text.split("(")[0].split(".")[0] for each in everywhere for text in each.policies.values()
     }
+    assert kinds == set(ia.policies.POLICIES)
+    # all but the one for radio channels alone
+    known = {text.split("(")[0] for each in everywhere for text in each.attacks.values()}
+    assert known == set(ia.attacks.ATTACKS) - {"Jammer"}
     assert main(["arena", "--print"]) == 0
     assert capsys.readouterr().out.startswith("# What the arena runs")
 
@@ -450,3 +456,71 @@ def test_quick_and_trials_change_the_trials_alone(tmp_path):
     findings = run_arena(read_arena(FILE, trials=1), tmp_path)
     assert findings.computed + findings.shared == 33
     assert findings.kept == 0
+
+
+def test_lower_bounds_for_coins_are_not_shown_where_sources_are_corrupt(tmp_path):
+    """Nor where arms change; a run of a setting with sources writes none."""
+    ours = {name: read_arena(shipped()[name]).settings for name in ("sources", "drift")}
+    assert all(setting.without_floor == "" for setting in read_arena(FILE).settings)
+    assert all("sources" in setting.without_floor for setting in ours["sources"])
+    changes = [len(setting.bandit.segments) > 1 for setting in ours["drift"]]
+    assert changes == [setting.without_floor == "the arms change" for setting in ours["drift"]]
+    assert any(changes)
+    (tmp_path / "sourced.toml").write_text("""
+        title = "sources"
+        seed = 1
+        policies = { UCB = "UCB(sigma=sigma)" }
+        attacks = { none = "NoAttack", Mimic = "Mimic" }
+        [[settings]]
+        name = "sensors"
+        title = "sensors"
+        bandit = { name = "GaussianBandit", means = [2, 0], sigma = 1 }
+        told = { sigma = 1 }
+        sources = { count = 20, active = 3 }
+        rho = 0.1
+        horizon = 100
+        trials = 2
+    """)
+    findings = run_arena(read_arena(tmp_path / "sourced.toml"), tmp_path / "out")
+    for floors in (findings.worst_floor, findings.unknown_floor, findings.attack_floor):
+        assert floors
+        assert all(math.isnan(floor) for floor in floors.values())
+
+
+@dataclass(frozen=True)
+class TimedCell:
+    """A cell whose runs take the time that a list says."""
+
+    name: str
+    log: tuple[list, ...]
+    takes: tuple[float, ...]
+    horizon: int = 100_000
+    trials: int = 7
+    checkpoints: tuple[int, ...] = ()
+
+    @property
+    def rounds(self):
+        return self.horizon * self.trials
+
+    def run(self, workers, progress):
+        order, clock = self.log
+        assert workers == 1
+        clock[0] += self.takes[order.count(self.name)]
+        order.append(self.name)
+
+
+def test_speeds_are_the_shortest_processor_time_of_turns(monkeypatch):
+    """Policies take turns, and one slow run in the list changes nothing."""
+    order, clock = [], [0.0]
+    log = order, clock
+    monkeypatch.setattr(arena_runner, "_clock", lambda: clock[0])
+    monkeypatch.setattr(arena_runner, "TIMED_RUNS", 3)
+    cells = {
+        "a": TimedCell("a", log, (9.0, 2.0, 3.0)),
+        "b": TimedCell("b", log, (4.0, 5.0, 4.5)),
+    }
+    with Progress("", 1, False) as bar:
+        speeds = arena_runner._speeds({("s", 0.1, "x"): cells}, bar)
+    rounds = 20_000 * arena_runner.TIMED_TRIALS
+    assert speeds == {"a": 1e9 * 2 / rounds, "b": 1e9 * 4 / rounds}
+    assert order == ["a", "b"] * 3

@@ -2,16 +2,28 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import ironarm as ia
 from ironarm import own_code
 from ironarm.arena.compare import with_rivals
-from ironarm.arena.places import CANNOT_TELL, LOSES, TOO_FEW, WINS, Compared, Place, first_look
+from ironarm.arena.places import (
+    CANNOT_TELL,
+    LOSES,
+    TOO_FEW,
+    WINS,
+    Compared,
+    Place,
+    Search,
+    first_look,
+)
 from ironarm.arena.read import read_arena
 from ironarm.arena.report import told_text
-from ironarm.arena.standings import ENOUGH_TRIALS, Row
+from ironarm.arena.standings import ENOUGH_TRIALS, Row, Standing
+from ironarm.arena.worst_case import Damage, WorstCase
 from ironarm.cli import main
 from ironarm.studies.statistics import Estimate
 from tests.browser import opened
@@ -49,9 +61,14 @@ def test_the_page_says_what_a_researcher_asks(finished, page):
     assert re.search(r"Mine\(omega=4\*sigma\*sigma\) is number \d of 5: its worst case", words)
     assert re.search(r'<tr class="marked"><th scope="row">Mine\(<wbr>omega', page)
     assert re.search(r"wins in 0 of 3 places and loses in 0; 3 had fewer than 20 trials", words)
-    assert re.search(r"In normal at ρ\s=\s0.3 a search found", words)
+    assert re.search(r"In the setting normal at ρ\s=\s0.3 a search found", words)
     assert re.search(r"mean regret of (UCB|MedEUCB|CountIMED|EXP3)", words)
-    assert re.search(r"A round takes \d+ ns with 3 arms", words)
+    assert re.search(r"A round of Mine\(omega=4\*sigma\*sigma\) takes \d+ ns with 3 arms", words)
+    [lead] = re.findall(r'<p class="lead">(.*?)</p>', page, re.DOTALL)
+    first, second, *others = re.findall(r".*?\.(?:\s|$)", words_of(lead))
+    assert "over the named attacks" in first
+    assert "a search found" in second
+    assert 3 <= len(others) <= 4
     assert "sorted by the largest ratio" in words
     for name in ("regret-rho-0.1", "regret-rho-0.3", "overview-map"):
         assert (finished[1] / "figures" / f"{name}.pdf").is_file()
@@ -157,11 +174,37 @@ def test_it_says_where_the_ratio_is_worst_and_where_it_is_stuck():
     ratio = Place("far", 0.1, 30, row(80, 90), row(1, 2, "best", 0.0))
     stuck = Place("stuck", 0.3, 30, row(5, 6, stuck=0.5), row(4, 5, "other", 0.1))
     said = Compared("mine", 1, 2, None, (ratio, stuck), None, 10)._breaks()
-    assert "worst in far, rho = 0.1: 57 times the worst case of best" in said
-    assert "stuck on a wrong arm in stuck, rho = 0.3: up to 50 %" in said
-    assert "against 10 % of other" in said
+    assert "worst in far, rho = 0.1 (57 times the worst case of best)" in said
+    assert said.endswith(
+        "and gets stuck on a wrong arm most often in stuck, rho = 0.3: in 50.0 % of trials under "
+        "one attack (other: 10.0 %)."
+    )
     said = Compared("mine", 1, 2, None, (ratio,), None, 10)._breaks()
-    assert said.endswith("It was stuck on a wrong arm in no trial.")
+    assert said.endswith("and no trial ended stuck on a wrong arm.")
+
+
+def test_the_headline_says_what_the_search_found():
+    """A policy that a search breaks must not look good in the first sentences."""
+    named = Damage(ia.Infinite(rho=0.3), 100.0, 90.0, 110.0, 0.0)
+    found = Damage(ia.Shaped(rho=0.3), 900.0, 800.0, 1000.0, 0.5)
+    place = Place("far", 0.3, 30, row(1, 2), row(3, 4, "best"))
+    standing = Standing("mine", (), 1.0, "far, rho = 0.3", 1.0, 0.0, 50.0, 0)
+    where = "In the setting far at rho = 0.3 a search found"
+    for low, said in (
+        (
+            8.0,
+            f"{where} an attack 9.00 times as bad as the worst named one, Infinite: mean regret "
+            "900, against 200 of best under the same attack. The rank does not count that attack.",
+        ),
+        (1.0, f"{where} no attack that is clearly worse than Infinite."),
+    ):
+        worst = WorstCase(
+            ia.UCB(), None, 0.3, 1000, 30, 1, found, (named,), (9.0, low, 10.0), rungs=()
+        )
+        search = Search("far", worst, "best", (replace(found, mean=200.0), named))
+        rank, second, *_ = Compared("mine", 1, 2, standing, (place,), search, 10).sentences()
+        assert rank.startswith("mine is number 1 of 2: its worst case over the named attacks")
+        assert second == said
 
 
 def test_mistakes_are_one_sentence(capsys):
@@ -169,7 +212,7 @@ def test_mistakes_are_one_sentence(capsys):
     for arguments, message in (
         (["UCB", "--against", "UCB"], "nobody to compare with"),
         (["Nobody"], "unknown policy 'Nobody'"),
-        (["nothing.py:Mine"], "cannot be read"),
+        (["nothing.py:Mine"], "nothing.py does not exist"),
     ):
         assert main(["compare", *arguments]) == 2
         assert message in capsys.readouterr().err

@@ -227,7 +227,7 @@ def test_every_panel_names_its_jammer(out):
     for figure in figures:
         assert figure["heading"] == figure["run"].replace(",", " jammed,", 1)
     assert (
-        "five channels, jammed: ρ = 0.3, 3 trials"
+        "ρ = 0.3, 3 trials: five channels, jammed"
         in (out / "figures" / "regret-rho-0.3.svg").read_text()
     )
 
@@ -300,7 +300,7 @@ def test_the_first_claims_say_that_they_check_the_configuration():
     about_rewards = [
         claim
         for claim in read_study("radio").claims
-        if claim["check"] in ("reads_linearly", "clean_rewards", "attacked_rewards")
+        if claim["check"] in ("reads_linearly", "clean_means", "clean_rewards", "attacked_rewards")
     ]
     assert len(about_rewards) == 4
     assert all("paper's testbed" in claim["note"] for claim in about_rewards)
@@ -359,7 +359,7 @@ def test_claims_on_policies_follow_the_results(good, bad, expected):
     about_rewards = [(row.claim["check"], row.full.verdict) for row in rows if row.rho is None]
     assert about_rewards == [
         ("reads_linearly", "agree"),
-        ("clean_rewards", "agree"),
+        ("clean_means", "agree"),
         ("clean_rewards", "agree"),
         ("attacked_rewards", "agree"),
         ("attack_takes", "disagree"),

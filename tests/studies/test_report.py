@@ -102,7 +102,7 @@ def test_the_page_opens_in_a_browser(out, tmp_path):
 
     Nothing on the console, no text too small to read, every figure and claim there. No
     page is wider than its window, no table wider than its box, no cell cut or hidden,
-    no word of a heading split.
+    no word of a heading split, no claim squeezed into a part of its card.
     """
     page = (out / "report.html").read_text()
     for width, lines in opened(page, tmp_path).items():
@@ -112,4 +112,4 @@ def test_the_page_opens_in_a_browser(out, tmp_path):
         assert (int(lines["hints"]) > 0) == (width < 700)  # that pictures can be scrolled
         assert int(lines["figures"]) == page.count('<div role="img"') > 0
         assert (width, lines["tables"], lines["cut"]) == (width, str(page.count("<table")), "0")
-        assert (width, lines["broken"]) == (width, "0")
+        assert (width, lines["broken"], lines["narrow"]) == (width, "0", "0")

@@ -129,7 +129,7 @@ def test_what_cannot_be_written_is_one_sentence(undisturbed, tmp_path, capsys):
     shutil.copytree(undisturbed / "cells", out / "cells")
     (out / "report.html").mkdir()
     assert main([*QUICK, "--out", str(out)]) == 2
-    assert "cannot be read or written" in capsys.readouterr().err
+    assert "report.html is a folder" in capsys.readouterr().err
 
 
 def test_a_terminal_without_greek_letters(undisturbed):

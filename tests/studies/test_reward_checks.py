@@ -31,6 +31,14 @@ class MadeUp(ia.GaussianBandit):
 @pytest.mark.parametrize(
     ("check", "bandit", "arguments", "expected"),
     [
+        ("clean_means", MadeUp([30, 20, 9, 9], 1.3), {"means": [30, 20], "within": 0.1}, "agree"),
+        ("clean_means", MadeUp([30, 20.3, 9, 9]), {"means": [30, 20], "within": 0.1}, "disagree"),
+        (
+            "clean_means",
+            MadeUp([30, 20.1, 9, 9]),
+            {"means": [30, 20], "within": 0.1},
+            "cannot tell",
+        ),
         (
             "clean_rewards",
             MadeUp([30, 20, 10, 5]),

@@ -193,6 +193,15 @@ def test_quick_needs_quick_sizes(tmp_path):
         read_study(str(tmp_path / "study"), quick=True)
 
 
+def test_a_study_of_runs_alone_has_a_table_of_each(tmp_path):
+    """Else its report would have no number."""
+    (tmp_path / "study").mkdir()
+    shutil.copy(SMALL / "runs.toml", tmp_path / "study")
+    study = read_study(str(tmp_path / "study"))
+    assert [table["run"] for table in study.show["tables"]] == [run.name for run in study.runs]
+    assert {table["kind"] for table in study.show["tables"]} == {"tails"}
+
+
 def test_an_unknown_study_is_refused():
     """With the ones there are."""
     with pytest.raises(InvalidInput, match="Did you mean 'synthetic'"):

@@ -10,7 +10,7 @@ def test_cells_of_the_report_say_where_a_theorem_does_not_apply():
     shown = {row[0]: row[column] for row in table.body}
     data = {row["quantity"]: row for row in table.data}
     for quantity in ("Theorem 1 bound", "Theorem 2 bound"):
-        assert shown[quantity] == "does not apply: T <= G"
+        assert shown[quantity] == "does not apply: T ≤ G"
         assert data[quantity]["radio 0.3"] is None
-    assert shown["Corollary 2 needs c above"] == "585"
+    assert shown["Corollary 2 needs c above"] == "585.00"
     assert "longer than a block" in table.note

@@ -1,6 +1,7 @@
 """A policy is tuned when its best value is not the last that was tried."""
 
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,24 @@ def test_a_value_at_the_edge_of_what_is_possible_is_said_to_be_there(study, tmp_
     assert any(choice.at_edge for choice in found.choices)
     for choice, cells in zip(found.choices, table.body, strict=True):
         assert choice.at_edge == ("at the edge of what was tried" in cells[3])
+
+
+@pytest.mark.parametrize(
+    ("regrets", "expected"),
+    [
+        ([9, 9, 9, 9, 5, 9, 9, 9, 9], False),  # b = 2 and omega = 4, in the middle
+        ([9, 9, 9, 9, 9, 9, 9, 5, 9], True),  # b = 8, the largest
+        ([9, 9, 9, 5, 9, 9, 9, 9, 9], True),  # omega = 1, the smallest
+        ([5, 9, 9, 9, 5, 9, 9, 9, 9], False),  # inside among equals
+    ],
+)
+def test_of_several_parameters_one_at_its_edge_is_enough(regrets, expected):
+    """Such a grid is not continued, so its table must say where the best value lies."""
+    choice = Choice("med-E-UCB", 0.1, 50, ("b", "omega"), (), ("main",))
+    for (b, omega), regret in zip(product((0.5, 2, 8), (1, 4, 16)), regrets, strict=True):
+        choice = choice.with_candidate([b, omega], ia.MedEUCB(b=b, omega=omega), regret)
+    assert choice.at_edge == expected
+    assert next_value(choice) is None
 
 
 def test_a_policy_may_be_tuned_on_more_trials_than_others(study, tmp_path):

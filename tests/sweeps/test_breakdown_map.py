@@ -139,6 +139,8 @@ def test_the_command_writes_figure_and_numbers(tmp_path, capsys):
     stuck = next(rho for rho, x in zip(first["rho"], first["stuck"], strict=True) if x >= 0.5)
     (line,) = (line.split() for line in output.splitlines() if line.startswith("0.25 "))
     assert line[2] == f"{stuck:.3f}"
+    assert f"attack {data['attack']}" in " ".join(output.split())
+    assert "With 2 trials at each point, small shares vary by chance" in " ".join(output.split())
     assert {"map.svg", "map.pdf", "map.png", "map.json", "cells"} == {
         path.name for path in tmp_path.iterdir()
     }

@@ -158,7 +158,7 @@ def named_attacks(bandit: Bandit, rho: float) -> list[Attack]:
             told = {"sigma": sigma} if sigma > 0 and "sigma" in known else {}
             attack = make(name, {"rho": rho, **told})
             try:
-                Adversary(attack, bandit)
+                _ = Adversary(attack, bandit).start
             except InvalidInput:  # one that needs densities, where there are none
                 continue
             attacks.append(attack)

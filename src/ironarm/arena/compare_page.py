@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from ..figures import looks_of
 from ..policies import Policy
 from ..simulation.cells import Cell, CellStore, run_together
 from ..simulation.simulate import checkpoint_rounds
 from ..simulation.summary import short
 from ..studies.evidence import Evidence
 from ..studies.figures import regret, share_axes
-from ..studies.page import panel, provenance, render, write_report
+from ..studies.page import greek, panel, provenance, render, write_report
 from ..studies.tables import Table
-from ..text import counted
+from ..text import counted, listed
 from .figures import overview
-from .places import Compared, first_look, times
+from .places import CANNOT_TELL, LOSES, TOO_FEW, WINS, Compared, first_look
 from .read import Arena, Setting
-from .report import greek, standings_table
+from .report import standings_table
 from .runner import Findings
 from .standings import ENOUGH_TRIALS, Standing
 from .worst_case import Damage
 
 SHOWN_ATTACK = "OppositeUniform"
 """The attack of the figure, the paper's, if the arena has it."""
+
+SIGNS = {
+    WINS: ("✓", "agree"),
+    LOSES: ("✗", "disagree"),
+    CANNOT_TELL: ("?", "cannot"),
+    TOO_FEW: ("?", "cannot"),
+}
+"""The sign of each verdict, and its colour on a page."""
 
 
 def write_page(
@@ -46,7 +55,7 @@ def write_page(
     setting = arena.settings[0]
     attack = SHOWN_ATTACK if SHOWN_ATTACK in arena.attacks_in(setting) else None
     attack = attack or arena.attacks_in(setting)[0]
-    curves = _curves(findings, setting, attack, out, workers)
+    curves = _curves(findings, setting, attack, mine, out, workers)
     panels = [panel(figure, folder, name) for name, figure in curves]
     whole = panel(overview(findings), folder, "overview-map")
     reference = findings.nanoseconds.get("MedEUCB", math.nan)
@@ -55,7 +64,8 @@ def write_page(
         "compare.html",
         title=f"{', '.join(mine)} against the best",
         first_look=first_look(arena, quick),
-        sentences=[[_letters(sentence) for sentence in one.sentences(reference)] for one in found],
+        sentences=[[*map(_letters, one.sentences()), one.speed(reference)] for one in found],
+        attacks=[name for name, text in arena.attacks.items() if text != "NoAttack"],
         arena=arena,
         rivals=[name for name in arena.policies if name not in mine],
         outside=[name for name, within in findings.within_model.items() if not within],
@@ -63,15 +73,19 @@ def write_page(
         regret={
             "name": "regret-curves",
             "title": f"Setting {setting.name}, under {attack}",
-            "caption": "Mean with a 95 % bootstrap band, on logarithmic axes.",
+            "caption": (
+                f"Mean with a 95 % bootstrap band, on logarithmic axes. {listed(mine, 'and')} "
+                f"{'has' if len(mine) == 1 else 'have'} the thick line."
+            ),
             "panels": panels,
+            "fits": True,
         },
         overview={
             "name": "overview-map",
             "title": "Every policy under every attack",
             "caption": (
-                "Each number is the worst over settings and ρ: mean regret in units of the "
-                "smallest worst case of any policy there. * outside the model."
+                "Each number is the worst over settings and ρ: mean regret divided by the "
+                "best policy's worst case in that place. * outside the model."
             ),
             "panels": [whole],
             "wide": True,
@@ -99,9 +113,17 @@ def write_page(
 
 
 def _curves(
-    findings: Findings, setting: Setting, attack: str, out: Path, workers: int | None
+    findings: Findings,
+    setting: Setting,
+    attack: str,
+    mine: Collection[str],
+    out: Path,
+    workers: int | None,
 ) -> list[tuple[str, Any]]:
-    """Return a figure of regret over the rounds for each rho of a setting."""
+    """Return a figure of regret over the rounds for each rho of a setting.
+
+    The user's own policies lie on top.
+    """
     arena, store = findings.arena, CellStore(out / "cells")
     checkpoints = tuple(checkpoint_rounds(setting.horizon).tolist())
     drawn = []
@@ -132,7 +154,8 @@ def _curves(
         evidence = Evidence({k: v for k, v in results.items() if v is not None}, setting.trials)
         kinds = {name: type(policy).__name__ for name, policy in playing.items()}
         title = f"ρ = {rho:g}, {counted(evidence.trials, 'trial')}"
-        drawn.append((f"regret-rho-{rho:g}", regret(evidence, kinds, title)))
+        made = regret(evidence, looks_of(kinds), title, above=mine)
+        drawn.append((f"regret-rho-{rho:g}", made))
     share_axes([figure.axes[0] for _, figure in drawn])
     return drawn
 
@@ -149,12 +172,12 @@ def _places_table(one: Compared) -> Table:
     body = tuple(
         (
             _letters(str(place)),
-            place.verdict.replace(" ", "\N{NO-BREAK SPACE}"),
-            times(place.ratio),
+            f"{SIGNS[place.verdict][0]} {place.verdict}",
+            f"{place.ratio:,.2f}" if math.isfinite(place.ratio) else "∞",
             f"{short(place.mine.worst.regret.value)} ({place.mine.attack})",
             f"{short(place.rival.worst.regret.value)} ({place.rival.policy})",
-            f"{100 * place.mine.stuck:.3g} %",
-            f"{100 * place.rival.stuck:.3g} %",
+            f"{100 * place.mine.stuck:.1f} %",
+            f"{100 * place.rival.stuck:.1f} %",
         )
         for place in one.places
     )
@@ -168,13 +191,20 @@ def _places_table(one: Compared) -> Table:
         "rival stuck, at most",
     )
     note = (
-        "The rival is the best of the others in that place. Times the rival's is the worst case "
-        "divided by the rival's; below 1 is better than the rival. A policy wins or loses where "
+        "The rival is the best of the others in that place. “Times the rival's” is the policy's "
+        "worst case divided by the rival's: below 1 it is better. A policy wins or loses where "
         "the two 95 % intervals, which are in report.json, do not overlap; where they do, one "
-        f"cannot tell. Fewer than {ENOUGH_TRIALS} trials give no verdict. Stuck is the largest "
+        f"cannot tell. Fewer than {ENOUGH_TRIALS} trials give no verdict. “Stuck” is the largest "
         "share of trials, under any one attack, that ended on a wrong arm."
     )
-    return Table(f"{one.policy}, place by place", head, body, (), note)
+    return Table(
+        f"{one.policy}, place by place",
+        head,
+        body,
+        (),
+        note,
+        verdicts={f"{sign} {verdict}": colour for verdict, (sign, colour) in SIGNS.items()},
+    )
 
 
 def _search_table(one: Compared) -> Table:
@@ -204,7 +234,8 @@ def _search_table(one: Compared) -> Table:
     note = (
         f"{_letters(search.sentence())} All rows: setting {search.setting} at ρ = {worst.rho:g}, "
         f"{counted(worst.trials, 'fresh trial')} of {worst.horizon:,} rounds. The search can miss "
-        "worse attacks."
+        "worse attacks. The named ones are all that ironarm has within the model, with their "
+        "default parameters; the tables above have those that the arena chose, with its own."
     )
     return Table(
         f"{one.policy} in the setting {search.setting} at ρ = {worst.rho:g}", head, body, (), note
@@ -214,7 +245,7 @@ def _search_table(one: Compared) -> Table:
 def _letters(text: str) -> str:
     """Return text for a page; names of policies stay as they are typed."""
     letter = text.replace("rho = ", "ρ\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-    return letter.replace("one rho,", "one ρ,")
+    return letter.replace("and rho", "and ρ")
 
 
 def _for_machines(

@@ -18,6 +18,7 @@ from ..attacks import (
     Attack,
     Cauchy,
     Constant,
+    FakeClicks,
     FrontLoaded,
     Infinite,
     LeastFavourable,
@@ -26,10 +27,12 @@ from ..attacks import (
     NoAttack,
     OppositeUniform,
 )
-from ..bandits import Bandit, GaussianBandit, ScipyBandit
+from ..bandits import Bandit, BernoulliBandit, GaussianBandit, ScipyBandit
 from ..errors import InvalidInput
+from ..theory.bounded import rate_floor
 from ..theory.limits import unknown_share_floor
 from ..theory.location_floor import observed_shifted_kl, shifted_kl
+from ..theory.sharp import kl
 
 FAR = 50.0
 """Attacked rewards this many standard deviations away say nothing about the mean."""
@@ -49,6 +52,8 @@ def worst_floor(bandit: Bandit, rho: float, horizon: int) -> float:
     >>> round(worst_floor(ia.GaussianBandit(range(2, 21, 2)), 0.125, 100_000))
     742
     """
+    if isinstance(bandit, BernoulliBandit):
+        return rate_floor(bandit, rho, horizon)
     return _floor(bandit, horizon, lambda law, gap, best: _kept(shifted_kl, _text(law), gap, rho))
 
 
@@ -69,6 +74,8 @@ def attack_floor(bandit: Bandit, attack: Attack, rho: float, horizon: int) -> fl
     if isinstance(attack, LeastFavourable):
         return worst_floor(bandit, rho, horizon)
     try:
+        if isinstance(bandit, BernoulliBandit):
+            return _rates_under(bandit, attack, rho, horizon)
         return _floor(
             bandit,
             horizon,
@@ -78,6 +85,39 @@ def attack_floor(bandit: Bandit, attack: Attack, rho: float, horizon: int) -> fl
         )
     except NotFixed:
         return math.nan
+
+
+def _rates_under(bandit: BernoulliBandit, attack: Attack, rho: float, horizon: int) -> float:
+    """Return the lower bound for 0/1 rewards under a given attack.
+
+    As in `theory.rate_floor`: an arm that shows the rate r must be told from the best
+    one, whose rewards are attacked with 0.
+    """
+    lowest, total = (1 - rho) * bandit.means[bandit.best], 0.0
+    for arm, (rate, gap) in enumerate(zip(bandit.means, bandit.gaps, strict=True)):
+        if gap > 0:
+            shown = (1 - rho) * rate + rho * _attacked_rate(bandit, attack, arm)
+            if shown >= lowest:
+                return math.inf
+            total += float(gap) / kl(float(shown), float(lowest))
+    return math.log(horizon) * total
+
+
+def _attacked_rate(bandit: BernoulliBandit, attack: Attack, arm: int) -> float:
+    """Return the rate of attacked rewards of an arm that is not the best, clipped."""
+    own = float(bandit.means[arm])
+    if isinstance(attack, NoAttack):
+        return own
+    if isinstance(attack, Mimic):
+        return float(bandit.means[bandit.best])
+    if isinstance(attack, Infinite):
+        return own if attack.sides == "down" else 1.0
+    if isinstance(attack, FakeClicks) and attack.within_model:
+        if attack.shift is not None:
+            return min(own + attack.shift, 1.0)
+        rate = attack.runner_up if arm == bandit.runner_up else attack.others
+        return own if rate is None else rate
+    raise NotFixed
 
 
 def unknown_floor(bandit: Bandit, rho: float, horizon: int) -> float:

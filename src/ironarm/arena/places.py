@@ -57,17 +57,22 @@ class Search:
     rivals: tuple[Damage, ...]
     """What the rival suffers under the attack found, then under the named ones."""
 
+    @property
+    def found_worse(self) -> bool:
+        """Whether the attack is worse than all named ones beyond doubt."""
+        ratio, low, _ = self.worst.ratio
+        return math.isfinite(ratio) and low > 1
+
     def sentence(self) -> str:
         """Say whether it is worse than all named attacks, and for the rival too."""
         worst = self.worst
-        ratio, low, _ = worst.ratio
         named = type(worst.named[0].attack).__name__
-        where = f"In {self.setting} at rho = {worst.rho:g}"
-        if not math.isfinite(ratio) or low <= 1:
+        where = f"In the setting {self.setting} at rho = {worst.rho:g}"
+        if not self.found_worse:
             return f"{where} a search found no attack that is clearly worse than {named}."
         return (
-            f"{where} a search found an attack {ratio:.2f} times as bad as the worst named one, "
-            f"{named}: mean regret {_whole(worst.found.mean)}{self._against()}."
+            f"{where} a search found an attack {worst.ratio[0]:.2f} times as bad as the worst "
+            f"named one, {named}: mean regret {_whole(worst.found.mean)}{self._against()}."
         )
 
     def _against(self) -> str:
@@ -94,23 +99,34 @@ class Compared:
         """In how many places the verdict is this one."""
         return sum(place.verdict == verdict for place in self.places)
 
-    def sentences(self, reference: float) -> list[str]:
-        """Return what is most worth knowing; `reference` is MedEUCB's time."""
-        speed = self.standing.nanoseconds
-        other = f"; one of MedEUCB takes {reference:.0f} ns" if reference == reference else ""
+    def sentences(self) -> list[str]:
+        """Return what is most worth knowing: its rank, how it fares, where it fails.
+
+        What the search found comes second: it qualifies the rank, which counts named
+        attacks alone, because no other policy had an attack made for it.
+        """
+        more = " The rank does not count that attack." if self.search.found_worse else ""
         return [
-            f"{self.policy} is number {self.rank} of {self.of}: its worst case over the attacks "
-            f"was measured at up to {times(self.standing.most)} times the best policy's (setting "
-            f"{self.standing.where}), and at {times(self.standing.average)} times on average.",
+            f"{self.policy} is number {self.rank} of {self.of}: its worst case over the named "
+            f"attacks was measured at up to {times(self.standing.most)} times the best policy's "
+            f"(setting {self.standing.where}), and at {times(self.standing.average)} times on "
+            "average.",
+            f"{self.search.sentence()}{more}",
             self._verdicts(),
             self._breaks(),
-            f"{self.search.sentence()} A round takes {speed:.0f} ns with "
-            f"{counted(self.arms, 'arm')}{other}.",
         ]
+
+    def speed(self, reference: float) -> str:
+        """Say how long a round takes; `reference` is MedEUCB's time."""
+        other = f"; one of MedEUCB takes {reference:.0f} ns" if reference == reference else ""
+        return (
+            f"A round of {self.policy} takes {self.standing.nanoseconds:.0f} ns with "
+            f"{counted(self.arms, 'arm')}{other}."
+        )
 
     def _verdicts(self) -> str:
         text = (
-            f"Against the best rival of each place, which is a setting with one rho, it wins in "
+            f"For each setting and rho it is compared with the best rival there: it wins in "
             f"{self.count(WINS)} of {counted(len(self.places), 'place')} and loses in "
             f"{self.count(LOSES)}"
         )
@@ -128,16 +144,16 @@ class Compared:
         worst = max(self.places, key=lambda place: place.ratio)
         stuck = max(self.places, key=lambda place: (place.mine.stuck, place.ratio))
         text = (
-            f"Compared with a rival it does worst in {worst}: {times(worst.ratio)} times the worst "
-            f"case of {worst.rival.policy}."
+            f"It does worst in {worst} ({times(worst.ratio)} times the worst case of "
+            f"{worst.rival.policy}), and "
         )
         if stuck.mine.stuck == 0:
-            return f"{text} It was stuck on a wrong arm in no trial."
+            return f"{text}no trial ended stuck on a wrong arm."
         where = "there" if stuck == worst else f"in {stuck}"
         return (
-            f"{text} Most trials end stuck on a wrong arm {where}: up to "
-            f"{100 * stuck.mine.stuck:.3g} % under one attack, against "
-            f"{100 * stuck.rival.stuck:.3g} % of {stuck.rival.policy}."
+            f"{text}gets stuck on a wrong arm most often {where}: in "
+            f"{100 * stuck.mine.stuck:.1f} % of trials under one attack "
+            f"({stuck.rival.policy}: {100 * stuck.rival.stuck:.1f} %)."
         )
 
 

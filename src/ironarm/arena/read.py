@@ -18,7 +18,11 @@ from ..bandits import Bandit
 from ..errors import InvalidInput
 from ..notation import parse, policy_from_text, value_with
 from ..own_code import split
+from ..own_faults import constants_of
 from ..policies import Policy
+from ..simulation import Delay, Sources
+from ..simulation.feedback import FIELDS as FEEDBACK
+from ..simulation.feedback import feedback_of
 from ..toml_fields import (
     distinct,
     fields,
@@ -28,8 +32,9 @@ from ..toml_fields import (
     text,
 )
 from ..validation import did_you_mean, number, whole
+from .names import arena_file
+from .scenario_setting import from_scenario
 
-DEFAULT = Path(__file__).with_name("arena.toml")
 TOLD = frozenset({"sigma", "low", "high", "gap"})
 
 
@@ -46,6 +51,21 @@ class Setting:
     trials: int
     without: tuple[str, ...] = ()
     """Attacks that are not played here."""
+    sources: Sources | None = None
+    delay: Delay | None = None
+
+    @property
+    def without_floor(self) -> str:
+        """Why no lower bound is known here; "" if one may be.
+
+        Those of `floors` are for arms that stay the same and coins that fall in every
+        round. A policy that looks at sources may lie far below them.
+        """
+        if self.sources is not None:
+            return "sources are corrupt here, and lower bounds are known for coins"
+        if len(self.bandit.segments) > 1:
+            return "the arms change"
+        return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +99,7 @@ class Arena:
         It raises InvalidInput if it cannot play there.
         """
         policy = policy_from_text(self.policies[name], rho=rho, **setting.told)
-        policy.constants(setting.bandit.arms, setting.horizon)
+        constants_of(policy, setting.bandit.arms, setting.horizon)
         return policy
 
     def attack(self, name: str, setting: Setting, rho: float) -> Attack:
@@ -112,8 +132,14 @@ class Arena:
         arms, horizon = setting.bandit.arms, setting.horizon
         return (
             *known,
-            *["horizon"] * (policy.constants(arms, horizon) != policy.constants(arms, 2 * horizon)),
+            *["horizon"]
+            * (constants_of(policy, arms, horizon) != constants_of(policy, arms, 2 * horizon)),
         )
+
+    def states_told(self, name: str) -> bool:
+        """Say whether a policy's class states what it is told; one's own may not."""
+        setting = self.settings[0]
+        return type(self.policy(name, setting, setting.rho[0])).told is not None
 
 
 def names_in(text: str) -> set[str]:
@@ -137,11 +163,13 @@ def names_in(text: str) -> set[str]:
 def read_arena(
     path: str | Path | None = None, *, trials: int | None = None, quick: bool = False
 ) -> Arena:
-    """Return the arena that a file describes, or the default one.
+    """Return the arena that a file describes, one of ironarm's by name, or the default.
 
     `trials` replaces the settings' own numbers, `quick` selects the file's small ones.
     """
-    path = DEFAULT if path is None else Path(path)
+    if trials is not None:
+        whole("trials", trials, at_least=1)
+    path = arena_file(path)
     data = read_toml(path)
     try:
         return _arena(data, trials, quick)
@@ -266,11 +294,14 @@ def _rivals(value: object, known: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
+    if "scenario" in table:
+        given = {key: value for key, value in table.items() if key != "scenario"}
+        table = {**from_scenario(table["scenario"]), **given}
     fields(
         "a setting",
         table,
         ("name", "title", "bandit", "rho", "horizon", "trials"),
-        ("told", "quick", "without"),
+        ("told", "quick", "without", *FEEDBACK),
     )
     name = file_name("a setting's name", table["name"])
     told = table.get("told", {})
@@ -301,6 +332,7 @@ def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
         horizon=whole("horizon", table["horizon"], at_least=10, below=2**48),
         trials=whole("trials", table["trials"], at_least=1),
         without=tuple(text(f"without of the setting {name!r}", attack) for attack in without),
+        **feedback_of(f"the setting {name!r}", table),
     )
     if setting.bandit.gaps.max() == 0:
         raise InvalidInput(

@@ -6,7 +6,6 @@ The same findings are written as JSON.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from ..by_name import find
 from ..notation import parse
 from ..simulation.progress import Progress
 from ..studies.page import (
+    greek,
     kept_report,
     panel,
     provenance,
@@ -163,8 +163,8 @@ def standings_table(findings: Findings) -> Table:
     note = (
         "In each setting and for each ρ, a policy's worst case is divided by the smallest worst "
         "case of any policy. The table has the largest of these ratios and where that was, and "
-        "their geometric mean. It is sorted by the largest ratio; who refuses a setting comes "
-        "last. Told is what a policy must be given. Stuck is the largest share of "
+        "their geometric mean. It is sorted by the largest ratio; policies that refuse a setting "
+        "come last. “Told” lists what a policy must be given. “Stuck” is the largest share of "
         "trials, under any one attack, that ended on a wrong arm."
     )
     places: dict[str, dict[str, str]] = {}
@@ -186,9 +186,7 @@ def told_text(arena: Arena, name: str) -> str:
     say that there is nothing to tell.
     """
     told = greek(", ".join(arena.told(name)))
-    setting = arena.settings[0]
-    kind = type(arena.policy(name, setting, setting.rho[0]))
-    return told or ("not stated" if kind.told is None else "nothing")
+    return told or ("nothing" if arena.states_told(name) else "not stated")
 
 
 def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
@@ -222,7 +220,9 @@ def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
         "without attack",
         *beyond,
     )
-    if math.isnan(worst):
+    if setting.without_floor:
+        floor = f"No floor is known: {setting.without_floor}."
+    elif math.isnan(worst):
         floor = "No floor is known: not all of these laws have a density."
     elif math.isfinite(worst):
         floor = f"The floor under any attack is {worst:{form}}."
@@ -304,6 +304,8 @@ def _for_machines(findings: Findings) -> dict[str, Any]:
                 },
                 "told": dict(setting.told),
                 "without": list(setting.without),
+                "sources": None if setting.sources is None else setting.sources.to_dict(),
+                "delay": None if setting.delay is None else setting.delay.to_dict(),
                 "bandit": setting.bandit.to_dict(),
             }
             for setting in arena.settings
@@ -351,13 +353,3 @@ def _for_machines(findings: Findings) -> dict[str, Any]:
 
 def _times(x: float) -> str:
     return f"{x:,.1f}" if math.isfinite(x) else ""
-
-
-def greek(text: str) -> str:
-    r"""Return text for a page: rho and sigma as letters, and "ρ = 0.3" in one line.
-
-    >>> greek("paper, rho = 0.3; told sigma").replace("\N{NO-BREAK SPACE}", "_")
-    'paper, ρ_=_0.3; told σ'
-    """
-    text = re.sub(r"\b(rho|sigma)\b", lambda word: {"rho": "ρ", "sigma": "σ"}[word[0]], text)
-    return text.replace("ρ = ", "ρ\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from ..studies.statistics import Estimate
-from .read import Setting
+from ..text import listed
+from .read import Arena, Setting
 from .runner import Findings, Score
 
 ENOUGH_TRIALS = 20  # with fewer in any setting, the advice is not reliable
@@ -167,7 +168,7 @@ def advice(findings: Findings) -> list[Advice]:
             (standing for standing in all_standings if set(standing.told) <= allowed), None
         )
         if found is not None:
-            given.append(Advice(when, found.policy, _reach(found)))
+            given.append(Advice(when, found.policy, _reach(found, findings.arena)))
     given += [
         piece
         for setting in findings.arena.settings
@@ -221,9 +222,13 @@ def comparisons(findings: Findings) -> list[Comparison]:
     return made
 
 
-def _reach(standing: Standing) -> str:
+def _reach(standing: Standing, arena: Arena) -> str:
     known = [word if word in ("rho", "sigma") else f"the {word}" for word in standing.told]
-    told = f"It must be told {_listed(known)}." if known else "It is told nothing."
+    told = "It is told nothing."
+    if known:
+        told = f"It must be told {listed(list(known), 'and')}."
+    elif not arena.states_told(standing.policy):
+        told = "What it is told is not stated."
     share = f"{100 * standing.stuck:.1f}\N{NO-BREAK SPACE}%"
     stuck = (
         f"Under one attack {share} of its trials ended on a wrong arm."
@@ -261,6 +266,7 @@ def _in_setting(findings: Findings, setting: Setting) -> Advice | None:
             name
             for name in whole
             if not set(findings.arena.told(name)) & {"rho", "sigma", "smallest gap", "range"}
+            and findings.arena.states_told(name)
         ]
         or list(whole)
     )
@@ -316,8 +322,3 @@ def _unattacked(findings: Findings) -> Advice | None:
         f"It has the smallest regret without an attack, on average over the settings.{others} "
         "That says nothing of what an attack does to it.",
     )
-
-
-def _listed(words: Collection[str]) -> str:
-    words = list(words)
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -278,7 +278,7 @@ def worst_case(
                 standing[:size],
                 length,
                 seed,
-                f"rung {len(rungs) + 1} of {len(sizes)}, {size} candidates",
+                f"rung {len(rungs) + 1} of {len(sizes)}, {counted(size, 'candidate')}",
             )
             means = [float(result.regret[0, :, -1].mean()) for result in results]
             order = sorted(range(size), key=lambda i: -means[i])

@@ -9,4 +9,7 @@ STUDIES = {
         "the paper's experiment over a radio testbed (section 5.2), at signal level, with its "
         "figures"
     ),
+    "drift": "arms that change under attack: who follows, what watching costs, faked changes",
+    "clicks": "rewards of 0 and 1 just below and just beyond what anybody can bear; not a paper's",
+    "sources": "clicks of which some come from hostile sources; not a paper's",
 }

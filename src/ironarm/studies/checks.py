@@ -178,8 +178,8 @@ def _excess(evidence: Evidence, name: str, than: float, since: int) -> Measured:
             share = Estimate(0.0, 0.0, statistics.unseen_share(evidence.trials))
         seen = f"{rare.sum()} of {counted(evidence.trials, 'trial')}" if rare.any() else "no trial"
         text = (
-            f"{means}; {seen} ended with more than twice the median: at most "
-            f"{100 * share.high:.2g} % do, and their growth cannot be fitted"
+            f"{means}; {seen} ended with more than twice the median (with 95 % confidence at "
+            f"most {100 * share.high:.2g} % do): too few to fit how their regret grows"
         )
         return Measured(f"share of trials far above the median, {name}", share, CANNOT_TELL, text)
     exponent = statistics.fitted_slope(rounds, curves, median)
@@ -208,6 +208,31 @@ def nearly_always_optimal(
 
 
 @check
+def more_optimal_pulls(evidence: Evidence, policies: Policies, against: Policies) -> list[Measured]:
+    """Each policy pulls the best arm more often than each of the others, in pairs.
+
+    That is the mean share of optimal pulls over all rounds.
+    """
+    found = []
+    for one, other in product(policies, against):
+        mine, theirs = (100 * evidence.optimal_curves(name)[:, -1] for name in (one, other))
+        difference = statistics.mean(mine - theirs)
+        text = (
+            f"{one}: {mine.mean():.2f} % optimal pulls; {other}: {theirs.mean():.2f} %; "
+            f"difference {interval(difference, '.2f', '%')}"
+        )
+        found.append(
+            Measured(
+                f"optimal pulls in percent, {one} minus {other}",
+                difference,
+                above(difference, 0.0),
+                text,
+            )
+        )
+    return found
+
+
+@check
 def fails(
     evidence: Evidence, policies: Policies, against: PoliciesOrNone, share: Share
 ) -> list[Measured]:
@@ -229,7 +254,7 @@ def less_often_stuck(evidence: Evidence, policies: Policies, against: Policies) 
     found = []
     for one, other in product(policies, against):
         mine, theirs = evidence.stuck(one), evidence.stuck(other)
-        difference = statistics.mean(mine.astype(float) - theirs.astype(float))
+        difference = statistics.mean_share(mine.astype(float) - theirs.astype(float), least=-1.0)
         text = (
             f"{one}: {100 * mine.mean():.1f} % stuck; {other}: {100 * theirs.mean():.1f} %; "
             f"difference {percent(difference)}"

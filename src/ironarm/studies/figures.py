@@ -5,104 +5,24 @@ A new kind is one function and one line in `KINDS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput
-from ..figures import Styles, plain_label, pyplot, set_ticks
+from ..figures import Look, Styles, looks_of, plain_label, pyplot, set_ticks
 from ..policies import MedEUCB
 from ..policies.med_e_ucb import plan_block
 from ..simulation.summary import bootstrap_interval
 from ..text import counted
-from ..toml_fields import (
-    distinct,
-    fields,
-    file_name,
-    tables,
-    text,
-)
-from ..validation import choice, whole
 from .evidence import Evidence
 from .runner import Findings
-from .study import Run, Study, known_policies
-from .tables import TABLES
+from .study import Run, Study
 
 BLOCKS = 10
 SIZE = (6.4, 4.9)
 BETWEEN_BARS = 6
 """Checkpoints from one bar of a policy to its next, at least."""
-
-
-def check_show(study: Study) -> None:
-    """Refuse words, figures and tables that name what the study does not have."""
-    if "introduction" in study.show:
-        text("introduction", study.show["introduction"])
-    for part in ("words", "policies"):
-        for term, meaning in fields(
-            part,
-            study.show.get(part, {}),
-            [],
-            study.policies if part == "policies" else study.show.get(part, {}),
-        ).items():
-            text(f"{part}: {term}", meaning)
-    parts: list[tuple[str, Iterable[str], list[str], list[str]]] = [
-        (
-            "figures",
-            [*KINDS, *PICTURES],
-            ["name", "kind", "title", "run", "caption"],
-            ["policies", "trials", "heading"],
-        ),
-        ("tables", TABLES, ["name", "kind", "title"], ["run", "from"]),
-    ]
-    for part, kinds, required, optional in parts:
-        items = tables(part, study.show.get(part, []))
-        for item in items:
-            what = f"{part[:-1]} {item.get('name', '')!r}"
-            fields(what, item, required, optional)
-            file_name(f"{what}: name", item["name"])
-            for words in ("title", "caption", "heading"):
-                if words in item:
-                    text(f"{what}: {words}", item[words])
-            choice(f"{what}: kind", item["kind"], kinds)
-            if "run" in item or item["kind"] in ("tails", "growth"):
-                choice(f"{what}: run", item.get("run"), [run.name for run in study.runs])
-            if part == "figures" and ("policies" in item) == (item["kind"] in PICTURES):
-                fault = (
-                    "shows no policies; leave them out" if "policies" in item else "needs policies"
-                )
-                raise InvalidInput(f"{what}: a figure of the kind {item['kind']!r} {fault}.")
-            if "heading" in item and (item["kind"] in PICTURES or item["kind"] == "schedule"):
-                raise InvalidInput(
-                    f"{what}: a figure of the kind {item['kind']!r} has no panels to head; leave "
-                    "heading out."
-                )
-            if (
-                item["kind"] in PICTURES
-                and study.run(item["run"]).bandit.to_dict()["bandit"] != "RadioBandit"
-            ):
-                raise InvalidInput(
-                    f"{what}: a {item['kind']} is drawn of a RadioBandit, got "
-                    f"{study.run(item['run']).bandit!r}."
-                )
-            if "policies" in item:
-                known_policies(
-                    f"{what}: policies", item["policies"], study.run(item["run"]).policies
-                )
-            if "trials" in item:
-                choice(f"{what}: trials", item["trials"], ["paper"])
-            if "from" in item:
-                whole(
-                    f"{what}: from", item["from"], at_least=1, below=study.run(item["run"]).horizon
-                )
-            if item["kind"] == "schedule" and not isinstance(
-                study.policies[item["policies"][0]].candidates(0.1)[0], MedEUCB
-            ):
-                raise InvalidInput(
-                    f"{what}: a schedule is drawn of MedEUCB, got {item['policies'][0]!r}."
-                )
-        distinct(f"the name of {part}", [item["name"] for item in items])
 
 
 def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -117,25 +37,29 @@ def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]
         return [(figure["name"], picture(findings.study, run, figure["kind"]))]
     trials = findings.study.paper_trials if figure.get("trials") == "paper" else run.trials
     # a panel's file is also seen without the page
-    heading = plain_label(f"{figure['heading']}: ") if "heading" in figure else ""
+    heading = plain_label(f": {figure['heading']}") if "heading" in figure else ""
+    every = looks(findings.study)
+    shown = {name: every[name] for name in figure["policies"]}
     panels = []
     for rho in run.rho:
         evidence = Evidence(findings.outcomes[run.name, rho], trials, findings.study.unit)
-        kinds = {
-            name: type(policy).__name__
-            for name in figure["policies"]
-            for policy in findings.study.policies[name].candidates(rho)[:1]
-        }
         panels.append(
             (
                 f"{figure['name']}-rho-{rho:g}",
                 KINDS[figure["kind"]](
-                    evidence, kinds, f"{heading}ρ = {rho:g}, {counted(evidence.trials, 'trial')}"
+                    evidence, shown, f"ρ = {rho:g}, {counted(evidence.trials, 'trial')}{heading}"
                 ),
             )
         )
     share_axes([panel.axes[0] for _, panel in panels])
     return panels
+
+
+def looks(study: Study) -> dict[str, Look]:
+    """Return how each policy of a study is drawn, in all of its figures."""
+    return looks_of(
+        {name: type(entry.candidates(0.1)[0]).__name__ for name, entry in study.policies.items()}
+    )
 
 
 def share_axes(panels: Sequence[Any]) -> None:
@@ -148,54 +72,65 @@ def share_axes(panels: Sequence[Any]) -> None:
         set_ticks(axes)
 
 
-def regret(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
-    """Mean regret over the rounds, with bands, on logarithmic axes."""
+def regret(
+    evidence: Evidence, looks: Mapping[str, Look], title: str, above: Collection[str] = ()
+) -> Any:
+    """Mean regret over the rounds, with bands, on logarithmic axes.
+
+    Lines of policies `above` are thicker, and lie above the others.
+    """
     figure, axes = _panel(title)
-    curves = {name: evidence.curves(name) for name in kinds}
-    _lines(axes, evidence, kinds, curves)
+    curves = {name: evidence.curves(name) for name in looks}
+    _lines(axes, evidence, looks, curves, above=above)
     axes.set(
         xscale="log",
         yscale="log",
         xlabel="round",
         ylabel=_regret(evidence),
-        xlim=_from(evidence, kinds, 10),
+        xlim=_from(evidence, looks, 10),
         ylim=(0.7 * _lowest(evidence, curves, 10), None),
     )
     return _with_legend(figure, axes)
 
 
-def optimal(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
+def optimal(evidence: Evidence, looks: Mapping[str, Look], title: str) -> Any:
     """Mean share of optimal pulls over the rounds, with intervals.
 
     Bands would cover each other: a few stuck trials make them half as high as the axis.
     """
     figure, axes = _panel(title)
-    shares = {name: 100 * evidence.optimal_curves(name) for name in kinds}
-    _lines(axes, evidence, kinds, shares, bands=False)
+    shares = {name: 100 * evidence.optimal_curves(name) for name in looks}
+    _lines(axes, evidence, looks, shares, bands=False)
     axes.set(
         xscale="log",
         xlabel="round",
         ylabel="optimal pulls so far, %",
-        xlim=_from(evidence, kinds, 10),
+        xlim=_from(evidence, looks, 10),
         ylim=(-3, 103),
     )
     return _with_legend(figure, axes)
 
 
-def tails(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
-    """Share of trials whose final regret exceeds a value."""
+def tails(evidence: Evidence, looks: Mapping[str, Look], title: str) -> Any:
+    """Share of trials whose final regret exceeds a value.
+
+    Where two policies ended the same in every trial, the legend says so: tuning may
+    choose what another policy has anyway.
+    """
     figure, axes = _panel(title)
-    styles = Styles(kinds.values())
-    for name, kind in kinds.items():
-        ordered = np.sort(evidence.regret(name))
+    drawn: dict[str, np.ndarray] = {}
+    for name, (colour, line, _) in looks.items():
+        final = evidence.regret(name)
+        same = next((other for other, its in drawn.items() if np.array_equal(its, final)), None)
+        drawn[name] = final
+        ordered = np.sort(final)
         share = 1 - np.arange(len(ordered)) / len(ordered)
-        colour, line, _ = styles.next(kind)
         axes.plot(
             np.append(ordered, ordered[-1]),
             np.append(share, share[-1] / 2),
             line,
             color=colour,
-            label=plain_label(name),
+            label=plain_label(name if same is None else f"{name}: as {same}"),
             drawstyle="steps-pre",
             linewidth=1.8,
         )
@@ -203,34 +138,27 @@ def tails(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
         xscale="log",
         yscale="log",
         xlabel=f"final {_regret(evidence)}",
-        ylabel="share of trials with more",
+        ylabel="share of trials with higher regret",
         ylim=(0.7 / evidence.trials, 1.3),
     )
     return _with_legend(figure, axes)
 
 
-def growth(evidence: Evidence, kinds: Mapping[str, str], title: str) -> Any:
+def growth(evidence: Evidence, looks: Mapping[str, Look], title: str) -> Any:
     """Mean regret over the rounds with bands, and the median trial, dotted."""
     figure, axes = _panel(title)
-    curves = {name: evidence.curves(name) for name in kinds}
-    _lines(axes, evidence, kinds, curves)
-    styles = Styles(kinds.values())
-    for name, kind in kinds.items():
-        median = np.median(curves[name], axis=0)
-        axes.plot(
-            evidence.rounds(name),
-            median,
-            linestyle=(0, (1, 1.5)),
-            color=styles.next(kind)[0],
-            linewidth=1.3,
-            label=f"{plain_label(name)}: median",
-        )
+    curves = {name: evidence.curves(name) for name in looks}
+    _lines(axes, evidence, looks, curves)
+    dots: dict[str, Any] = {"linestyle": (0, (1, 1.5)), "linewidth": 1.3}
+    for name, (colour, _, _) in looks.items():
+        axes.plot(evidence.rounds(name), np.median(curves[name], axis=0), color=colour, **dots)
+    axes.plot([], [], color="#808080", label="median trial (dotted)", **dots)
     axes.set(
         xscale="log",
         yscale="log",
         xlabel="round",
         ylabel=_regret(evidence),
-        xlim=_from(evidence, kinds, 1000),
+        xlim=_from(evidence, looks, 1000),
         ylim=(0.7 * _lowest(evidence, curves, 1000), None),
     )
     return _with_legend(figure, axes)
@@ -292,9 +220,9 @@ def schedule(study: Study, run: Run, name: str) -> Any:
     return figure
 
 
-def _from(evidence: Evidence, kinds: Mapping[str, str], first: int) -> tuple[float, float]:
+def _from(evidence: Evidence, names: Iterable[str], first: int) -> tuple[float, float]:
     """Return the horizontal axis: from round `first` to the horizon, or from 1."""
-    last = max(int(evidence.rounds(name)[-1]) for name in kinds)
+    last = max(int(evidence.rounds(name)[-1]) for name in names)
     return (first if first < last else 1, last)
 
 
@@ -314,33 +242,33 @@ def _regret(evidence: Evidence) -> str:
 
 def _panel(title: str) -> tuple[Any, Any]:
     figure, axes = pyplot().subplots(figsize=SIZE, layout="constrained")
-    axes.set_title(title, fontsize=11)
+    axes.set_title(title, fontsize=11, loc="left")  # a phone shows the left part first
     return figure, axes
 
 
 def _lines(
     axes: Any,
     evidence: Evidence,
-    kinds: Mapping[str, str],
+    looks: Mapping[str, Look],
     curves: Mapping[str, np.ndarray],
     *,
     bands: bool = True,
+    above: Collection[str] = (),
 ) -> None:
     """Draw means with 95 % intervals: bands, or a bar at every few checkpoints.
 
     Policies have their bars at different checkpoints, so that none covers another.
     """
-    styles = Styles(kinds.values())
-    for i, (name, kind) in enumerate(kinds.items()):
+    for i, (name, (colour, line, marker)) in enumerate(looks.items()):
         rounds, values = evidence.rounds(name), curves[name]
-        colour, line, marker = styles.next(kind)
         axes.plot(
             rounds,
             values.mean(axis=0),
             line,
             color=colour,
             label=plain_label(name),
-            linewidth=1.8,
+            linewidth=3.2 if name in above else 1.8,
+            zorder=3 if name in above else 2,  # 2 is matplotlib's own
             marker=marker,
             markevery=8,
             markersize=4,
@@ -351,7 +279,7 @@ def _lines(
             if bands:
                 axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
             else:
-                some = slice(i, None, max(len(kinds), BETWEEN_BARS))
+                some = slice(i, None, max(len(looks), BETWEEN_BARS))
                 axes.vlines(rounds[some], low[some], high[some], color=colour, linewidth=1.1)
 
 

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..simulation.summary import short
+from ..text import counted, listed
+from . import statistics
 from .checking import AGREE, CANNOT_TELL, DISAGREE
-from .claims import Row
+from .claims import FEWEST_TRIALS, Row
 from .evidence import Evidence
 from .runner import Findings
-from .study import Study
+from .study import Run, Study
 
 SIGNS = {AGREE: "✓", DISAGREE: "✗", CANNOT_TELL: "?"}
 Setting = tuple[str, float | None]
@@ -52,6 +54,14 @@ class Line:
             return "", ""
         where = [setting_text(row.setting) for row in self.rows if row.explanation]
         return reasons[0], "" if len(where) == len(self.rows) else "; ".join(where)
+
+    @property
+    def disagrees_on(self) -> str:
+        """On how many trials it disagrees, if nowhere on more than the paper had."""
+        rows = [row for row in self.rows if row.full.verdict == DISAGREE]
+        if any(row.full.unit != "trials" or row.full.trials > row.paper.trials for row in rows):
+            return ""
+        return f"on {counted(max(row.full.trials for row in rows), 'trial')}" if rows else ""
 
 
 @dataclass(frozen=True)
@@ -99,6 +109,7 @@ class Matrix:
             for rho in (None, *run.rho)
             if (run.name, rho) in used
         ]
+        self._trials = {run.name: run.trials for run in study.runs}
 
     @property
     def parts(self) -> list[Part]:
@@ -106,9 +117,10 @@ class Matrix:
         return [part for part in (self.paper, self.ours) if part]
 
     @property
-    def runs(self) -> list[tuple[str, int]]:
-        """The runs over the columns, each with the number of its columns."""
-        return list(Counter(run for run, _ in self.settings).items())
+    def runs(self) -> list[tuple[str, int, int]]:
+        """The runs over the columns, with the numbers of their columns and trials."""
+        columns = Counter(run for run, _ in self.settings)
+        return [(run, count, self._trials[run]) for run, count in columns.items()]
 
 
 def setting_text(setting: Setting) -> str:
@@ -122,23 +134,64 @@ def setting_text(setting: Setting) -> str:
 
 
 def headline(findings: Findings, matrix: Matrix) -> list[str]:
-    """Return who won and how the claims came out: one sentence each.
+    """Return who won, in a sentence, and in another how the claims came out.
 
-    The page ends the second one with what disagrees, linked.
+    The page ends the latter with what disagrees, linked.
+    """
+    sentences = [winners(findings, findings.study.runs[0])]
+    if matrix.paper:
+        counts, claims = matrix.paper.counts, len(matrix.paper.disagreeing)
+        disagree = f"{counts[DISAGREE]} disagree{'s' if counts[DISAGREE] == 1 else ''}"
+        if claims < counts[DISAGREE]:
+            disagree += f", all in {counted(claims, 'claim')}"
+        sentences.append(
+            f"Of {sum(counts.values())} checks of what the paper says, {counts[AGREE]} agree, "
+            f"{counts[CANNOT_TELL]} cannot be settled and {disagree}"
+        )
+    return sentences
+
+
+def winners(findings: Findings, run: Run) -> str:
+    """Say in one sentence who has the lowest mean final regret at each rho of a run.
+
+    Policies that cannot be told apart from the lowest share the first place. What the
+    paper proposes is named, wherever it ends.
     """
     study = findings.study
-    run = study.runs[0]
-    best = []
+    where = f"In the run “{run.name}” ({counted(run.trials, 'trial')})"
+    if run.trials < FEWEST_TRIALS:
+        return f"{where} there are too few trials to say who wins."
+    parts: list[str] = []
     for rho in run.rho:
         evidence = Evidence(findings.outcomes[run.name, rho], run.trials, study.unit)
         regret = {name: float(evidence.regret(name).mean()) for name in run.policies}
-        name = min(regret, key=lambda name: regret[name])
-        best.append(f"at ρ = {rho:g} {name} ({short(regret[name], study.unit)})")
-    sentences = [f"The winners, with the lowest mean final regret, are {' and '.join(best)}."]
-    if matrix.paper:
-        counts = matrix.paper.counts
-        sentences.append(
-            f"Of {sum(counts.values())} checks of what the paper says, {counts[AGREE]} agree, "
-            f"{counts[CANNOT_TELL]} cannot be settled and {counts[DISAGREE]} disagree"
-        )
-    return sentences
+        first = lowest(evidence, regret)
+        at = f"at ρ = {rho:g}"
+        text = f"{at} it is" if parts else f"{where} the lowest mean final regret {at} is"
+        text += f" that of {_with(first[:1], regret, study)}"
+        if len(first) > 1:
+            text += f", from which {_with(first[1:], regret, study)} cannot be told apart"
+        others = [name for name in study.proposed if name in regret and name not in first]
+        if others:
+            have = "has" if len(others) == 1 else "have"
+            text += f", while the paper's {_with(others, regret, study)} {have} more"
+        parts.append(text)
+    return f"{'; '.join(parts)}."
+
+
+def lowest(evidence: Evidence, regret: Mapping[str, float]) -> list[str]:
+    """Return the policy with the lowest mean regret, and all not clearly above it.
+
+    They are compared trial by trial.
+    """
+    best = min(regret, key=lambda name: regret[name])
+    least = evidence.regret(best)
+    return [
+        name
+        for name in sorted(regret, key=lambda name: regret[name])
+        if name == best or statistics.mean(evidence.regret(name) - least).low <= 0
+    ]
+
+
+def _with(names: Sequence[str], regret: Mapping[str, float], study: Study) -> str:
+    return listed([f"{name} ({short(regret[name], study.unit)})" for name in names], "and")

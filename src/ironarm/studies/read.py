@@ -8,17 +8,21 @@ refused with what may have been meant.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .. import bandits
 from ..errors import BadFile, InvalidInput
 from ..notation import policy_from_text
+from ..own_faults import constants_of
+from ..simulation.feedback import FIELDS as FEEDBACK
+from ..simulation.feedback import feedback_of
 from ..toml_fields import distinct, fields, read_toml, tables, text
 from ..validation import did_you_mean, number, whole
 from . import STUDIES
 from .claims import check_claim
-from .figures import check_show
+from .show import check_show
 from .study import Entry, Run, Study, Tuning, known_policies
 
 HOME = Path(__file__).parent
@@ -43,9 +47,14 @@ def read_study(where: str, *, trials: int | None = None, quick: bool = False) ->
 def _folder(where: str) -> Path:
     folder = HOME / where if where in STUDIES else Path(where)
     if not (folder / "runs.toml").is_file():
+        problem = (
+            f"the folder {where} has no runs.toml"
+            if folder.is_dir()
+            else f"there is no study {where!r}"
+        )
         raise InvalidInput(
-            f"there is no study {where!r}; expected one of {', '.join(STUDIES)}, or a folder with "
-            f"runs.toml, claims.toml and show.toml.{did_you_mean(where, STUDIES)}"
+            f"{problem}; expected one of {', '.join(STUDIES)}, or a folder with runs.toml, and if "
+            f"you like claims.toml and show.toml.{did_you_mean(where, STUDIES)}"
         )
     return folder
 
@@ -62,7 +71,7 @@ def _study(
         "runs.toml",
         runs,
         ["title", "seed", "bandit", "attack", "policies", "runs"],
-        ["paper", "paper_trials", "tuning", "arm", "unit"],
+        ["paper", "paper_trials", "proposed", "tuning", "arm", "unit"],
     )
     if not isinstance(top["policies"], dict) or not top["policies"]:
         raise InvalidInput(
@@ -96,7 +105,7 @@ def _study(
                 ) from None
             for name in run.policies:
                 for policy in entries[name].candidates(attack.rho):
-                    policy.constants(run.bandit.arms, run.horizon)
+                    constants_of(policy, run.bandit.arms, run.horizon)
     seed = whole("seed", top["seed"])
     if any(entry.tune for entry in entries.values()) and tuning is None:
         raise InvalidInput(
@@ -125,11 +134,20 @@ def _study(
         quick=quick,
         arm=text("arm", top.get("arm", "arm")),
         unit=text("unit", top["unit"]) if "unit" in top else "",
+        proposed=known_policies("proposed", top["proposed"], entries) if "proposed" in top else (),
     )
+    if not study.show:  # a report without a number would say nothing
+        study = replace(study, show={"tables": [_results_of(run) for run in study.runs]})
     for claim in study.claims:
         check_claim(study, claim)
     check_show(study)
     return study
+
+
+def _results_of(run: Run) -> dict[str, str]:
+    """Return the table of a run that a study without show.toml gets."""
+    title = f"Results of {run.name}"
+    return {"name": f"results-{run.name}", "kind": "tails", "title": title, "run": run.name}
 
 
 def _entry(name: str, data: object) -> Entry:
@@ -174,7 +192,7 @@ def _run(
         "a run",
         data,
         ["name", "rho", "horizon", "trials"],
-        ["policies", "quick", "bandit", "attack"],
+        ["policies", "quick", "bandit", "attack", *FEEDBACK],
     )
     what = f"run {text('the name of a run', table['name'])!r}"
     if "quick" in table:
@@ -207,6 +225,7 @@ def _run(
             if tuning and any(entries[name].tune for name in chosen)
             else bandit
         ),
+        **feedback_of(what, table),
     )
 
 

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from ..simulation.progress import Progress
+from ..text import counted, listed
 from .claims import Verdict, judge
 from .figures import draw
 from .matrix import SIGNS, Matrix, headline
 from .page import kept_report, panel, provenance, render, state_of, write_report
 from .runner import Findings
-from .study import Run
+from .study import Run, Study
 from .tables import TABLES, Table
 
 
@@ -60,7 +61,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
         tables=tables,
         run=how,
         settings=_by_setting(findings.study.runs),
-        trials=_listed(sorted({run.trials for run in findings.study.runs})),
+        trials=_trials(findings.study),
         few=findings.study.paper_trials,
         more=any(run.trials > findings.study.paper_trials for run in findings.study.runs),
     )
@@ -68,16 +69,6 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     names = [part["name"] for figure in figures for part in figure["panels"]]
     write_report(out, page, found, names, asdict(how), state)
     return found
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    """Return numbers as words of a sentence.
-
-    >>> _listed([10, 50, 1000])
-    '10, 50 or 1,000'
-    """
-    *others, last = [f"{number:,}" for number in numbers]
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _by_setting(runs: Sequence[Run]) -> list[tuple[str, str, list[str]]]:
@@ -92,6 +83,12 @@ def _by_setting(runs: Sequence[Run]) -> list[tuple[str, str, list[str]]]:
         )
         grouped.setdefault((repr(run.bandit), attack), []).append(run.name)
     return [(bandit, attack, names) for (bandit, attack), names in grouped.items()]
+
+
+def _trials(study: Study) -> str:
+    """Return how many trials the runs have, as in "3, 12 or 200 trials"."""
+    *others, most = sorted({run.trials for run in study.runs})
+    return listed([*(f"{n:,}" for n in others), counted(most, "trial")])
 
 
 def _for_machines(

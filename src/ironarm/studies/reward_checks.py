@@ -54,6 +54,17 @@ def can_be_checked(bandit: Bandit) -> bool:
 
 
 @check
+def clean_means(rewards: Rewards, means: Means, within: Positive) -> list[Measured]:
+    """Clean rewards have these means, plus or minus `within`."""
+    found = []
+    for arm, target in enumerate(means):
+        mean, name = _mean(rewards.clean(arm)), f"{rewards.arm} {arm}"
+        text = f"{name}: mean {interval(mean, '.2f', rewards.unit)}"
+        found.append(Measured(f"mean of {name}", mean, near(mean, target, within), text))
+    return found
+
+
+@check
 def clean_rewards(
     rewards: Rewards, means: Means, spread: Positive, within: Positive
 ) -> list[Measured]:
@@ -62,16 +73,11 @@ def clean_rewards(
     Means and deviation may be off by `within`, distribution functions by 0.05.
     """
     found = []
-    for arm, target in enumerate(means):
+    for arm, mean in enumerate(clean_means(rewards, means, within)):
         x, name = rewards.clean(arm), f"{rewards.arm} {arm}"
-        mean, deviation, distance = _mean(x), _deviation(x), _distance_to_normal(x)
+        deviation, distance = _deviation(x), _distance_to_normal(x)
         found += [
-            Measured(
-                f"mean of {name}",
-                mean,
-                near(mean, target, within),
-                f"{name}: mean {interval(mean, '.2f', rewards.unit)}",
-            ),
+            mean,
             Measured(
                 f"standard deviation of {name}",
                 deviation,

@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 
 from ..errors import InvalidInput
+from ..own_faults import constants_of
 from ..policies import Policy
 from ..simulation import Result
 from ..simulation.cells import Cell, CellStore, compile_cells, run_together
@@ -113,7 +114,7 @@ class Runner:
         while (value := next_value(choice)) is not None:
             try:
                 policy = entry.candidate(rho, [value])
-                policy.constants(run.bandit.arms, run.horizon)
+                constants_of(policy, run.bandit.arms, run.horizon)
             except InvalidInput:  # the parameter has no values beyond
                 break
             cell = replace(cells[0], policy=policy)
@@ -156,6 +157,8 @@ class Runner:
                 trials,
                 tuning.seed,
                 (run.horizon,),
+                run.sources,
+                run.delay,
             )
             for policy in entry.candidates(rho)
         ]
@@ -169,6 +172,8 @@ class Runner:
             run.trials,
             self._study.seed,
             run.checkpoints,
+            run.sources,
+            run.delay,
         )
 
     def _obtain(self, cells: Iterable[tuple[str, Cell]], rho: float, bar: Progress) -> list[Result]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import bdtrik
 
 from ..simulation.summary import bootstrap_interval, resampling_weights, short
 
@@ -33,11 +34,12 @@ def mean(values: np.ndarray) -> Estimate:
     return Estimate(float(values.mean()), float(low), float(high))
 
 
-def mean_share(values: np.ndarray) -> Estimate:
+def mean_share(values: np.ndarray, least: float = 0.0) -> Estimate:
     """Return the mean of shares, one for each trial, with its bootstrap interval.
 
     Where all trials gave the same, a bootstrap sees no spread. But what happens in none
     of n trials may still happen in a share 3/n of them, and move the mean by as much.
+    `least` is the smallest possible value: 0, or -1 for a difference of two shares.
 
     >>> estimate = mean_share(np.ones(1000))
     >>> estimate.value, round(estimate.low, 4)
@@ -46,9 +48,8 @@ def mean_share(values: np.ndarray) -> Estimate:
     found, unseen = mean(values), unseen_share(len(values))
     if values.min() < values.max():
         return found
-    return Estimate(
-        found.value, (1 - unseen) * found.value, found.value + unseen * (1 - found.value)
-    )
+    low, high = (found.value + unseen * (end - found.value) for end in (least, 1.0))
+    return Estimate(found.value, low, high)
 
 
 def unseen_share(trials: int) -> float:
@@ -57,11 +58,15 @@ def unseen_share(trials: int) -> float:
 
 
 def median(values: np.ndarray) -> Estimate:
-    """Return the median with an interval of order statistics, valid for any law."""
+    """Return the median with an interval of order statistics, valid for any law.
+
+    Fewer than `k` values lie below the median with a probability of less than 2.5 %.
+    With five values or less there is no such k, and so no interval.
+    """
     ordered, n = np.sort(values), len(values)
-    reach = Z95 * math.sqrt(n) / 2
-    low, high = max(0, math.floor(n / 2 - reach)), min(n - 1, math.ceil(n / 2 + reach))
-    return Estimate(float(np.median(values)), float(ordered[low]), float(ordered[high]))
+    k = math.ceil(bdtrik(0.025, n, 0.5)) if n > 5 else 0
+    low, high = (ordered[k - 1], ordered[n - k]) if k else (-math.inf, math.inf)
+    return Estimate(float(np.median(values)), float(low), float(high))
 
 
 def share(happened: np.ndarray) -> Estimate:
@@ -102,14 +107,19 @@ def measured_exponent(rounds: np.ndarray, regret: np.ndarray, span: float = 10) 
 def quantile_exponent(
     rounds: np.ndarray, regret: np.ndarray, quantile: float, span: float = 10
 ) -> Estimate:
-    """Return the exponent of a quantile of the regret; see `measured_exponent`."""
+    """Return the exponent of a quantile of the regret; see `measured_exponent`.
+
+    If all of n trials may well lie below the quantile, as 20 do below the one of 95 %
+    with probability 0.36, nothing is known of how large it is: no upper end.
+    """
     at = _stretch_ends(rounds, span)
     rng = np.random.default_rng(0)
     n = len(regret)
     picked = [np.arange(n), *(rng.integers(n, size=n) for _ in range(RESAMPLED_QUANTILES))]
     curves = np.array([np.quantile(regret[rows][:, at], quantile, axis=0) for rows in picked])
     exponents = _exponent(curves, span)
-    return _with_interval(float(exponents[0]), exponents[1:])
+    found = _with_interval(float(exponents[0]), exponents[1:])
+    return replace(found, high=math.inf) if quantile**n > 0.05 else found
 
 
 def _stretch_ends(rounds: np.ndarray, span: float) -> list[int]:
@@ -168,30 +178,30 @@ def _with_interval(value: float, spread: np.ndarray) -> Estimate:
 
 
 def interval(estimate: Estimate, form: str = "", unit: str = "") -> str:
-    """Return a number with its interval as text.
+    """Return a number with its interval as text, all three with as many decimals.
 
     >>> (
     ...     interval(Estimate(0.4, 0.3, 0.6), ".2f"),
     ...     interval(Estimate(-0.001, -0.39, 0.01), ".2f", "dB"),
     ... )
     ('0.40 (0.30 to 0.60)', '0.00 dB (−0.39 to 0.01)')
+    >>> interval(Estimate(-1090.6, -1954.2, -88.24))
+    '−1,091 (−1,954 to −88)'
     >>> (
     ...     interval(Estimate(0.1, 0.1, 0.1)),
     ...     interval(Estimate(0.1, 0.099, 0.102), ".1f"),
     ... )
-    ('0.1 (the same in all trials)', '0.1 (to the last digit)')
+    ('0.1 (the same in all trials)', '0.1 (0.1 to 0.1)')
     """
+    largest = max(map(abs, (estimate.value, estimate.low, estimate.high)))
+    if not form and 100 <= largest < 1e8:
+        form = ",.0f"
     value, low, high = (
         _signed(format(x, form) if form else short(x))
         for x in (estimate.value, estimate.low, estimate.high)
     )
-    bounds = (
-        f"{low} to {high}"
-        if low != high
-        else "the same in all trials"
-        if math.isclose(estimate.low, estimate.high, rel_tol=1e-9, abs_tol=1e-9)
-        else "to the last digit"
-    )
+    same = math.isclose(estimate.low, estimate.high, rel_tol=1e-9, abs_tol=1e-9)
+    bounds = "the same in all trials" if same and low == high else f"{low} to {high}"
     return f"{value}{' ' if unit else ''}{unit} ({bounds})"
 
 
@@ -204,4 +214,5 @@ def percent(estimate: Estimate) -> str:
 
 def _signed(number: str) -> str:
     """Return a number's text with a true minus sign, and none before a zero."""
-    return number.replace("-", "−" if any(digit in number for digit in "123456789") else "")
+    number = number.replace("inf", "∞")
+    return number.replace("-", "−" if any(digit in number for digit in "123456789∞") else "")

@@ -16,6 +16,7 @@ from ..bandits import Bandit
 from ..errors import InvalidInput
 from ..notation import policy_from_text
 from ..policies import Policy
+from ..simulation import Delay, Sources
 from ..simulation.simulate import checkpoint_rounds
 from ..toml_fields import distinct
 from ..validation import did_you_mean
@@ -59,6 +60,8 @@ class Run:
     """What parameters are tuned on: `bandit`, unless [tuning] changes it, for example
     to a faster tier.
     """
+    sources: Sources | None = None
+    delay: Delay | None = None
 
     def attack_at(self, rho: float) -> Attack:
         """Return the run's attack at this rho."""
@@ -103,6 +106,8 @@ class Study:
     """What the study calls an arm, for example a channel."""
     unit: str = ""
     """The unit of rewards, and so of regret."""
+    proposed: tuple[str, ...] = ()
+    """The policies that the paper proposes."""
 
     @property
     def has_paper(self) -> bool:

@@ -6,19 +6,19 @@ A new kind is one function and one line in `TABLES`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..policies import MedEUCB
 from ..policies.med_e_ucb import forced_total
-from ..simulation.summary import short
 from ..text import counted
 from ..theory import PAPER_NOTES, kl, paper_table
 from . import statistics
 from .evidence import Evidence
+from .page import greek
 from .runner import Findings
 from .statistics import interval, percent
 
@@ -36,6 +36,8 @@ class Table:
     """Whether the cells hold words rather than numbers."""
     marked: tuple[str, ...] = ()
     """The first cells of the rows to mark."""
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    """Cells that are verdicts, each with its colour: agree, disagree or cannot."""
 
 
 def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
@@ -46,6 +48,9 @@ def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
         evidence = Evidence(findings.outcomes[run.name, rho], run.trials)
         first = findings.study.paper_trials
         apart = first < evidence.trials  # else the first trials are all there are
+        # one format for all: whole numbers, unless the smallest mean has one digit
+        smallest = min(evidence.regret(name).mean() for name in run.policies)
+        form = ",.0f" if smallest >= 10 else ",.1f"
         body, data = [], []
         for name in run.policies:
             regret, stuck = evidence.regret(name), evidence.stuck(name)
@@ -54,12 +59,9 @@ def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
             few = statistics.mean(regret[:first])
             q95, q99 = (float(np.quantile(regret, q)) for q in (0.95, 0.99))
             numbers = (
-                *([short(few.value)] if apart else []),
-                interval(mean),
-                short(np.median(regret)),
-                short(q95),
-                short(q99),
-                short(regret.max()),
+                *([format(few.value, form)] if apart else []),
+                interval(mean, form),
+                *(format(x, form) for x in (np.median(regret), q95, q99, regret.max())),
             )
             body.append((name, *numbers, percent(share), f"{100 * optimal:.2f} %"))
             row = {
@@ -132,7 +134,7 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
                 "median": np.median(curves[:, at], axis=0).tolist(),
             }
             cells = [
-                f"{short(mean)} / {short(median)}"
+                f"{mean:,.0f} / {median:,.0f}"
                 for mean, median in zip(row["mean"], row["median"], strict=True)
             ]
             row["exponent"] = asdict(exponent)
@@ -154,7 +156,7 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
                     "largest_exponent": most,
                 }
                 cells += [
-                    short(row["excess_at_end"]),
+                    f"{row['excess_at_end']:,.0f}",
                     interval(excess, ".2f") if row["excess_at_end"] > 0.01 * forced[-1] else "none",
                     f"{most:.2f}" if most else "0 (logarithmic)",
                 ]
@@ -170,8 +172,9 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
         )
         note = (
             "Mean / median regret. The exponent of the mean compares what the last two decades "
-            "added (0: logarithmic, 1: linear). What the mean has above the forced exploration "
-            f"has an exponent of its own, fitted by least squares from T = {first:,} on. 1 − b "
+            "added (0: logarithmic, 1: linear). “Above forced exploration” is what is left of the "
+            "mean at the end without the regret that forced exploration costs in any case; its "
+            f"exponent is fitted by least squares from T = {first:,} on. 1 − b "
             "kl(1/2, ρ) is the exponent under far outliers as T grows, up to factors of log T; a "
             "fit at finite T also sees early effects."
         )
@@ -198,10 +201,13 @@ def tuning(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
         parameters = ", ".join(choice.parameters)
         regrets = {", ".join(map(_value, one.values)): one.regret for one in choice.candidates}
         chosen = ", ".join(map(_value, choice.best.values))
-        pairs = " · ".join(f"{value}: {short(regret)}" for value, regret in regrets.items())
-        shown = f"{chosen} (at the edge of what was tried)" if choice.at_edge else chosen
+        pairs = " · ".join(f"{_shown(one.values)}: {one.regret:,.0f}" for one in choice.candidates)
+        shown = _shown(choice.best.values)
+        if choice.at_edge:
+            shown += " (at the edge of what was tried)"
         runs = ("; ".join(choice.runs),) if several else ()
-        cells = (choice.name, f"{choice.rho:g}", parameters, shown, pairs, f"{choice.trials:,}")
+        which = greek(parameters)
+        cells = (choice.name, f"{choice.rho:g}", which, shown, pairs, f"{choice.trials:,}")
         body.append((*cells, *runs))
         data.append(
             {
@@ -235,6 +241,10 @@ def tuning(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
     ]
 
 
+def _shown(values: Iterable[Any]) -> str:
+    return ", ".join(f"{x:,g}" if isinstance(x, (int, float)) else str(x) for x in values)
+
+
 def _value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)
 
@@ -243,9 +253,11 @@ def theory(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
     """What the theorems and sharper conditions say for the paper's own settings."""
     rows = paper_table()
     columns = list(rows[0].values)
-    body = tuple((row.quantity, *map(row.shown, columns)) for row in rows)
+    body = tuple(
+        (greek(row.quantity), *(greek(row.shown(column)) for column in columns)) for row in rows
+    )
     data = tuple(row.to_dict() for row in rows)
-    return [Table(str(spec["title"]), ("", *columns), body, data, " ".join(PAPER_NOTES))]
+    return [Table(str(spec["title"]), ("", *columns), body, data, greek(" ".join(PAPER_NOTES)))]
 
 
 TABLES: dict[str, Callable[[Findings, Mapping[str, Any]], list[Table]]] = {

@@ -2,7 +2,8 @@
 
 A policy is not tuned if its best value is the last one that was tried. So a grid of one
 parameter is continued beyond that end, in its own steps, until the best value lies
-inside. A grid of several parameters is played as it is.
+inside. A grid of several parameters is played as it is, and `Choice.at_edge` says if
+its best value is at an end of any of them.
 """
 
 from __future__ import annotations
@@ -42,15 +43,14 @@ class Choice:
     def with_candidate(self, values: Sequence[Any], policy: Policy, regret: float) -> Choice:
         """Return the choice with one more candidate."""
         candidates = [*self.candidates, Candidate(tuple(values), policy, regret)]
-        if all(_is_number(one.values) for one in candidates):
+        if len(self.parameters) == 1 and all(_is_number(one.values[0]) for one in candidates):
             candidates.sort(key=lambda one: one.values[0])
         return replace(self, candidates=tuple(candidates))
 
     @property
     def best(self) -> Candidate:
         """The candidate with the smallest mean regret, inside the grid among equals."""
-        ends = (self.candidates[0], self.candidates[-1])
-        return min(self.candidates, key=lambda one: (one.regret, one in ends))
+        return min(self.candidates, key=lambda one: (one.regret, self._is_at_edge(one)))
 
     @property
     def policy(self) -> Policy:
@@ -61,11 +61,17 @@ class Choice:
     def at_edge(self) -> bool:
         """Whether the best value is the smallest or the largest that was tried.
 
-        Always False if there is no order: for a grid of names, or of one value.
+        Of several parameters, one is enough. Always False if there is no order: for a
+        grid of names, or of one value.
         """
-        ordered = all(_is_number(one.values) for one in self.candidates)
-        ends = (self.candidates[0], self.candidates[-1])
-        return ordered and len(self.candidates) > 1 and self.best in ends
+        return self._is_at_edge(self.best)
+
+    def _is_at_edge(self, candidate: Candidate) -> bool:
+        for place, value in enumerate(candidate.values):
+            tried = {one.values[place] for one in self.candidates}
+            if len(tried) > 1 and all(map(_is_number, tried)) and value in (min(tried), max(tried)):
+                return True
+        return False
 
 
 def next_value(choice: Choice) -> float | None:
@@ -80,7 +86,9 @@ def next_value(choice: Choice) -> float | None:
     >>> next_value(choice)
     32.0
     """
-    if not choice.at_edge or len(choice.candidates) >= MOST_CANDIDATES:
+    if len(choice.parameters) > 1 or not choice.at_edge:
+        return None
+    if len(choice.candidates) >= MOST_CANDIDATES:
         return None
     grid = [float(one.values[0]) for one in choice.candidates]
     end, inner = (grid[0], grid[1]) if choice.best is choice.candidates[0] else grid[:-3:-1]
@@ -89,7 +97,5 @@ def next_value(choice: Choice) -> float | None:
     return float(f"{end * end / inner:.4g}")
 
 
-def _is_number(values: tuple[Any, ...]) -> bool:
-    return (
-        len(values) == 1 and isinstance(values[0], (int, float)) and not isinstance(values[0], bool)
-    )
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TICKS = (0.25, 0.5, 1.0, 2.0, 4.0)
 CURVES = (
-    ("coin", "largest rho that any policy can take", "-"),
+    ("coin", "largest ρ that any policy can take", "-"),
     ("malicious", "limit of the paper's theorems", "--"),
     ("corollaries", "limit of the paper's corollaries", ":"),
 )
@@ -61,8 +61,8 @@ def draw(breakdown: BreakdownMap) -> Any:
         axes.patch.set(hatch="////", edgecolor="0.6")
     axes.set(
         xscale="log",
-        xlabel="gap / sigma",
-        ylabel="rho",
+        xlabel="gap / σ",
+        ylabel="ρ",
         xlim=(edges[0], edges[-1]),
         ylim=(min(bottoms), max(tops)),
     )

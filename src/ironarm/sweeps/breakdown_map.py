@@ -34,6 +34,7 @@ from ..validation import whole
 from .breakdown_figure import draw
 
 ARMS = 5
+ATTACK = OppositeUniform
 GAPS = tuple(0.25 * 2 ** (i / 5) for i in range(24))
 SHARES = (0.05, 0.5, 0.95)
 """The shares of trials stuck that are printed."""
@@ -100,7 +101,8 @@ class BreakdownMap:
     def title(self) -> str:
         """What was measured."""
         trials = counted(self.trials, "trial")
-        return f"{trials} of {self.horizon:,} rounds at each point, {ARMS} arms"
+        rounds = f"{trials} of {self.horizon:,} rounds at each point"
+        return f"{rounds}, {ARMS} arms, attack {ATTACK.__name__}"
 
     def __str__(self) -> str:
         """Show from which rho on trials are stuck, beside the thresholds."""
@@ -121,8 +123,16 @@ class BreakdownMap:
         ]
         return (
             f"{wrapped(f'{self.policy!r}: {self.title}')}\n\n{text_table(head, body)}\n\n"
-            "stuck: the smallest rho measured at which so many trials are stuck\n"
-            "corollaries, theorems, any policy: the limits on rho by theory"
+            + "\n".join(map(wrapped, self._reading()))
+        )
+
+    def _reading(self) -> tuple[str, str]:
+        """Say how to read the table."""
+        return (
+            "stuck: the smallest rho measured at which at least this share of trials is stuck. "
+            f"With {counted(self.trials, 'trial')} at each point, small shares vary by chance, so "
+            "such a column need not rise from line to line.",
+            "corollaries, theorems, any policy: the limits on rho by theory",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,7 +150,7 @@ class BreakdownMap:
         return {
             "policy": self.policy.to_dict(),
             "arms": ARMS,
-            "attack": "OppositeUniform",
+            "attack": ATTACK.__name__,
             "horizon": self.horizon,
             "trials": self.trials,
             "seed": self.seed,
@@ -210,7 +220,7 @@ def write_map(
 
 def _cell(policy: Policy, gap: float, rho: float, horizon: int, trials: int, seed: int) -> Cell:
     bandit = GaussianBandit([gap] + [0.0] * (ARMS - 1))
-    return Cell(policy, bandit, OppositeUniform(rho=rho), horizon, trials, seed, (horizon,))
+    return Cell(policy, bandit, ATTACK(rho=rho), horizon, trials, seed, (horizon,))
 
 
 def _first(rates: Sequence[float], stuck: np.ndarray, share: float) -> str:

@@ -31,6 +31,7 @@ from ..attacks import Attack
 from ..bandits import GaussianBandit
 from ..errors import InvalidInput
 from ..notation import parse, tidy, value_with
+from ..own_faults import constants_of
 from ..policies import Policy
 from ..simulation.cells import Cell
 from ..simulation.simulate import checkpoint_rounds
@@ -95,7 +96,7 @@ def sweep_cells(data: dict[str, Any]) -> tuple[Cell, ...]:
     for place, bandit in enumerate(_bandits(data)):
         for attack in _attacks(data):
             for policy in _policies(data, attack.rho):
-                policy.constants(bandit.arms, horizon)  # refuses what does not fit
+                constants_of(policy, bandit.arms, horizon)  # refuses what does not fit
                 cells.setdefault(
                     (place, attack, policy),
                     Cell(policy, bandit, attack, horizon, trials, seed, checkpoints),
