@@ -254,7 +254,7 @@ def test_the_table_shows_names_counts_and_the_best_arm():
     agent.update(7, 2.5)
     agent.decide()
     assert repr(agent).splitlines() == [
-        "Agent(UCB(alpha=2.1, sigma=1.0), 1 decisions)",
+        "Agent(UCB(alpha=2.1, sigma=1.0), 1 decision)",
         "  arm   rewards  open  estimate",
         "  left        1     0         1",
         "* 7           1     1       2.5",

@@ -110,3 +110,14 @@ def test_an_explicit_block_that_more_arms_outgrow_is_refused_and_nothing_changes
         agent.add_arm("d")
     assert agent.arms == ("a", "b", "c")
     assert agent.select() == "a"
+
+
+@pytest.mark.parametrize("policy", [ia.TrustThompson(), ia.TsallisINF(reward_range=(0, 200))])
+def test_a_newcomer_without_a_reward_is_not_the_best(policy):
+    """Policies that keep their own estimates start them at 0, which may look best."""
+    agent = ia.Agent(policy, arms=["a", "b"], seed=7, minimize=True)
+    for _ in range(20):
+        arm = agent.select()
+        agent.update(arm, 100.0 if arm == "a" else 120.0)
+    agent.add_arm("c")
+    assert agent.best() == "a"

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import ironarm as ia
+from ironarm.engine import machine
 from ironarm.engine.state import State
 from tests.agent.playing import NAMES, POLICIES, play, rewards
 
@@ -150,3 +151,21 @@ def test_a_save_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
         agent.save(path)
     assert before == path.read_bytes()
     assert [path] == list(tmp_path.iterdir())
+
+
+def test_what_is_no_policy_is_refused_with_a_sentence(tmp_path):
+    """A class, and text as the command line takes it."""
+    path = tmp_path / "agent.json"
+    with machine.uncompiled():
+        ia.Agent(ia.UCB(), arms=NAMES, seed=1).save(path)
+    for given in (ia.UCB, "mine.py:Mine"):
+        with pytest.raises(ia.InvalidInput, match=r"expected a policy, .* ia.MedEUCB\(\)"):
+            ia.Agent.load(path, policy=given)
+
+
+def test_a_folder_is_no_file_to_save_to(tmp_path):
+    """Nor is a hidden file in it named, which nobody has asked for."""
+    with machine.uncompiled():
+        agent = ia.Agent(ia.UCB(), arms=NAMES, seed=1)
+        with pytest.raises(ia.InvalidInput, match=r"is a folder; name a file in it\.$"):
+            agent.save(tmp_path)

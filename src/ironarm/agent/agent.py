@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import time
 from typing import Any, NamedTuple, NoReturn
@@ -23,8 +23,10 @@ from ..errors import (
 from ..estimators import BoundedMedian
 from ..frames import is_frame, pairs_of_frame
 from ..notebook import html_table
+from ..own_faults import failed, failures_of
 from ..policies import Policy
 from ..policy import require_policy
+from ..text import counted
 from ..validation import (
     choice,
     did_you_mean,
@@ -38,11 +40,12 @@ from .input import (
     estimator_for,
     name_of,
     names_of,
-    pairs_of,
     reward_of,
+    rows_of,
 )
 from .open_decisions import OpenDecisions
 from .reward_check import Watch, warn
+from .source_book import HELD, Source, SourceBook, optional_source
 
 HEAD = ("arm", "rewards", "open", "estimate")
 
@@ -74,6 +77,8 @@ class Agent:
         4 sqrt(n)) rewards around the median instead of all n. It is exact until the
         median leaves the window, which it says with a warning (and in `inexact`).
         `CoherentIMED` and policies that hold no rewards have a bounded memory anyway.
+    sources_held : how many sources `sources` tells apart. If there are more, those with
+        the fewest rewards become one account. This does not change any decision.
 
     Examples
     --------
@@ -99,6 +104,7 @@ class Agent:
         seed: int | None = None,
         minimize: bool = False,
         memory: str = "exact",
+        sources_held: int = HELD,
     ) -> None:
         if policy is None:
             policy = default_policy()
@@ -118,6 +124,8 @@ class Agent:
         self._lock = threading.RLock()
         self._acquire, self._release = self._lock.acquire, self._lock.release
         self._watch: Watch | None = Watch(policy)
+        self._book: SourceBook | None = None
+        self._sources_held = whole("sources_held", sources_held, at_least=2, below=2**31)
         self._bounded = self._memory_watched = estimator is BoundedMedian
         self._watching = True
         # inside, rewards are always to be maximised
@@ -128,6 +136,7 @@ class Agent:
 
     def _take_over(self, state: State, names: list[Name], waiting: OpenDecisions) -> None:
         """Install a state with its arms and open decisions; nothing here can fail."""
+        self._senders = state.view.source if self._policy.reads_source else None
         self._state, self._names, self._open = state, names, waiting
         self._queues = waiting.queues
         self._index = {name: i for i, name in enumerate(names)}
@@ -144,7 +153,10 @@ class Agent:
         """Decide which arm to use now, and return its name."""
         self._acquire()
         try:
-            arm = self._call_select(self._handle)
+            try:
+                arm = self._call_select(self._handle)
+            except Exception as error:
+                self._blame_policy(error)
             if arm < 0:
                 self._refuse_choice()
             self._queues[arm].append(time() if self._chance is None else self._issue(arm))
@@ -152,11 +164,11 @@ class Agent:
         finally:
             self._release()
 
-    def update(self, arm: Name, reward: float) -> None:
+    def update(self, arm: Name, reward: float, source: Name | None = None) -> None:
         """Learn a reward of an arm.
 
         It closes the arm's oldest open decision. If none is open, it is an extra
-        observation.
+        observation. `source` says who sent the reward: a user, a publisher, a sensor.
         """
         self._acquire()
         try:
@@ -168,77 +180,148 @@ class Agent:
                 reward = reward_of(reward)
             queue = self._queues[index]
             if queue and type(queue[0]) is float:
+                if source is not None or self._senders is not None:
+                    self._signed(index, reward, source)
                 queue.popleft()
                 x = -reward if self._minimize else reward
-                while not self._call_observe(self._handle, index, x, 1.0, 1):
-                    self._state.grow()
+                try:
+                    while not self._call_observe(self._handle, index, x, 1.0, 1):
+                        self._state.grow()
+                except Exception as error:
+                    self._blame_policy(error)
                 if self._watching:
                     self._look(index, reward)
             else:
-                self._update_by_ticket(arm, index, reward)
+                self._update_by_ticket(arm, index, reward, source)
         finally:
             self._release()
 
-    def _update_by_ticket(self, arm: Name, index: int, reward: float) -> None:
+    def _update_by_ticket(self, arm: Name, index: int, reward: float, source: Name | None) -> None:
         if self._chance is not None and self._open.oldest(index) is None:
             raise InvalidInput(
                 f"{type(self._policy).__name__} weighs a reward by the probability of its "
                 f"decision, and no decision for {arm!r} is open. Call select() or decide() "
                 "first."
             )
+        self._signed(index, reward, source)
         ticket = self._open.pop(index)
         self._observe(index, reward, ticket.chance if ticket else 1.0, int(ticket is not None))
 
-    def decide(self) -> Decision:
-        """Decide which arm to use now, and return it with an id for its reward."""
+    def decide(self, among: Iterable[Name] | None = None) -> Decision:
+        """Decide which arm to use now, and return it with an id for its reward.
+
+        `among` names the arms that can be used this time, if not all can: servers that
+        are up, articles in stock. The choice is the one that the policy makes if there
+        are no other arms, and the decision counts as any other.
+        """
         with self._lock:
-            arm = self._call_select(self._handle)
-            if arm < 0:
-                self._refuse_choice()
-            id = self._issue(arm)
+            arm, chance = self._choice(among)
+            id = self._open.issue(arm, chance)
             self._queues[arm].append(id)
             return Decision(id, self._names[arm])
+
+    def _choice(self, among: Iterable[Name] | None) -> tuple[int, float]:
+        """Make a decision; return the arm's number and the choice's probability."""
+        if (
+            among is not None
+            # most often all can be used, and then their numbers need not be found
+            and (type(among) is not list or among != self._names)
+            and len(usable := self._numbers(among)) < len(self._names)
+        ):
+            arm, chance = self._choice_among(usable)
+            # the schedule goes on, and the decision counts for the arm that is used
+            with failures_of(type(self._policy)):
+                self._state.call("follow")(self._handle, arm)
+            return arm, chance
+        try:
+            arm = self._call_select(self._handle)
+        except Exception as error:
+            self._blame_policy(error)
+        if arm < 0:
+            self._refuse_choice()
+        return arm, 1.0 if self._chance is None else float(self._chance[0])
+
+    def _choice_among(self, usable: Sequence[int]) -> tuple[int, float]:
+        """Return what the policy chooses if there are no other arms; change nothing."""
+        if len(usable) == 1:
+            return usable[0], 1.0
+        others_gone = self._state.resized(self._working, usable)
+        with failures_of(type(self._policy)):
+            place = others_gone.call("select")(others_gone.handle)
+        if place < 0:
+            self._refuse_choice()
+        chance = 1.0 if self._chance is None else float(others_gone.view.chance[0])
+        return usable[place], chance
+
+    def _numbers(self, among: Iterable[Name]) -> list[int]:
+        """Return the numbers of these arms, in order."""
+        if isinstance(among, str):
+            raise InvalidInput(f"among must be a list of arms, got {among!r}; use [{among!r}].")
+        numbers = sorted({self._index_of(arm) for arm in among})
+        if not numbers:
+            raise InvalidInput("among is empty; name at least one arm that can be used.")
+        return numbers
 
     def _issue(self, arm: int) -> int:
         return self._open.issue(arm, 1.0 if self._chance is None else float(self._chance[0]))
 
+    def prepare(self) -> Agent:
+        """Compile everything that live use needs, and return the agent.
+
+        After it no call compiles. Compiled code is kept on disk, so only the first
+        process pays.
+        """
+        with self._lock:
+            self._state.prepare()
+            np.median([0.0])  # else the look at the first rewards loads a part of NumPy
+        return self
+
     def best(self) -> Name:
         """Return the arm with the best estimate; before any reward, the first arm.
 
-        It is what to use now if nothing more is to be learnt.
+        It is what to use now if nothing more is to be learnt. An arm without a reward
+        is never it, once another has one.
         """
         with self._lock:
             self._state.adjust(SETTLE)
-            return self._names[int(np.argmax(self._state.view.estimate))]
+            view = self._state.view
+            return self._names[int(np.argmax(np.where(view.rewards > 0, view.estimate, -np.inf)))]
 
     # rewards
 
-    def learn(self, id: int | Decision, reward: float) -> None:
+    def learn(self, id: int | Decision, reward: float, source: Name | None = None) -> None:
         """Learn the reward of a decision, however late and in any order.
 
-        The decision is given by its id, or as `decide` returned it.
+        The decision is given by its id, or as `decide` returned it. `source` says who
+        sent the reward.
         """
         with self._lock:
-            self._learn(self._open_id(id), reward_of(reward))
+            if type(id) is not int:
+                id = self._open_id(id)
+            if type(reward) is not float or reward != reward:
+                reward = reward_of(reward)
+            self._learn(id, reward, optional_source(source))
 
-    def learn_batch(self, rewards: Iterable[tuple[int | Decision, float]]) -> None:
-        """Learn many rewards, pairs (decision or its id, reward).
+    def learn_batch(
+        self, rewards: Iterable[tuple[int | Decision, float] | tuple[int | Decision, float, Name]]
+    ) -> None:
+        """Learn many rewards: a decision or its id, the reward, and perhaps its source.
 
         It learns all, or none if one is bad.
         """
         with self._lock:
-            pairs = [
-                (self._open_id(id), reward_of(reward))
-                for id, reward in pairs_of(rewards, "a decision or its id, and a reward")
+            rows = [
+                (self._open_id(id), reward_of(reward), optional_source(source))
+                for id, reward, source in rows_of(rewards, "a decision or its id, and a reward")
             ]
-            ids = [id for id, _ in pairs]
+            ids = [row[0] for row in rows]
             if len(set(ids)) < len(ids):
                 raise InvalidInput(
                     f"decision {next(id for id in ids if ids.count(id) > 1)} is in the batch "
                     "twice; a decision has one reward."
                 )
-            for id, reward in pairs:
-                self._learn(id, reward)
+            for row in rows:
+                self._learn(*row)
 
     def cancel(self, id: int | Decision) -> None:
         """Close a decision, or that with this id, that will never be rewarded."""
@@ -257,7 +340,8 @@ class Agent:
         """Learn from logged pairs (arm, reward), as if the agent had decided so.
 
         Forced pulls that the log lacks are made first. A data frame (pandas, polars,
-        Arrow) with the columns `arm` and `reward` is a log too.
+        Arrow) with the columns `arm` and `reward` is a log too. So are rows (arm,
+        reward, source).
         """
         with self._lock:
             if self._chance is not None:
@@ -265,15 +349,16 @@ class Agent:
                     f"{type(self._policy).__name__} weighs a reward by the probability of its "
                     "decision, which a log does not tell; start it without one."
                 )
-            pairs = [
-                (self._index_of(arm), reward_of(reward))
-                for arm, reward in (
-                    pairs_of_frame(log) if is_frame(log) else pairs_of(log, "an arm and a reward")
+            rows = [
+                (self._index_of(arm), reward_of(reward), optional_source(source))
+                for arm, reward, source in rows_of(
+                    pairs_of_frame(log) if is_frame(log) else log, "an arm and a reward"
                 )
             ]
-            for index, reward in pairs:
+            for index, reward, source in rows:
+                self._signed(index, reward, source)
                 self._observe(index, reward, 1.0, 0)
-            self._state.view.rounds[0] += len(pairs)
+            self._state.view.rounds[0] += len(rows)
             self._state.adjust(OWE)
 
     # arms
@@ -285,10 +370,7 @@ class Agent:
         """
         with self._lock:
             name = name_of(arm)
-            if name in self._index:
-                raise InvalidInput(
-                    f"there is an arm {name!r} already; every arm needs a name of its own."
-                )
+            self._check_new(name)
             self._resize([*range(len(self._names)), None], [*self._names, name])
 
     def remove_arm(self, arm: Name) -> None:
@@ -297,16 +379,26 @@ class Agent:
         Added again, it starts afresh.
         """
         with self._lock:
-            index = self._index_of(arm)
-            if len(self._names) == 1:
-                raise InvalidInput(
-                    f"{arm!r} is the last arm and cannot be removed; add another first."
-                )
+            index = self._check_removable(arm)
             keep = [i for i in range(len(self._names)) if i != index]
             self._resize(keep, [self._names[i] for i in keep])
 
+    def _check_new(self, name: Name) -> None:
+        if name in self._index:
+            raise InvalidInput(
+                f"there is an arm {name!r} already; every arm needs a name of its own."
+            )
+
+    def _check_removable(self, arm: Name) -> int:
+        index = self._index_of(arm)
+        if len(self._names) == 1:
+            raise InvalidInput(f"{arm!r} is the last arm and cannot be removed; add another first.")
+        return index
+
     def _resize(self, keep: Sequence[int | None], names: list[Name]) -> None:
         state = self._state.resized(self._working, keep)
+        if self._book is not None:
+            self._book = self._book.for_arms(keep)
         self._take_over(state, names, self._open.for_arms(keep))
 
     # what is known
@@ -347,6 +439,35 @@ class Agent:
                 for i, name in enumerate(self._names)
             }
 
+    def summary(self) -> dict[str, Any]:
+        """Return what is known of each arm as plain data, which JSON can hold.
+
+        What is not known, and what is not finite, is None.
+
+        >>> import ironarm as ia
+        >>> agent = ia.Agent(ia.UCB(), arms=["a", "b"], seed=1)
+        >>> agent.update(agent.select(), 2.0)
+        >>> agent.summary()["arms"][1]
+        {'arm': 'b', 'rewards': 0, 'open': 0, 'estimate': None}
+        """
+        with self._lock:
+            estimates, view = self.estimates, self._state.view
+            return {
+                "policy": self._policy.label,
+                "decisions": self.decisions,
+                "minimize": self._minimize,
+                "best": self.best(),
+                "arms": [
+                    {
+                        "arm": name,
+                        "rewards": int(view.rewards[i]),
+                        "open": int(view.n[i] - view.rewards[i]),
+                        "estimate": estimates[name] if math.isfinite(estimates[name]) else None,
+                    }
+                    for i, name in enumerate(self._names)
+                ],
+            }
+
     @property
     def rewards(self) -> dict[Name, int]:
         """How many rewards each arm has."""
@@ -354,6 +475,37 @@ class Agent:
             return {
                 name: int(n) for name, n in zip(self._names, self._state.view.rewards, strict=True)
             }
+
+    def sources(self) -> list[Source]:
+        """Return what is known of each source, those that differ most surely first.
+
+        How many rewards it sent, how far they are from the others' on the same arms,
+        and with which probability, at most, that is an accident, however many sources
+        there are. It judges what a source sends, not why. If there are more than
+        `sources_held`, one entry, with None as its source, is for all others together.
+
+        Examples
+        --------
+        >>> import random
+        >>> import ironarm as ia
+        >>> world = random.Random(7)
+        >>> agent = ia.Agent(ia.UCB(sigma=0.5), arms=["a", "b"], seed=7)
+        >>> for i in range(2000):
+        ...     arm, sender = agent.select(), f"user {i % 10}"
+        ...     rate = 0.9 if sender == "user 3" else {"a": 0.1, "b": 0.2}[arm]
+        ...     agent.update(arm, float(world.random() < rate), source=sender)
+        >>> first, second, *_ = agent.sources()
+        >>> first.source, first.rewards, round(first.difference, 1), first.chance < 1e-6
+        ('user 3', 200, 0.7, True)
+        >>> second.chance > 0.01
+        True
+        """
+        return self._sources_later()()
+
+    def _sources_later(self) -> Callable[[], list[Source]]:
+        """Return what says it as of now: it takes a while, and nothing need wait."""
+        with self._lock:
+            return list if self._book is None else self._book.copy().report
 
     @property
     def inexact(self) -> list[Name]:
@@ -385,7 +537,7 @@ class Agent:
 
     def _title(self) -> str:
         goal = ", minimizing" if self._minimize else ""
-        return f"Agent({self._policy!r}, {self.decisions} decisions{goal})"
+        return f"Agent({self._policy!r}, {counted(self.decisions, 'decision')}{goal})"
 
     def _cells(self) -> list[Sequence[str]]:
         """Return a row of texts for each arm."""
@@ -421,17 +573,35 @@ class Agent:
         agent_file.write(Path(path), {"policy": self._policy.to_dict(), **self._data()})
 
     def _data(self) -> dict[str, Any]:
-        """Return all but the policy, as plain data."""
+        """Return all but the policy, as plain data.
+
+        Decisions wait only while the memory is copied.
+        """
+        data, state = self._frozen()
+        return {**_plain(data), "state": state.dump()}
+
+    def _frozen(self, refresh: bool = True) -> tuple[dict[str, Any], State]:
+        """Return all but the policy as it is now: data for a file, a copy of the
+        state.
+        """
         with self._lock:
-            return {
+            if refresh:
+                self._state.refresh()
+            data = {
                 "arms": list(self._names),
                 "minimize": self._minimize,
                 "memory": self._memory,
                 "seed": self._seed,
                 "stream": self._state.view.stream.tolist(),
                 **self._open.dump(),
-                "state": self._state.dump(),
+                **({} if self._book is None else {"sources": self._book.copy()}),
+                **self._chosen_size(),
             }
+            return data, self._state.copy()
+
+    def _chosen_size(self) -> dict[str, int]:
+        """Return `sources_held` as plain data, if it is not what everybody has."""
+        return {} if self._sources_held == HELD else {"sources_held": self._sources_held}
 
     @classmethod
     def load(cls, path: str | Path, policy: Policy | None = None) -> Agent:
@@ -452,10 +622,15 @@ class Agent:
             seed=data["seed"],
             minimize=data["minimize"],
             memory=data["memory"],
+            sources_held=data.get("sources_held", HELD),
         )
         agent._state.restore(data["state"])
         agent._state.view.stream[:] = np.array(data["stream"], dtype=np.uint64)
         agent._open.restore(data)
+        if "sources" in data:
+            agent._book = SourceBook.restore(
+                data["sources"], len(agent._names), agent._seed, agent._sources_held
+            )
         if len(data["stream"]) != 4 or not any(data["stream"]):
             raise ValueError("its random stream is not one")
         agent._take_over(agent._state, agent._names, agent._open)
@@ -469,16 +644,35 @@ class Agent:
 
     # inside
 
+    def _signed(self, index: int, reward: float, source: object = None) -> None:
+        """Take note of who sent the reward that is about to be learnt."""
+        number = -1
+        if source is not None:
+            book = self._book
+            if book is None:
+                book = SourceBook(len(self._names), self._seed, self._sources_held)
+            row = book.add(source, index, reward)
+            if self._senders is not None:
+                number = book.number(row)
+            self._book = book  # not before: what is refused leaves nothing behind
+            if self._watch is not None:
+                self._watch.signed = True
+        if self._senders is not None:
+            self._senders[0] = number
+
     def _observe(self, index: int, reward: float, chance: float, opened: int) -> None:
         x = -reward if self._minimize else reward
-        while not self._call_observe(self._handle, index, x, chance, opened):
-            self._state.grow()
+        try:
+            while not self._call_observe(self._handle, index, x, chance, opened):
+                self._state.grow()
+        except Exception as error:
+            self._blame_policy(error)
         if self._watching:
             self._look(index, reward)
 
     def _look(self, index: int, reward: float) -> None:
         """Watch the first rewards, and a bounded memory for as long as it is exact."""
-        if self._watch is not None and self._watch.saw(index, reward):
+        if self._watch is not None and self._watch.saw(self._names[index], reward):
             self._watch = None
         if self._memory_watched and self._state.view.lost[index]:
             self._memory_watched = False
@@ -500,15 +694,23 @@ class Agent:
             )
         return int(id)  # type: ignore[call-overload]
 
-    def _learn(self, id: int, reward: float) -> None:
-        ticket = self._open.close(id)
-        self._observe(ticket.arm, reward, ticket.chance, 1)
+    def _learn(self, id: int, reward: float, source: Name | None = None) -> None:
+        arm, _, chance = self._open.close(id)
+        if source is not None or self._senders is not None:
+            self._signed(arm, reward, source)
+        self._observe(arm, reward, chance, 1)
 
     def _index_of(self, arm: Name) -> int:
         try:
             return self._index[arm]
         except (KeyError, TypeError):
             self._refuse_arm(arm)
+
+    def _blame_policy(self, error: Exception) -> NoReturn:
+        """Say that the policy's own code has failed."""
+        if isinstance(error, MemoryError):  # from growing the pool
+            raise error
+        raise failed(type(self._policy), error) from error
 
     def _refuse_choice(self) -> NoReturn:
         raise PolicyFault(
@@ -520,3 +722,7 @@ class Agent:
         known = [str(name) for name in self._names]
         shown = ", ".join(map(repr, self._names[:10])) + (", ..." if len(known) > 10 else "")
         raise UnknownArm(f"unknown arm {arm!r}; the arms are {shown}.{did_you_mean(arm, known)}")
+
+
+def _plain(data: dict[str, Any]) -> dict[str, Any]:
+    return {key: value.to_dict() if key == "sources" else value for key, value in data.items()}

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadFile, InvalidInput
-from ..files import json_ready, write_whole
+from ..files import json_pieces, json_ready, whole_file
 from ..own_code import split
 from ..policies import Policy, from_dict
+from ..policy import require_policy
 from .replaced import renewed
 
 FORMAT = "ironarm agent"
@@ -38,10 +39,14 @@ def write(path: Path, data: dict[str, Any]) -> None:
     """Write an agent's data."""
     if not path.parent.is_dir():
         raise InvalidInput(f"{path} cannot be written: its folder does not exist.")
-    text = json.dumps(
-        {"format": FORMAT, "version": FORMAT_VERSION, **json_ready(data)}, allow_nan=False
-    )
-    write_whole(path, text.encode())
+    with whole_file(path) as file:
+        for piece in pieces(data):
+            file.write(piece.encode())
+
+
+def pieces(data: dict[str, Any]) -> Iterator[str]:
+    """Return an agent's data as JSON, in pieces between which other threads run."""
+    return json_pieces({"format": FORMAT, "version": FORMAT_VERSION, **json_ready(data)})
 
 
 def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
@@ -56,6 +61,11 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
         raise BadFile(
             f"{path} is not the file of an agent, or only a part of one: it is not valid JSON."
         ) from None
+    return understood(path, data, policy)
+
+
+def understood(path: Path, data: Any, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
+    """Return an agent's data and its policy, from what a file or a snapshot holds."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise BadFile(f"{path} is not the file of an agent.")
     if not isinstance(data.get("version"), int) or data["version"] > FORMAT_VERSION:
@@ -68,7 +78,12 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
         raise BadFile(f"{path} is damaged: {missing[0]!r} is missing.")
     with damage_reported(path):
         data = renewed(_decoded(data))
-        saved = data["policy"]
+    return data, policy_of(path, data["policy"], policy)
+
+
+def policy_of(path: Path, saved: dict[str, Any], policy: Policy | None) -> Policy:
+    """Return the policy that was saved; the given one, if it is the same."""
+    with damage_reported(path):
         name, parameters = saved["policy"], dict(saved["parameters"])
     if policy is None:
         with damage_reported(path):
@@ -80,14 +95,17 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
                     f"({error})"
                 )
                 raise BadFile(
-                    f"{problem} If it is your own, give it: Agent.load(path, policy=...)."
+                    f"{problem} If it is your own, give it as policy=..., or as --own "
+                    "mine.py:MyPolicy to `ironarm plot`."
                 ) from None
-    elif not _is_saved(policy, saved):
+        return policy
+    require_policy(policy, f" The file holds {name}.")
+    if not _is_saved(policy, saved):
         raise BadFile(
             f"{path} holds an agent with {name} and parameters {parameters}, but {policy!r} was "
             "given."
         )
-    return data, policy
+    return policy
 
 
 def _is_saved(policy: Policy, saved: dict[str, Any]) -> bool:

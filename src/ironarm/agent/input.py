@@ -45,18 +45,20 @@ def names_of(arms: Iterable[Name] | int) -> list[Name]:
     return [name_of(arm) for arm in arms]
 
 
-def pairs_of(items: Iterable[tuple[Any, Any]], what: str) -> list[tuple[Any, Any]]:
-    """Return the items as pairs."""
+def rows_of(items: Iterable[tuple[Any, ...]], what: str) -> list[tuple[Any, Any, Any]]:
+    """Return pairs as rows of three, with None or a source at the end."""
     if not isinstance(items, Iterable):
         raise InvalidInput(f"expected pairs of {what}, got {items!r}.")
-    pairs = []
+    rows = []
     for item in items:
         try:
-            first, second = item
+            first, second, *source = item
+            if len(source) > 1:
+                raise ValueError
         except (TypeError, ValueError):
             raise InvalidInput(f"expected pairs of {what}, got {item!r}.") from None
-        pairs.append((first, second))
-    return pairs
+        rows.append((first, second, source[0] if source else None))
+    return rows
 
 
 def name_of(arm: object) -> Name:
@@ -65,7 +67,24 @@ def name_of(arm: object) -> Name:
         arm = arm.item()
     if isinstance(arm, bool) or not isinstance(arm, (str, int)):
         raise InvalidInput(f"an arm's name must be a string or a whole number, got {arm!r}.")
-    return arm
+    return plain_name("an arm's name", arm)
+
+
+def plain_name(what: str, name: Name) -> Name:
+    """Return a name that files and databases give back as it is, or refuse it.
+
+    A subclass becomes a plain string or number: it would not come back as itself.
+    """
+    if isinstance(name, int):
+        if not -(2**63) <= name < 2**63:
+            raise InvalidInput(f"{what} must be text, or a whole number of at most 63 bits.")
+        return int(name)
+    text = str.__str__(name)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{what} must be text that UTF-8 can hold, got {text!r}.") from None
+    return text
 
 
 def reward_of(reward: object) -> float:

@@ -36,11 +36,12 @@ class OpenDecisions:
         self.queues: list[deque[Entry]] = [deque() for _ in range(arms)]
         self._closed = [0] * arms  # of a queue's entries, how many are closed
 
-    def issue(self, arm: int, chance: float) -> int:
+    def issue(self, arm: int, chance: float, made: float | None = None) -> int:
         """Return the id of a new decision, which is yet to be queued."""
         id = self.next_id
         self.next_id = id + 1
-        self.tickets[id] = Ticket(int(arm), time(), chance)  # uncompiled, it is NumPy's
+        # uncompiled, the arm is NumPy's
+        self.tickets[id] = Ticket(int(arm), time() if made is None else made, chance)
         return id
 
     def ticket(self, id: object) -> Ticket:
@@ -56,10 +57,15 @@ class OpenDecisions:
 
     def close(self, id: int) -> Ticket:
         """Forget a decision, and return its ticket."""
-        ticket = self.ticket(id)
-        del self.tickets[id]
-        self._closed[ticket.arm] += 1
-        self.oldest(ticket.arm)
+        ticket = self.tickets.pop(id, None)
+        if ticket is None:
+            return self.ticket(id)  # which says why there is none
+        queue = self.queues[ticket.arm]
+        if len(queue) == 1:  # it is the only one
+            queue.clear()
+        else:
+            self._closed[ticket.arm] += 1
+            self.oldest(ticket.arm)
         return ticket
 
     def oldest(self, arm: int) -> Entry | None:

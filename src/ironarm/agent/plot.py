@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..curves import Look
 from ..figures import STYLES, plain_label, pyplot
+from ..text import counted
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -62,7 +63,7 @@ def plot_agent(agent: Agent, look: Look) -> Any:
     axes.grid(True, axis="y", alpha=0.25)
     if look.ax is None and not look.column:
         axes.set_title(
-            plain_label(f"{agent.policy.label}, {agent.decisions:,} decisions"),
+            plain_label(f"{agent.policy.label}, {counted(agent.decisions, 'decision')}"),
             fontsize=look.size,
             loc="left",
         )

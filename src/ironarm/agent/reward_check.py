@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..estimators import LowerMedian
+from ..estimators import Estimator, LowerMedian, Shorth, TrimmedMean
 from ..policies import (
     UCB,
     CatoniUCB,
@@ -28,6 +28,11 @@ ENOUGH = 20
 TIED_SHARE = 0.4
 SPREAD_FACTOR = 3.0
 OUTSIDE_SHARE = 0.25
+BLUNT: dict[tuple[type[Estimator], ...], str] = {
+    (LowerMedian,): "medians",
+    (TrimmedMean, Shorth): "trimmed means",
+}
+"""Estimators that cannot see a rare reward, and what they are called."""
 TOO_LARGE = 1e100  # its square and its fourth power must be numbers
 
 
@@ -40,12 +45,24 @@ class Watch:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._rewards: dict[int, list[float]] = {}
+        self._rewards: dict[int | str, list[float]] = {}
         self._seen = 0
-        self._on_median = policy.estimator is not None and issubclass(policy.estimator, LowerMedian)
+        self.signed = False
+        """Whether a reward has said who sent it."""
+        self._compares = next(
+            (
+                what
+                for kinds, what in BLUNT.items()
+                if policy.estimator is not None and issubclass(policy.estimator, kinds)
+            ),
+            "",
+        )
 
-    def saw(self, arm: int, reward: float) -> bool:
-        """Take note of a reward; True when there is nothing more to watch for."""
+    def saw(self, arm: int | str, reward: float) -> bool:
+        """Take note of a reward; True when there is nothing more to watch for.
+
+        The arm is given by name: its number changes when others go.
+        """
         self._seen += 1
         if math.isfinite(reward):
             self._rewards.setdefault(arm, []).append(reward)
@@ -61,23 +78,15 @@ class Watch:
         if not arms:
             return None
         name = type(self._policy).__name__
-        if self._on_median:
-            values = {x for rewards in arms for x in rewards}
-            if values <= {0.0, 1.0}:
-                return (
-                    f"all rewards so far are 0 or 1, and {name} compares medians, which cannot "
-                    f"tell such arms apart. Use {for_rewards('0 or 1')} or EpsilonGreedy, or feed "
-                    "sums of many rewards at a time."
-                )
-            tied = np.median(
-                [Counter(rewards).most_common(1)[0][1] / len(rewards) for rewards in arms]
+        if self._policy.reads_source and not self.signed:
+            return (
+                f"{name} goes by who sends rewards, and none has said so: without sources it has "
+                "no defence. Give update(..., source=...), or use another policy."
             )
-            if tied >= TIED_SHARE:
-                return (
-                    f"{100 * tied:.0f} % of an arm's rewards have the same value, and {name} "
-                    "compares medians, which ties make blunt. Use TrimmedUCB or UCB, or feed "
-                    "sums of many rewards at a time."
-                )
+        if self._compares:
+            message = self._ties(arms)
+            if message:
+                return message
         if hasattr(self._policy, "reward_range"):
             low, high = self._policy.reward_range
             outside = np.mean([not low <= x <= high for rewards in arms for x in rewards])
@@ -110,6 +119,41 @@ class Watch:
                     f"made for {expected:.3g}. Use {_better(self._policy, spread)}."
                 )
         return None
+
+    def _for_clicks(self) -> str:
+        """Return what to use for rewards of 0 and 1, by whether senders are known."""
+        return for_rewards("with a known source" if self.signed else "0 or 1")
+
+    def _ties(self, arms: list[list[float]]) -> str | None:
+        """Return a complaint if the policy is blind because most rewards are equal."""
+        compares = f"{type(self._policy).__name__} compares {self._compares}"
+        values = {x for rewards in arms for x in rewards}
+        common = [Counter(rewards).most_common(1)[0] for rewards in arms]
+        tied = np.median(
+            [count / len(rewards) for (_, count), rewards in zip(common, arms, strict=True)]
+        )
+        if tied < 1 - getattr(self._policy, "alpha", 1.0):
+            return None  # enough of the others is left after trimming
+        if values <= {0.0, 1.0}:
+            return (
+                f"all rewards so far are 0 or 1, and {compares}, which cannot tell such arms "
+                f"apart. Use {self._for_clicks()}. Sums of many rewards help if attacks come in "
+                "bursts or from few senders, not if each reward is attacked on its own."
+            )
+        if tied < TIED_SHARE:
+            return None
+        low, high = min(values), max(values)
+        if low == 0 and all(value == 0 for value, _ in common):
+            return (
+                f"{100 * tied:.0f} % of an arm's rewards are 0, and {compares}, which then are 0 "
+                f"for every arm. Use KLUCB(reward_range=(0, {high:.3g})), with the largest clean "
+                "reward for the second number, or feed 1 for a reward above 0 and use KLUCB()."
+            )
+        return (
+            f"{100 * tied:.0f} % of an arm's rewards have the same value, and {compares}, which "
+            f"ties make blunt. Use KLUCB(reward_range=({low:.3g}, {high:.3g})), with the range of "
+            "your clean rewards."
+        )
 
 
 def warn(message: str) -> None:

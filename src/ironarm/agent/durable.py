@@ -1,0 +1,515 @@
+"""A durable agent: every decision and reward is on disk before the call returns.
+
+The log is the truth, and the agent in memory is what its entries add up to. An entry is
+made on the state after all entries before it, while nobody else can append. So every
+process that reads the log comes to the same state, to the last bit:
+
+* the random numbers of a decision come from the agent's seed and the entry's number;
+* caches, which may differ in the last bit from what is computed anew, are cleared after
+  every `REFRESH` entries, by everybody. Snapshots are made there and nowhere else.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic, time
+from typing import Any
+
+from ..errors import InvalidInput, IronarmError, StoreError, UnknownDecision
+from ..frames import is_frame, pairs_of_frame
+from ..policies import Policy
+from ..policy import require_policy
+from ..validation import number
+from . import file as agent_file
+from .agent import Agent
+from .fold import Fold, described
+from .input import Name, reward_of, rows_of
+from .log import Log
+from .logged import DurableDecision, Frozen, LoggedAgent, keep_snapshot, rows_by_id
+from .reward_check import Watch
+from .source_book import Source, optional_source
+from .store import SqliteStore
+
+
+class DurableAgent:
+    """An agent in a file: an `Agent` that survives crashes and can be shared.
+
+    Every decision and reward is in an append-only log on disk before the call returns.
+    Opening the same path continues exactly where it was, open decisions included.
+    Several processes and threads may open one path, and share one agent.
+
+    It has the methods of `Agent`, with three differences. Ids are text that no other
+    agent gives. Learning the same reward of a decision twice is the same as once; with
+    another value it is an error. And if the disk fails, `StoreError` says so, and
+    nothing was stored.
+
+    Parameters
+    ----------
+    path : the file. It is made if `arms` are given and it is not there.
+    policy, arms, seed, minimize, memory, sources_held : as for `Agent`, for a new one.
+        For one that is there they may be left out; if they are given they must be the
+        same. A policy of your own must be given.
+    commit_within : seconds for which entries may wait for the disk, so that many share
+        one commit. 0: none waits. With 0.01 a crash loses at most the last 10 ms.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import ironarm as ia
+    >>> path = os.path.join(tempfile.mkdtemp(), "ads.db")
+    >>> agent = ia.DurableAgent(path, ia.UCB(), arms=["a", "b"], seed=7)
+    >>> decision = agent.decide()
+    >>> agent.close()
+    >>> again = ia.DurableAgent(path)
+    >>> again.open_decisions == [decision]
+    True
+    >>> again.learn(decision.id, 3.2)
+    >>> again.learn(decision.id, 3.2)  # the same again changes nothing
+    >>> again.rewards
+    {'a': 1, 'b': 0}
+    >>> again.close()
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        policy: Policy | None = None,
+        arms: Iterable[Name] | int | None = None,
+        *,
+        seed: int | None = None,
+        minimize: bool | None = None,
+        memory: str | None = None,
+        sources_held: int | None = None,
+        commit_within: float = 0.0,
+    ) -> None:
+        self._path = Path(path)
+        self._within = number("commit_within", commit_within, at_least=0, at_most=60)
+        if policy is not None:
+            require_policy(policy)
+        # made in memory first, so that bad input leaves no file behind
+        given = {
+            "seed": seed,
+            "minimize": minimize,
+            "memory": memory,
+            "sources_held": sources_held,
+        }
+        asked = {name: value for name, value in given.items() if value is not None}
+        new = None if arms is None else Agent(policy, arms, **asked)  # type: ignore[arg-type]
+        self._lock = threading.RLock()
+        self._due = threading.Condition(self._lock)
+        self._began: float | None = None  # when the open transaction began
+        self._failure: IronarmError | None = None
+        self._threads: list[threading.Thread] = []
+        self._version: int | None = None
+        self._closed = False
+        self._process = os.getpid()
+        self._appending = _Appending(self)
+        self._watch: Watch | None = None  # looks at the first rewards of a new agent
+        self._log = Log.open(self._path, create=new is not None)
+        self._fold = Fold(self._path, policy)
+        self._logged = LoggedAgent(self._log, self._fold, self._snapshot_due)
+        try:
+            with self._appending:
+                if self._fold.agent is not None:
+                    self._fold.check_same(new, asked)
+                elif new is not None:
+                    self._logged.create(described(new))
+                    self._watch = Watch(new.policy)
+                else:
+                    raise StoreError(f"{path} holds no agent; give arms to make one there.")
+            self.flush()
+        except BaseException:
+            self._log.close()
+            raise
+        if self._within > 0:
+            self._start(self._commit_when_due)
+            _close_at_exit(self)
+
+    # decisions
+
+    def select(self) -> Name:
+        """Decide which arm to use now, and return its name."""
+        return self.decide().arm
+
+    def decide(self, among: Iterable[Name] | None = None) -> DurableDecision:
+        """Decide which arm to use now, and return it with an id for its reward.
+
+        `among` names the arms that can be used this time, if not all can.
+        """
+        # a generator may use the agent itself, so it is read before the log is held
+        usable = among if among is None or isinstance(among, str) else list(among)
+        with self._appending:
+            return self._logged.decide(among=usable)
+
+    def best(self) -> Name:
+        """Return the arm with the best estimate; before any reward, the first arm."""
+        with self._reading() as agent:
+            return agent.best()
+
+    def prepare(self) -> DurableAgent:
+        """Compile everything that live use needs, and return the agent."""
+        with self._reading() as agent:
+            agent.prepare()
+        return self
+
+    # rewards
+
+    def update(self, arm: Name, reward: float, source: Name | None = None) -> None:
+        """Learn a reward of an arm.
+
+        It closes the arm's oldest open decision. If none is open, it is an extra
+        observation.
+        """
+        with self._appending:
+            x = reward_of(reward)
+            name = self._logged.update(arm, x, optional_source(source))
+        self._look({name: x})
+
+    def learn(self, id: str | DurableDecision, reward: float, source: Name | None = None) -> None:
+        """Learn the reward of a decision, however late and in any order.
+
+        The same reward again changes nothing; another one is refused.
+        """
+        text, x, sender = id_of(id), reward_of(reward), optional_source(source)
+        with self._appending:
+            arm = self._logged.reward(text, x, sender)
+        if arm is not None and self._watch is not None:
+            self._look({arm: x})
+
+    def learn_batch(
+        self, rewards: Iterable[tuple[str | DurableDecision, float] | tuple[Any, float, Name]]
+    ) -> None:
+        """Learn many rewards: a decision or its id, the reward, and perhaps its source.
+
+        It learns all, or none if one is bad.
+        """
+        # a generator may use the agent itself, so it is read before the log is held
+        rows = rows_of(rewards, "a decision or its id, and a reward")
+        with self._appending:
+            wanted = rows_by_id(
+                (id_of(given), reward_of(reward), optional_source(source))
+                for given, reward, source in rows
+            )
+            new = {id: row for id, row in wanted.items() if not self._logged.is_known(id, row[0])}
+            seen = {}
+            for id, (x, sender) in new.items():
+                arm = self._logged.reward(id, x, sender)
+                assert arm is not None
+                seen[arm] = x
+        self._look(seen)
+
+    def _look(self, seen: dict[Name, float]) -> None:
+        """Look at first rewards for mistakes, when they are stored: it may warn."""
+        with self._lock:
+            for arm, x in seen.items():
+                if self._watch is not None and self._watch.saw(arm, x):
+                    self._watch = None
+
+    def cancel(self, id: str | DurableDecision) -> None:
+        """Close a decision that will never be rewarded; once more changes nothing."""
+        with self._appending:
+            self._logged.cancel(id_of(id))
+
+    def expire(self, older_than: float) -> int:
+        """Cancel all decisions older than so many seconds, and return their number."""
+        with self._appending:
+            return self._logged.expire(time() - number("older_than", older_than, at_least=0))
+
+    def warm_start(self, log: Iterable[tuple[Name, float]] | Any) -> None:
+        """Learn from logged pairs (arm, reward), as if the agent had decided so."""
+        given = rows_of(pairs_of_frame(log) if is_frame(log) else log, "an arm and a reward")
+        with self._appending:
+            self._logged.warm(
+                [(arm, reward_of(reward), optional_source(source)) for arm, reward, source in given]
+            )
+
+    # arms
+
+    def add_arm(self, arm: Name) -> None:
+        """Add an arm at the end; it gets the forced pulls that it lacks."""
+        with self._appending:
+            self._logged.add_arm(arm)
+
+    def remove_arm(self, arm: Name) -> None:
+        """Remove an arm and close its open decisions; the others keep their state."""
+        with self._appending:
+            self._logged.remove_arm(arm)
+
+    # what is known
+
+    @property
+    def policy(self) -> Policy:
+        """The policy."""
+        with self._reading() as agent:
+            return agent.policy
+
+    @property
+    def arms(self) -> tuple[Name, ...]:
+        """The arms' names, in order."""
+        with self._reading() as agent:
+            return agent.arms
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions have been made (rounds)."""
+        with self._reading() as agent:
+            return agent.decisions
+
+    @property
+    def open_decisions(self) -> list[DurableDecision]:
+        """The decisions that have no reward so far, oldest first."""
+        with self._reading():
+            return [DurableDecision(*pair) for pair in self._fold.open_pairs()]
+
+    @property
+    def estimates(self) -> dict[Name, float | None]:
+        """The arms' current estimates; None before the first reward."""
+        with self._reading() as agent:
+            return {
+                name: None if value != value else value for name, value in agent.estimates.items()
+            }
+
+    @property
+    def rewards(self) -> dict[Name, int]:
+        """How many rewards each arm has."""
+        with self._reading() as agent:
+            return agent.rewards
+
+    def sources(self) -> list[Source]:
+        """Return what is known of each source; see `Agent.sources`."""
+        with self._reading() as agent:
+            found = agent._sources_later()
+        return found()
+
+    def summary(self) -> dict[str, Any]:
+        """Return what is known of each arm as plain data; see `Agent.summary`."""
+        with self._reading() as agent:
+            return {**agent.summary(), "entries": self._log.last}
+
+    def save(self, path: str | Path) -> None:
+        """Write the agent as it is now to a file of its own, which `Agent.load` reads.
+
+        Open decisions get whole numbers there, in the order in which they were made.
+        """
+        with self._reading():
+            saved = self._fold.copied()
+        agent_file.write(Path(path), saved())
+
+    def __repr__(self) -> str:
+        with self._reading() as agent:
+            return repr(agent).replace("Agent(", f"DurableAgent({str(self._path)!r}, ", 1)
+
+    # the file
+
+    def flush(self) -> None:
+        """Bring what waits to the disk."""
+        with self._lock:
+            self._raise_failure()
+            if self._began is not None:
+                self._commit()
+
+    def close(self) -> None:
+        """Bring what waits to the disk, and close the file.
+
+        With `commit_within`, a script that ends by itself does so too; a process of
+        `multiprocessing` does not, nor one that is killed.
+        """
+        if os.getpid() != self._process:
+            return  # it belongs to the process that opened it
+        with self._lock:
+            if self._closed:
+                return
+            try:
+                self.flush()
+            finally:
+                self._closed = True
+                self._due.notify_all()
+        for thread in self._threads:
+            thread.join()
+        self._log.close()
+
+    def __enter__(self) -> DurableAgent:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # inside
+
+    def _snapshot_due(self, frozen: Frozen) -> None:
+        self._start(lambda: self._keep_snapshot(frozen))
+
+    def _undo(self, start: tuple[int, bytes], error: BaseException) -> None:
+        """Take back what a block has appended before it failed.
+
+        What others appended before, and wait for, is kept.
+        """
+        if isinstance(error, StoreError):
+            self._take_back()
+            return
+        refused = isinstance(error, InvalidInput) and self._log.mark() == start
+        if not refused:
+            self._log.cut(start)
+        if not refused or self._within == 0:
+            self._commit()
+        if not refused:
+            self._fold.forget()
+
+    def _begin(self) -> None:
+        """Take the log's end, and come up to date."""
+        self._log.begin()
+        self._began = monotonic()
+        if self._within > 0:
+            self._due.notify_all()  # somebody must commit it in time
+        try:
+            self._logged.catch_up()
+        except BaseException:
+            self._take_back()
+            raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[Agent]:
+        """Lend the agent in memory, up to date."""
+        with self._lock:
+            self._check_usable()
+            if self._began is None:
+                version = self._log.store.version()
+                if self._fold.agent is None or version != self._version:
+                    self._logged.catch_up()
+                    self._version = version
+            assert self._fold.agent is not None
+            yield self._fold.agent
+
+    def _commit(self) -> None:
+        """Bring the transaction to the disk."""
+        try:
+            self._log.commit()
+            self._began = None
+        except BaseException:
+            self._take_back()
+            raise
+
+    def _take_back(self) -> None:
+        """Undo the transaction; the agent in memory is read from the log again."""
+        with suppress(IronarmError):
+            self._log.roll_back()
+        self._began = None
+        self._fold.forget()
+
+    def _check_usable(self) -> None:
+        if os.getpid() != self._process:
+            raise StoreError(
+                f"{self._path} was opened before this process was forked; open it again here, "
+                "each process for itself."
+            )
+        if self._closed:
+            raise StoreError(f"{self._path} is closed; open it again with DurableAgent(path).")
+        self._raise_failure()
+
+    def _raise_failure(self) -> None:
+        """Tell the next caller that entries of the calls before are lost."""
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+
+    # threads
+
+    def _start(self, work: Any) -> None:
+        self._threads = [thread for thread in self._threads if thread.is_alive()]
+        thread = threading.Thread(target=work, name="ironarm log", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _commit_when_due(self) -> None:
+        """Commit what has waited long enough, until the agent is closed."""
+        with self._due:
+            while not self._closed:
+                if self._began is None:
+                    self._due.wait()
+                    continue
+                left = self._began + self._within - monotonic()
+                if left > 0:
+                    self._due.wait(left)
+                    continue
+                try:
+                    self._commit()
+                except Exception as error:  # it must live on, and the next caller must know
+                    self._failure = StoreError(
+                        f"{error} The entries of the last {self._within:g} s are lost."
+                    )
+
+    def _keep_snapshot(self, frozen: Frozen) -> None:
+        """Write a snapshot; a failure costs nothing but time at the next start."""
+        with suppress(IronarmError):
+            store = SqliteStore.open(self._path, create=False)
+            try:
+                keep_snapshot(store, self._log.agent, frozen)
+            finally:
+                store.close()
+
+
+class _Appending:
+    """Holds the log's end while entries are made, and commits them.
+
+    After an error nothing that the block appended is kept, on disk or in memory. It is
+    a class, and not a generator, because every call pays for it.
+    """
+
+    def __init__(self, agent: DurableAgent) -> None:
+        self._agent = agent
+        self._starts: list[tuple[int, bytes]] = []  # a stack: blocks may be nested
+
+    def __enter__(self) -> None:
+        agent = self._agent
+        agent._lock.acquire()
+        try:
+            agent._check_usable()
+            if agent._began is None:
+                agent._begin()
+            self._starts.append(agent._log.mark())
+        except BaseException:
+            agent._lock.release()
+            raise
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        agent = self._agent
+        try:
+            start = self._starts.pop()
+            if error is not None:
+                agent._undo(start, error)
+            elif agent._within == 0 or monotonic() - (agent._began or 0.0) >= agent._within:
+                agent._commit()
+        finally:
+            agent._lock.release()
+
+
+_open: weakref.WeakSet[DurableAgent] = weakref.WeakSet()
+
+
+def _close_at_exit(agent: DurableAgent) -> None:
+    """Let what waits for the disk get there when Python ends."""
+    if not _open:
+        atexit.register(_close_all)
+    _open.add(agent)
+
+
+def _close_all() -> None:
+    for agent in list(_open):
+        with suppress(IronarmError):
+            agent.close()
+
+
+def id_of(decision: object) -> str:
+    """Return the id of a decision, given as such or by its id."""
+    id = decision.id if isinstance(decision, DurableDecision) else decision
+    if not isinstance(id, str):
+        raise UnknownDecision(
+            f"the id of a durable agent's decision is text, got {id!r}; ids come from decide()."
+        )
+    return id

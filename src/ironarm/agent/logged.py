@@ -1,0 +1,282 @@
+"""An agent and its log: what can be done, as entries.
+
+Whoever calls holds the log's end (`Log.begin`), has caught up, and commits. Everything
+is checked before the first entry is appended, so a refused call changes nothing. The
+exceptions are named: they fail while the entry is learnt, and the caller takes the
+transaction back.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterable
+from time import time
+from typing import Any, NamedTuple
+
+from ..errors import ClosedDecision, InvalidInput, OtherReward, UnknownDecision
+from . import file as agent_file
+from .fold import REFRESH, Fold
+from .input import Name, name_of
+from .log import Entry, Log
+from .store import Row, Store
+
+SNAPSHOT = 65_536
+"""Entries after which a snapshot is kept; a multiple of `fold.REFRESH`."""
+
+Frozen = tuple[int, bytes, dict[str, Any], Any]
+"""What a snapshot holds: the entry's number and hash, plain data, the state."""
+
+
+class DurableDecision(NamedTuple):
+    """Which arm to use, and the id under which its reward can be learnt later."""
+
+    id: str
+    arm: Name
+
+
+def new_id(now: float) -> str:
+    """Return an id that nobody can guess: the time, and 128 random bits.
+
+    The time keeps ids of one hour together in the store's index, so that a commit
+    writes few pages.
+    """
+    return f"{int(now * 1000):011x}{secrets.token_urlsafe(16)}"
+
+
+class LoggedAgent:
+    """An agent in memory, its log, and the operations on both."""
+
+    def __init__(self, log: Log, fold: Fold, snapshot_due: Callable[[Frozen], None]) -> None:
+        self.log, self.fold, self._snapshot_due = log, fold, snapshot_due
+
+    def catch_up(self, rows: list[Row] | None = None) -> None:
+        """Learn what others have appended; `rows` if these have been fetched."""
+        if self.fold.agent is None:
+            self.log.rewind()
+            self.fold.restart(self.log.snapshot())
+            rows = None
+        try:
+            for entry in self.log.unread(rows):
+                self.fold.apply(entry)
+                self.fold.refreshed(entry.number)
+        except BaseException:
+            self.fold.forget()  # else the entry that failed would be left out
+            raise
+
+    def prune(self, keep: int) -> int:
+        """Delete entries that a snapshot replaces, all but the last `keep`.
+
+        Return how many. It makes the snapshot, in its own transactions, so the caller
+        holds nothing.
+        """
+        self.catch_up()
+        last = self.log.last
+        latest = last - last % REFRESH
+        self.fold.forget()
+        self.log.rewind()
+        self.fold.restart(self.log.snapshot())
+        for entry in self.log.unread() if self.log.last < latest else ():
+            self.fold.apply(entry)
+            self.fold.refreshed(entry.number)
+            if entry.number == latest:
+                frozen = latest, self.log.last_hash, *self.fold.frozen()
+                keep_snapshot(self.log.store, self.log.agent, frozen)
+                break
+        self.fold.forget()
+        return self.log.prune(min(latest, last - keep)) if latest else 0
+
+    def create(self, described: str, key: str | None = None) -> None:
+        """Make the agent, as the first entry."""
+        self._append(Entry(1, time(), "created", extra=described, key=key))
+
+    # decisions
+
+    def decide(
+        self,
+        id: str | None = None,
+        key: str | None = None,
+        among: Iterable[Name] | None = None,
+    ) -> DurableDecision:
+        """Decide which arm to use now. Fails in the middle if the policy does."""
+        number, made = self.log.last + 1, time()
+        if id is None:
+            id = new_id(made)
+        arm, chance = self.fold.choice(number, among)
+        self.log.append(Entry(number, made, "decided", id, arm, chance=chance, key=key))
+        self.fold.opened(id, arm, chance, made)
+        self._after(number)
+        return DurableDecision(id, arm)
+
+    def decided_before(self, id: str) -> DurableDecision | None:
+        """Return the decision with this id, open or closed, if there is one."""
+        if self.fold.is_open(id):
+            return DurableDecision(id, self.fold.arm_of(id))
+        entries = self.log.about(id)
+        return None if not entries else DurableDecision(id, entries[0].arm)  # type: ignore[arg-type]
+
+    # rewards
+
+    def reward(
+        self,
+        id: str,
+        x: float,
+        source: Name | None = None,
+        kind: str = "rewarded",
+        key: str | None = None,
+    ) -> Name | None:
+        """Learn the reward of a decision; return its arm, or None if it was known."""
+        if self.is_known(id, x, kind):
+            return None
+        arm = self.fold.arm_of(id)
+        self._append(self._entry(kind, id, arm, x, source, key=key))
+        return arm
+
+    def is_known(self, id: str, x: float, kind: str = "rewarded") -> bool:
+        """Say whether a decision has this reward already; refuse what cannot be."""
+        if self.fold.is_open(id):
+            return False
+        entries = self.log.about(id)
+        if not entries:
+            raise UnknownDecision(
+                f"there is no decision {id!r}. Ids come from decide(); one that was given "
+                "shortly before a crash may be lost if commits wait."
+            )
+        last = entries[-1]
+        if last.kind == kind and last.value == x:
+            return True
+        if last.kind in ("rewarded", "failed", "observed"):
+            before = "a failure" if last.kind == "failed" else f"{last.value:g}"
+            now = "a failure" if kind == "failed" else f"{x:g}"
+            raise OtherReward(
+                f"decision {id} was rewarded with {before} before, got {now}; a decision has one "
+                "reward."
+            )
+        why = {"decided": "its arm was removed", "expired": "it has expired"}
+        raise ClosedDecision(f"decision {id} is closed: {why.get(last.kind, 'it was cancelled')}.")
+
+    def update(self, arm: object, x: float, source: Name | None = None) -> Name:
+        """Reward the arm's oldest open decision, or observe; return the arm."""
+        name = self.fold.name_of(arm)  # as the agent has it, whatever equals it
+        id = self.fold.oldest(name)
+        if id is None:
+            self.observe(name, x, source)
+        else:
+            self._append(self._entry("rewarded", id, name, x, source))
+        return name
+
+    def observe(
+        self,
+        arm: object,
+        x: float,
+        source: Name | None = None,
+        id: str | None = None,
+        key: str | None = None,
+    ) -> bool:
+        """Learn a reward without a decision; False if that with this id is known."""
+        name = self.fold.name_of(arm)
+        self.fold.check_observation(name)
+        if id is not None and (entries := self.log.about(id)):
+            if entries[0].arm == name and entries[0].value == x:
+                return False
+            raise OtherReward(
+                "this Idempotency-Key was used for another observation; each needs its own."
+            )
+        self._append(self._entry("observed", id, name, x, source, key=key))
+        return True
+
+    def warm(self, rows: list[tuple[object, float, Name | None]]) -> None:
+        """Learn from a log of arms, rewards and sources."""
+        named = [(self.fold.name_of(arm), x, source) for arm, x, source in rows]
+        for arm, _, _ in named:
+            self.fold.check_observation(arm)
+        self._append(self._entry("warmed", extra=json.dumps(named)))
+
+    def cancel(self, id: str, key: str | None = None) -> bool:
+        """Close a decision without a reward; False if that was done before."""
+        if not self.fold.is_open(id):
+            entries = self.log.about(id)
+            if entries and entries[-1].kind == "cancelled":
+                return False
+            self.is_known(id, float("nan"))
+        self._append(self._entry("cancelled", id, self.fold.arm_of(id), key=key))
+        return True
+
+    def expire(self, limit: float, x: float | None = None, most: int | None = None) -> int:
+        """Close decisions made before that time, with a reward or without one.
+
+        It returns how many; with `most`, not more than so many at once.
+        """
+        old = self.fold.older(limit, most)
+        for id in old:
+            self._append(self._entry("expired", id, self.fold.arm_of(id), x))
+        return len(old)
+
+    # arms
+
+    def add_arm(self, arm: object, key: str | None = None) -> None:
+        """Add an arm. Fails in the middle if the policy cannot have so many."""
+        name = name_of(arm)
+        self.fold.check_new(name)
+        self._append(self._entry("added", arm=name, key=key))
+
+    def remove_arm(self, arm: object, key: str | None = None) -> None:
+        """Remove an arm and close its open decisions."""
+        self.fold.check_removable(arm)
+        self._append(self._entry("removed", arm=self.fold.name_of(arm), key=key))
+
+    def archive(self, key: str | None = None) -> None:
+        """End the agent: its log stays, and takes nothing more."""
+        self._append(self._entry("archived", key=key))
+
+    # inside
+
+    def _entry(
+        self,
+        kind: str,
+        decision: str | None = None,
+        arm: Name | None = None,
+        value: float | None = None,
+        source: Name | None = None,
+        extra: str | None = None,
+        key: str | None = None,
+    ) -> Entry:
+        if value is not None:
+            value += 0.0  # SQLite has no -0.0, and the hash must be that of what it returns
+        number = self.log.last + 1
+        return Entry(number, time(), kind, decision, arm, value, source, extra=extra, key=key)
+
+    def _append(self, entry: Entry) -> None:
+        """Append an entry, and learn it."""
+        if self.fold.archived:
+            raise InvalidInput("the agent is archived and takes nothing more.")
+        self.log.append(entry)
+        self.fold.apply(entry)
+        self._after(entry.number)
+
+    def _after(self, number: int) -> None:
+        """Do what is due after an entry: clear caches, keep a snapshot."""
+        if self.fold.refreshed(number) and number % SNAPSHOT == 0:
+            self._snapshot_due((number, self.log.last_hash, *self.fold.frozen()))
+
+
+def keep_snapshot(store: Store, agent: int, frozen: Frozen) -> None:
+    """Write a snapshot; other threads run meanwhile."""
+    number, digest, data, state = frozen
+    text = "".join(agent_file.pieces({**data, "state": state.dump()}))
+    store.keep_snapshot(agent, number, digest, text)
+
+
+def rows_by_id(
+    rows: Iterable[tuple[str, float, Name | None]],
+) -> dict[str, tuple[float, Name | None]]:
+    """Return rewards by decision; refuse two that differ."""
+    wanted: dict[str, tuple[float, Name | None]] = {}
+    for id, x, source in rows:
+        if id in wanted and wanted[id][0] != x:
+            raise InvalidInput(
+                f"decision {id} is in the batch twice, with {wanted[id][0]:g} and {x:g}; "
+                "a decision has one reward."
+            )
+        wanted[id] = x, source
+    return wanted

@@ -1,0 +1,388 @@
+"""Where logs are kept: one SQLite file with the entries of one agent or of many.
+
+A store is used by one thread at a time. Appends take turns: `begin` waits until nobody
+else has an open transaction. `service.postgres` has the same methods on PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ..errors import BadFile, StoreError
+
+FORMAT_VERSION = 1
+APPLICATION = 0x49524F4E  # "IRON": marks the file as ours
+BUSY_SECONDS = 60.0
+ENTRY_COLUMNS = (
+    "number",
+    "time",
+    "kind",
+    "decision",
+    "arm",
+    "value",
+    "source",
+    "chance",
+    "extra",
+    "key",
+)
+COLUMNS = ", ".join((*ENTRY_COLUMNS, "hash"))
+SCHEMA = """
+CREATE TABLE agent (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE log (
+    agent INTEGER NOT NULL, number INTEGER NOT NULL, time REAL NOT NULL, kind TEXT NOT NULL,
+    decision TEXT, arm, value REAL, source, chance REAL, extra TEXT, key TEXT,
+    hash BLOB NOT NULL, PRIMARY KEY (agent, number)
+) WITHOUT ROWID;
+CREATE INDEX log_decision ON log (decision) WHERE decision IS NOT NULL;
+CREATE TABLE snapshot (
+    agent INTEGER NOT NULL, number INTEGER NOT NULL, part INTEGER NOT NULL,
+    parts INTEGER NOT NULL, state TEXT NOT NULL, PRIMARY KEY (agent, number, part)
+);
+CREATE TABLE pruned (agent INTEGER PRIMARY KEY, number INTEGER NOT NULL, hash BLOB NOT NULL);
+CREATE TABLE api_key (
+    id TEXT PRIMARY KEY, hash BLOB NOT NULL, name TEXT NOT NULL, scopes TEXT NOT NULL,
+    agents TEXT, rate REAL, made REAL NOT NULL, revoked REAL
+);
+CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)
+"""
+PART = 256 * 1024
+"""Characters of a snapshot that are written at a time."""
+Row = tuple[Any, ...]
+KEY_COLUMNS = ("id", "hash", "name", "scopes", "agents", "rate", "made", "revoked")
+
+
+class Store:
+    """Logs, snapshots, keys and settings in an SQL database.
+
+    Rows of entries have `ENTRY_COLUMNS` and the hash. A subclass says how to reach the
+    database; questions mark values by `?`.
+    """
+
+    place: str
+    """How messages name it."""
+
+    def close(self) -> None:
+        """Close the connection."""
+        raise NotImplementedError
+
+    def give_up(self, after: float) -> None:
+        """End the connection if an answer is that many seconds late.
+
+        To be called from another thread. A file is never that late.
+        """
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        raise NotImplementedError
+
+    def hold(self, agents: list[int]) -> list[int]:
+        """Let nobody else append to these agents until the transaction ends.
+
+        Return those that could be had, at least one: others may hold some for a moment.
+        """
+        raise NotImplementedError
+
+    def commit(self) -> None:
+        """End the transaction; all that was inserted is on disk when this returns."""
+        raise NotImplementedError
+
+    def roll_back(self) -> None:
+        """End the transaction, if there is one; nothing of it is kept."""
+        raise NotImplementedError
+
+    def version(self) -> int | None:
+        """Return a number that changes when somebody else has written.
+
+        None if the database does not tell.
+        """
+        raise NotImplementedError
+
+    def insert(self, rows: list[Row]) -> None:
+        """Append rows, each with its agent first."""
+        raise NotImplementedError
+
+    def after(self, agent: int, number: int) -> Generator[Row, None, None]:
+        """Yield the rows after an entry."""
+        raise NotImplementedError
+
+    def after_each(self, last: dict[int, int]) -> dict[int, list[Row]]:
+        """Return the first rows after an entry of each of these agents, or all."""
+        return {agent: list(islice(self.after(agent, at), 1000)) for agent, at in last.items()}
+
+    def _rows(self, question: str, *values: Any) -> list[Row]:
+        """Return all rows of an answer."""
+        raise NotImplementedError
+
+    def _count(self, question: str, *values: Any) -> int:
+        """Return how many rows a change has changed."""
+        raise NotImplementedError
+
+    # logs
+
+    def about(self, agent: int, decision: str) -> list[Row]:
+        """Return the rows about a decision, oldest first."""
+        return self._rows(
+            f"SELECT {COLUMNS} FROM log WHERE decision = ? AND agent = ? ORDER BY number",
+            decision,
+            agent,
+        )
+
+    def rewards_before(self, agent: int, number: int, arms: list[Any], most: int) -> list[Row]:
+        """Return the latest rows before an entry that carry rewards of some arms.
+
+        Removals of these arms are among them. The oldest comes first.
+        """
+        kinds = ("rewarded", "failed", "observed", "removed")
+        rows = self._rows(
+            f"SELECT {COLUMNS} FROM log WHERE agent = ? AND number < ? "
+            f"AND kind IN ({', '.join('?' * len(kinds))}) "
+            f"AND arm IN ({', '.join('?' * len(arms))}) ORDER BY number DESC LIMIT ?",
+            agent,
+            number,
+            *kinds,
+            *arms,
+            most,
+        )
+        return rows[::-1]
+
+    def delete_after(self, agent: int, number: int) -> None:
+        """Delete what this transaction has appended after an entry."""
+        self._count("DELETE FROM log WHERE agent = ? AND number > ?", agent, number)
+
+    def hash_of(self, agent: int, number: int) -> bytes | None:
+        """Return the hash of an entry, the last pruned one included."""
+        found = self._rows("SELECT hash FROM log WHERE agent = ? AND number = ?", agent, number)
+        if found:
+            return bytes(found[0][0])
+        pruned = self.pruned(agent)
+        return pruned[1] if pruned is not None and pruned[0] == number else None
+
+    def snapshot(self, agent: int) -> tuple[int, str] | None:
+        """Return the latest whole snapshot: the entry's number, the state after it."""
+        whole = self._rows(
+            "SELECT number FROM snapshot WHERE agent = ? GROUP BY number, parts "
+            "HAVING count(*) = parts ORDER BY number DESC LIMIT 1",
+            agent,
+        )
+        if not whole:
+            return None
+        rows = self._rows(
+            "SELECT state FROM snapshot WHERE agent = ? AND number = ? ORDER BY part",
+            agent,
+            whole[0][0],
+        )
+        return int(whole[0][0]), "".join(state for (state,) in rows)
+
+    def keep_snapshot(self, agent: int, number: int, digest: bytes, state: str) -> None:
+        """Keep the state after the entry with that hash, in the place of older ones.
+
+        If the entry never came to the disk, nothing is kept. It is written in parts,
+        each in a transaction of its own, so that nobody waits long for the log.
+        """
+        pieces = [state[i : i + PART] for i in range(0, len(state), PART)]
+        for part, piece in enumerate(pieces):
+            with self.transaction():
+                if self.hash_of(agent, number) != digest:
+                    return
+                self._count(
+                    "DELETE FROM snapshot WHERE agent = ? AND number = ? AND part = ?",
+                    agent,
+                    number,
+                    part,
+                )
+                row = (agent, number, part, len(pieces), piece)
+                self._count("INSERT INTO snapshot VALUES (?, ?, ?, ?, ?)", *row)
+        with self.transaction():
+            self._count("DELETE FROM snapshot WHERE agent = ? AND number < ?", agent, number)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit what the block does; after an error, nothing of it."""
+        self.begin()
+        try:
+            yield
+            self.commit()
+        except BaseException:
+            self.roll_back()
+            raise
+
+    def drop_snapshots(self, agent: int) -> None:
+        """Forget all snapshots; the log is enough."""
+        self._count("DELETE FROM snapshot WHERE agent = ?", agent)
+
+    def pruned(self, agent: int) -> tuple[int, bytes] | None:
+        """Return the number and the hash of the last entry that was pruned."""
+        rows = self._rows("SELECT number, hash FROM pruned WHERE agent = ?", agent)
+        return (int(rows[0][0]), bytes(rows[0][1])) if rows else None
+
+    def prune(self, agent: int, number: int, digest: bytes) -> int:
+        """Delete the entries up to one, in a transaction; return how many."""
+        self._count("DELETE FROM pruned WHERE agent = ?", agent)
+        self._count("INSERT INTO pruned VALUES (?, ?, ?)", agent, number, digest)
+        return self._count("DELETE FROM log WHERE agent = ? AND number <= ?", agent, number)
+
+    # the service's tables
+
+    def agents(self) -> dict[str, int]:
+        """Return the agents' numbers by name."""
+        return {
+            str(name): int(number) for name, number in self._rows("SELECT name, number FROM agent")
+        }
+
+    def add_agent(self, name: str) -> int:
+        """Give an agent its number, in a transaction."""
+        self._count("INSERT INTO agent (name) VALUES (?)", name)
+        return int(self._rows("SELECT number FROM agent WHERE name = ?", name)[0][0])
+
+    def api_keys(self) -> list[Row]:
+        """Return the keys, as `KEY_COLUMNS`."""
+        return self._rows(f"SELECT {', '.join(KEY_COLUMNS)} FROM api_key ORDER BY made, id")
+
+    def add_key(self, row: Row) -> None:
+        """Add a key."""
+        self._count(f"INSERT INTO api_key VALUES ({', '.join('?' * len(KEY_COLUMNS))})", *row)
+
+    def revoke_key(self, id: str, when: float) -> int:
+        """Mark a key as revoked; return how many there were."""
+        return self._count(
+            "UPDATE api_key SET revoked = ? WHERE id = ? AND revoked IS NULL", when, id
+        )
+
+    def setting(self, name: str, first: str) -> str:
+        """Return a setting; the first who asks makes it."""
+        self._count("INSERT INTO setting VALUES (?, ?) ON CONFLICT DO NOTHING", name, first)
+        return str(self._rows("SELECT value FROM setting WHERE name = ?", name)[0][0])
+
+
+class SqliteStore(Store):
+    """A store in an SQLite file."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path, self.connection = path, connection
+        self.place = str(path)
+
+    @classmethod
+    def open(cls, path: Path, create: bool, busy: float = BUSY_SECONDS) -> SqliteStore:
+        """Open a store, or make an empty one."""
+        if not path.parent.is_dir():
+            raise StoreError(f"{path} cannot be opened: its folder does not exist.")
+        if not path.exists() and not create:
+            raise StoreError(f"{path} does not exist; a new agent needs arms, and makes it.")
+        try:
+            connection = sqlite3.connect(
+                path, timeout=busy, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise StoreError(f"{path} cannot be opened: {error}.") from None
+        try:
+            with reported(path):
+                _prepare(path, connection)
+        except BaseException:
+            connection.close()
+            raise
+        return cls(path, connection)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.close()
+
+    def begin(self) -> None:
+        """Begin a transaction; from now on nobody else appends."""
+        with reported(self.path):
+            self.connection.execute("BEGIN IMMEDIATE")
+
+    def hold(self, agents: list[int]) -> list[int]:
+        """Return all: `begin` holds every agent."""
+        return agents
+
+    def commit(self) -> None:
+        """End the transaction; all that was inserted is on disk when this returns."""
+        with reported(self.path):
+            self.connection.execute("COMMIT")
+
+    def roll_back(self) -> None:
+        """End the transaction, if there is one; nothing of it is kept."""
+        with reported(self.path):
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+
+    def version(self) -> int | None:
+        """Return a number that changes when another connection has written."""
+        return int(self._rows("PRAGMA data_version")[0][0])
+
+    def insert(self, rows: list[Row]) -> None:
+        """Append rows, each with its agent first; many at once cost a third each."""
+        marks = ", ".join("?" * len(rows[0]))
+        with reported(self.path):
+            self.connection.executemany(f"INSERT INTO log VALUES ({marks})", rows)
+
+    def after(self, agent: int, number: int) -> Generator[Row, None, None]:
+        """Yield the rows after an entry."""
+        with reported(self.path):
+            yield from self.connection.execute(
+                f"SELECT {COLUMNS} FROM log WHERE agent = ? AND number > ? ORDER BY number",
+                (agent, number),
+            )
+
+    def _rows(self, question: str, *values: Any) -> list[Row]:
+        with reported(self.path):
+            return self.connection.execute(question, values).fetchall()
+
+    def _count(self, question: str, *values: Any) -> int:
+        with reported(self.path):
+            return self.connection.execute(question, values).rowcount
+
+
+def _prepare(path: Path, connection: sqlite3.Connection) -> None:
+    """Make the tables in an empty file; refuse a file that is not ours."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA wal_autocheckpoint = 8000")  # pages; fewer are written twice
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if application == 0 and tables == 0:
+            for statement in SCHEMA.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+        elif application != APPLICATION:
+            raise BadFile(f"{path} is a database, but not the log of an agent.")
+        elif version > FORMAT_VERSION:
+            raise BadFile(
+                f"{path} was written by a newer ironarm (format {version}, this one reads up to "
+                f"{FORMAT_VERSION}). Update ironarm to read it."
+            )
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def reported(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into one sentence: what happened, and what to do."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        text = str(error)
+        if "not a database" in text or "malformed" in text:
+            raise BadFile(f"{path} is not the log of an agent, or it is damaged: {text}.") from None
+        if "locked" in text or "busy" in text:
+            todo = f"another process kept it for {BUSY_SECONDS:.0f} s; try again"
+        elif "full" in text:
+            todo = "make room on the disk, and try again"
+        elif "readonly" in text or not os.access(path, os.W_OK):
+            todo = "make the file and its folder writable, and try again"
+        else:
+            todo = "see to the disk, and try again"
+        raise StoreError(f"{path}: {text}. Nothing was stored: {todo}.") from error
