@@ -1,0 +1,82 @@
+"""Errors as HTTP answers: problem details (RFC 9457) with the library's sentences."""
+
+from __future__ import annotations
+
+import http
+
+from ..errors import (
+    ClosedDecision,
+    InvalidInput,
+    MissingExtra,
+    NotAllowed,
+    OtherAgent,
+    OtherReward,
+    StoreError,
+    UnknownAgent,
+    UnknownArm,
+    UnknownDecision,
+)
+
+STATUS: tuple[tuple[type[Exception], int], ...] = (
+    (ClosedDecision, 410),
+    (UnknownDecision, 404),
+    (UnknownAgent, 404),
+    (UnknownArm, 422),
+    (OtherReward, 409),
+    (OtherAgent, 409),
+    (InvalidInput, 422),
+    (MissingExtra, 501),
+    (StoreError, 503),
+)
+
+
+ERRORS: dict[str, type[Exception]] = {
+    kind.__name__: kind for kind in (*(kind for kind, _ in STATUS), NotAllowed)
+}
+"""The errors that a problem may name, for a client to raise."""
+
+
+def error_for(status: int) -> type[Exception]:
+    """Return the library's error for a status, where the problem names none."""
+    if status in (401, 403):
+        return NotAllowed
+    return StoreError if status == 429 or status >= 500 else InvalidInput
+
+
+class Problem(Exception):
+    """A request that cannot be answered as asked.
+
+    `error` is the library's error that it is for a client.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        retry_after: float | None = None,
+        error: type[Exception] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.retry_after = status, detail, retry_after
+        self.error = error or error_for(status)
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return the problem that an error is for who sent the request."""
+    if isinstance(error, Problem):
+        return error
+    for kind, status in STATUS:
+        if isinstance(error, kind):
+            return Problem(status, str(error), 1.0 if status == 503 else None, kind)
+    return Problem(500, "the service failed; its own log says more.")
+
+
+def details(problem: Problem) -> dict[str, object]:
+    """Return a problem as the body of an answer."""
+    return {
+        "type": "about:blank",
+        "title": http.HTTPStatus(problem.status).phrase,
+        "status": problem.status,
+        "detail": problem.detail,
+        "error": problem.error.__name__,
+    }

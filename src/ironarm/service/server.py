@@ -1,0 +1,147 @@
+"""Running a node: uvicorn, and an end to senders that are too slow."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import socket
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from ..errors import InvalidInput, StoreError
+from .app import App
+from .keys import KeyRing
+from .node import Limits, Node
+from .place import Place
+
+log = logging.getLogger("ironarm")
+HEAD = 64 * 1024
+"""Bytes that the head of a request may have."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """HTTP with bounds: a head of so many bytes, and a time for each request.
+
+    It notes since when a request is being received; `Server` cuts slow ones off.
+    """
+
+    since: float | None = None
+    _head: int | None = 0  # bytes of the head so far; None when it is complete
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin: the first request must come in time too."""
+        super().connection_made(transport)
+        self.since = self.loop.time()
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes, but no endless head."""
+        super().data_received(data)
+        if self._head is not None:
+            self._head += len(data)
+            if self._head > HEAD:
+                self.transport.close()
+
+    def on_message_begin(self) -> None:
+        """Begin to receive a request."""
+        super().on_message_begin()
+        self.since, self._head = self.loop.time(), 0
+
+    def on_headers_complete(self) -> None:
+        """The head is whole."""
+        super().on_headers_complete()
+        self._head = None
+
+    def on_message_complete(self) -> None:
+        """The request is whole."""
+        super().on_message_complete()
+        self.since = None
+
+
+class Server(uvicorn.Server):
+    """A uvicorn server that cuts off who takes too long to send a request."""
+
+    def __init__(self, config: uvicorn.Config, read_seconds: float) -> None:
+        super().__init__(config)
+        self._read_seconds = read_seconds
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look at connections once a second; uvicorn calls this ten times as often."""
+        if counter % 10 == 0:
+            limit = asyncio.get_running_loop().time() - self._read_seconds
+            for connection in list(self.server_state.connections):
+                since = getattr(connection, "since", None)
+                if since is not None and since < limit:
+                    connection.transport.close()
+        return await super().on_tick(counter)
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether only this machine reaches an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens, or say why there is none."""
+    try:
+        kind = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=kind, backlog=2048)
+    except OSError as error:
+        raise InvalidInput(
+            f"port {port} on {host} cannot be used: {error.strerror or error}. Choose another "
+            "with --port."
+        ) from None
+
+
+def serve(place: Place, host: str, port: int, limits: Limits, say: Any = print) -> None:
+    """Serve until a signal comes."""
+    store = place.open(create=True)
+    try:
+        keys = KeyRing()
+        keys.take(store.api_keys())
+    finally:
+        store.close()
+    if keys.empty and not is_loopback(host):
+        raise InvalidInput(
+            f"there is no key yet, so the service listens on this machine only, not on {host}. "
+            "Make one with `ironarm keys add`, then start it again."
+        )
+    from .page import routes
+
+    node = Node(place, limits)
+    app = App(node, routes(node))
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=BoundedProtocol,
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=75,
+        limit_concurrency=4096,
+        timeout_graceful_shutdown=10,
+    )
+    listening = _listening(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    say(f"serving {place} on http://{shown}:{listening.getsockname()[1]}")
+    if keys.empty:
+        say("there is no key: everybody on this machine may do everything (`ironarm keys add`)")
+    server = Server(config, limits.read_seconds)
+    try:
+        server.run(sockets=[listening])
+    except (KeyboardInterrupt, SystemExit):  # uvicorn sends itself the signal once more
+        if not server.started:
+            raise StoreError(f"{place} cannot be served; the lines above say why.") from None
+    finally:
+        listening.close()

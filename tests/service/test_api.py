@@ -1,0 +1,520 @@
+"""What the service answers, and what it stores."""
+
+import asyncio
+import json
+import math
+import time
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+
+import ironarm as ia
+from ironarm.service import node as node_module
+from ironarm.service.app import App
+from ironarm.service.keys import make_key
+from ironarm.service.node import Limits, Node
+from ironarm.service.place import Place
+
+
+@asynccontextmanager
+async def service(folder, limits=None):
+    """A node in this process, and a client for it."""
+    node = Node(Place(folder), limits)
+    await node.start()
+    try:
+        while not node.ready:
+            await asyncio.sleep(0.01)
+        transport = httpx.ASGITransport(App(node), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            client.node = node
+            yield client
+    finally:
+        await node.stop()
+
+
+def scenario(work):
+    """Turn a coroutine that takes a client into a test."""
+
+    def test(tmp_path):
+        async def run():
+            async with service(tmp_path / "agents") as client:
+                await work(client)
+
+        asyncio.run(run())
+
+    test.__doc__, test.__name__ = work.__doc__, work.__name__
+    return test
+
+
+async def make(client, name="ads", **more):
+    body = {"arms": ["a", "b"], "seed": 1, "policy": "UCB", **more}
+    answer = await client.put(f"/v1/agents/{name}", json=body)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+async def entries(client, name="ads"):
+    answer = await client.get(f"/v1/agents/{name}/log")
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+@scenario
+async def test_an_agent_is_created_once(client):
+    """The same again is fine; another one of that name is refused."""
+    found = await make(client)
+    assert (found["policy"], found["decisions"], found["entries"]) == ("UCB", 0, 1)
+    body = {"arms": ["a", "b"], "policy": "UCB"}
+    assert (await client.put("/v1/agents/ads", json=body)).status_code == 200
+    for other in ({"arms": ["a"]}, {"policy": "RUCB"}, {"seed": 2}, {"reward_within": 3}):
+        answer = await client.put("/v1/agents/ads", json={**body, **other})
+        assert answer.status_code == 409, other
+        assert "already" in answer.json()["detail"]
+    assert (await client.get("/v1/agents")).json() == {"agents": ["ads"]}
+    assert len(await entries(client)) == 1
+
+
+@scenario
+async def test_bad_agents_are_refused(client):
+    """Each with a sentence, and nothing is made."""
+    for body in (
+        {},
+        {"arms": []},
+        {"arms": ["a", "a"]},
+        {"arms": ["a"], "policy": "Nix"},
+        {"arms": ["a"], "policy": "mine.py:Mine"},
+        {"arms": ["a"], "policy": "/etc/mine.py:Mine"},
+        {"arms": ["a"], "seed": -1},
+        {"arms": ["a"], "reward_within": 0},
+        {"arms": ["a"], "missing_reward": 1},
+        {"arms": ["a"], "colour": "red"},
+        {"arms": [True]},
+        {"arms": ["\u0000"]},
+        {"arms": [2**70]},
+        {"arms": list(range(1001))},
+    ):
+        answer = await client.put("/v1/agents/ads", json=body)
+        assert answer.status_code == 422, (body, answer.text)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert len(answer.json()["detail"]) > 10
+    for name in ("a b", "-a", "a" * 101, "%2e%2e", "ä"):
+        answer = await client.put(f"/v1/agents/{name}", json={"arms": ["a"]})
+        assert answer.status_code in (404, 422), name
+    assert (await client.get("/v1/agents")).json() == {"agents": []}
+
+
+@scenario
+async def test_a_reward_is_stored_once(client):
+    """Again: the same answer. Another one: 409. Unknown: 404. Cancelled: 410."""
+    await make(client)
+    first = (await client.post("/v1/agents/ads/decisions")).json()
+    second = (await client.post("/v1/agents/ads/decisions")).json()
+    path = f"/v1/decisions/{first['id']}/reward"
+    for stored in ("now", "before"):
+        answer = await client.put(path, json={"value": 2, "source": "user 1"})
+        assert (answer.status_code, answer.json()["stored"]) == (200, stored)
+    assert (await client.put(path, json={"value": 3})).status_code == 409
+    assert (await client.put("/v1/decisions/1.x/reward", json={"value": 3})).status_code == 404
+    assert (await client.put("/v1/decisions/77.x/reward", json={"value": 3})).status_code == 404
+    assert (await client.delete(f"/v1/decisions/{second['id']}")).status_code == 200
+    assert (await client.delete(f"/v1/decisions/{second['id']}")).json()["stored"] == "before"
+    late = await client.put(f"/v1/decisions/{second['id']}/reward", json={"value": 3})
+    assert late.status_code == 410
+    kinds = [entry["kind"] for entry in await entries(client)]
+    assert kinds == ["created", "decided", "decided", "rewarded", "cancelled"]
+    assert client.node.counts.events["ads", "late"] == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        "\ufeff{}",
+        '{"value": NaN}',
+        '{"value": -Infinity}',
+        '{"value": 1e999}',
+        '{"value": "3"}',
+        '{"value": true}',
+        '{"value": 1, "failed": true}',
+        '{"value": 1, "x": 2}',
+        '{"value": 1, "source": 1.5}',
+        '{"value": 1, "source": ""}',
+    ],
+)
+def test_bad_rewards_are_refused(body, tmp_path):
+    """And change nothing."""
+
+    async def run():
+        async with service(tmp_path) as client:
+            await make(client)
+            id = (await client.post("/v1/agents/ads/decisions")).json()["id"]
+            answer = await client.put(
+                f"/v1/decisions/{id}/reward",
+                content=body.encode(),
+                headers={"content-type": "application/json"},
+            )
+            assert answer.status_code == 422
+            assert len(await entries(client)) == 2
+
+    asyncio.run(run())
+
+
+@scenario
+async def test_a_failure_is_the_worst_there_is(client):
+    """-inf where the policy takes it, else the value that was stated, else refused."""
+    await make(client, "median", policy="RUCB")
+    await make(client, "mean")
+    await make(client, "stated", failed_reward=-5)
+    learnt = {}
+    for name in ("median", "mean", "stated"):
+        id = (await client.post(f"/v1/agents/{name}/decisions")).json()["id"]
+        answer = await client.put(f"/v1/decisions/{id}/reward", json={"failed": True})
+        again = await client.put(f"/v1/decisions/{id}/reward", json={"failed": True})
+        assert again.status_code == answer.status_code
+        learnt[name] = [e["value"] for e in await entries(client, name) if e["kind"] == "failed"]
+        if name == "mean":
+            assert answer.status_code == 422
+            assert "failed_reward" in answer.json()["detail"]
+    assert learnt == {"median": ["-inf"], "mean": [], "stated": [-5.0]}
+    assert (await client.put(f"/v1/decisions/{id}/reward", json={"value": 1})).status_code == 409
+    found = (await client.get("/v1/agents/median")).json()
+    arm = found["arms"][0]
+    del arm["share"]  # of the decisions some seconds ago
+    assert arm == {"arm": "a", "rewards": 1, "open": 0, "estimate": None}
+
+
+@scenario
+async def test_a_repeated_request_gets_the_same_decision(client):
+    """With an Idempotency-Key: also when the decision is closed."""
+    await make(client)
+    head = {"Idempotency-Key": "request 17"}
+    first = await client.post("/v1/agents/ads/decisions", headers=head)
+    again = await client.post("/v1/agents/ads/decisions", headers=head)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json() == again.json()
+    await client.put(f"/v1/decisions/{first.json()['id']}/reward", json={"value": 1})
+    again = await client.post("/v1/agents/ads/decisions", headers=head)
+    assert first.json() == again.json()
+    found = await client.post("/v1/agents/ads/decisions", headers={"Idempotency-Key": "x" * 201})
+    assert found.status_code == 422
+    assert (await client.get("/v1/agents/ads")).json()["decisions"] == 1
+
+
+@scenario
+async def test_a_decision_among_some_arms(client):
+    """Those that cannot be used this time are left out; unknown ones are refused."""
+    await make(client)
+    for among, status in ((["b"], 201), (None, 201), (["x"], 422), ([], 422), ("b", 422)):
+        answer = await client.post("/v1/agents/ads/decisions", json={"among": among})
+        assert answer.status_code == status, among
+        if among == ["b"]:
+            assert answer.json()["arm"] == "b"
+    answer = await client.post("/v1/agents/ads/decisions", json={"amongst": ["b"]})
+    assert answer.status_code == 422
+    assert len(await entries(client)) == 3
+
+
+@scenario
+async def test_many_rewards_at_once(client):
+    """Each line has its own answer."""
+    await make(client)
+    ids = [(await client.post("/v1/agents/ads/decisions")).json()["id"] for _ in range(3)]
+    lines = [{"id": id, "value": k} for k, id in enumerate(ids)] + [{"id": "1.x", "value": 1}]
+    body = "\n".join(map(json.dumps, lines)) + "\n{\n\n" + json.dumps(lines[0])
+    answer = await client.post(
+        "/v1/rewards", content=body, headers={"content-type": "application/x-ndjson"}
+    )
+    found = [json.loads(line) for line in answer.text.splitlines()]
+    assert [each["status"] for each in found] == [200, 200, 200, 404, 422, 200]
+    assert sorted(each.get("stored", "") for each in found)[-4:] == ["before", "now", "now", "now"]
+    assert len(await entries(client)) == 7
+
+
+@scenario
+async def test_observations_need_no_decision(client):
+    """Sent twice with one Idempotency-Key, they are stored once."""
+    await make(client)
+    body = '{"arm": "a", "value": 1}\n{"arm": "a", "value": 1}\n{"arm": "z", "value": 1}'
+    head = {"content-type": "application/x-ndjson", "Idempotency-Key": "batch 1"}
+    for stored in ("now", "before"):
+        answer = await client.post("/v1/agents/ads/observations", content=body, headers=head)
+        found = [json.loads(line) for line in answer.text.splitlines()]
+        assert [each.get("stored") for each in found] == [stored, stored, None]
+        assert found[2]["status"] == 422
+    other = await client.post("/v1/agents/ads/observations", content=body[:-60], headers=head)
+    assert other.status_code == 200
+    assert (await client.get("/v1/agents/ads")).json()["arms"][0]["rewards"] == 2
+    await make(client, "weighed", policy="EXP3(gamma=0.2)")
+    answer = await client.post("/v1/agents/weighed/observations", content=body, headers=head)
+    assert json.loads(answer.text.splitlines()[0])["status"] == 422
+
+
+@scenario
+async def test_arms_come_and_go(client):
+    """Also such that the policy refuses in the middle: then nothing has happened."""
+    await make(client)
+    for status in (201, 200):
+        answer = await client.post("/v1/agents/ads/arms", json={"arm": 7})
+        assert answer.status_code == status
+    assert (await client.delete("/v1/agents/ads/arms/7")).json() == {"arm": 7}
+    assert (await client.delete("/v1/agents/ads/arms/7")).status_code == 404
+    assert (await client.delete("/v1/agents/ads/arms/a")).status_code == 200
+    assert (await client.delete("/v1/agents/ads/arms/b")).status_code == 422
+    await make(client, "full", policy="MedEUCB(block=30)")
+    wanted = [client.post("/v1/agents/full/decisions") for _ in range(5)]
+    more = client.post("/v1/agents/full/arms", json={"arm": "c"})
+    *decided, refused = await asyncio.gather(*wanted, more)
+    assert refused.status_code == 422
+    assert "block" in refused.json()["detail"]
+    assert all(answer.status_code == 201 for answer in decided)
+    assert len(await entries(client, "full")) == 6
+    assert (await client.post("/v1/agents/full/decisions")).status_code == 201
+
+
+@scenario
+async def test_late_decisions_expire(client):
+    """With a reward in the place of the missing one, or without; then 410."""
+    node_module_tick = node_module.TICK
+    await make(client, "dropped", reward_within=0.05)
+    await make(client, "valued", reward_within=0.05, missing_reward=-1)
+    ids = [
+        (await client.post(f"/v1/agents/{name}/decisions")).json()["id"]
+        for name in ("dropped", "valued")
+    ]
+    await asyncio.sleep(0.1)
+    for id in ids:  # before the node has looked, or after: the same
+        answer = await client.put(f"/v1/decisions/{id}/reward", json={"value": 1})
+        assert answer.status_code == 410
+    await client.post("/v1/agents/dropped/decisions")
+    deadline = time.monotonic() + 180 * node_module_tick
+    while (await client.get("/v1/agents/dropped")).json()["open"]:
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.05)
+    found = await entries(client, "valued")
+    assert [(e["kind"], e.get("value")) for e in found[1:]] == [
+        ("decided", None),
+        ("expired", -1.0),
+    ]
+    assert (await client.get("/v1/agents/valued")).json()["arms"][0]["estimate"] == -1.0
+
+
+@scenario
+async def test_an_archived_agent_can_only_be_read(client):
+    """Its log stays."""
+    await make(client)
+    decision = (await client.post("/v1/agents/ads/decisions")).json()
+    for stored in ("now", "before"):
+        assert (await client.delete("/v1/agents/ads")).json()["stored"] == stored
+    assert (await client.post("/v1/agents/ads/decisions")).status_code == 410
+    path = f"/v1/decisions/{decision['id']}/reward"
+    assert (await client.put(path, json={"value": 1})).status_code == 410
+    again = await client.put("/v1/agents/ads", json={"arms": ["a", "b"], "policy": "UCB"})
+    assert again.status_code == 409
+    assert (await client.get("/v1/agents/ads")).json()["archived"] is True
+    assert [e["kind"] for e in await entries(client)] == ["created", "decided", "archived"]
+
+
+@scenario
+async def test_the_log_and_the_state_can_be_fetched(client):
+    """In pages, as Parquet, and as the file of an agent; never the salt of the ids."""
+    await make(client)
+    for _ in range(4):
+        id = (await client.post("/v1/agents/ads/decisions")).json()["id"]
+        await client.put(f"/v1/decisions/{id}/reward", json={"value": 1.5, "source": 4})
+    page = (await client.get("/v1/agents/ads/log?after=3&limit=2")).text.splitlines()
+    assert [json.loads(line)["number"] for line in page] == [4, 5]
+    assert "salt" not in (await client.get("/v1/agents/ads/log")).text
+    for bad in ("after=-1", "after=x", "limit=1e3", "format=xml"):
+        assert (await client.get(f"/v1/agents/ads/log?{bad}")).status_code == 422
+    pq = pytest.importorskip("pyarrow.parquet")
+    import io
+
+    data = (await client.get("/v1/agents/ads/log?format=parquet")).content
+    table = pq.read_table(io.BytesIO(data))
+    assert table.column("value").to_pylist().count(1.5) == 4
+    state = (await client.get("/v1/agents/ads/state")).json()
+    agent = ia.Agent._of_data(ia.UCB(), state)
+    assert agent.rewards == {"a": 2, "b": 2}
+    found = (await client.get("/v1/agents/ads/sources")).json()
+    assert [each["source"] for each in found["sources"]] == [4]
+
+
+@scenario
+async def test_a_node_tells_how_it_is(client):
+    """Health, readiness, counts."""
+    await make(client)
+    assert (await client.get("/healthz")).json()["status"] == "ok"
+    assert (await client.get("/readyz")).json()["status"] == "ready"
+    await client.post("/v1/agents/ads/decisions")
+    text = (await client.get("/metrics")).text
+    assert 'ironarm_events_total{agent="ads",kind="decisions"} 1.0' in text
+    assert 'ironarm_requests_total{route="decide",status="201"} 1.0' in text
+    assert (await client.get("/nix")).status_code == 404
+    assert (await client.post("/healthz")).status_code == 405
+
+
+def test_keys_say_who_may_do_what(tmp_path):
+    """Each scope only its own; other agents' decisions are not there at all."""
+
+    async def run():
+        async with service(tmp_path) as client:
+            await make(client)
+            await make(client, "other")
+            foreign = (await client.post("/v1/agents/other/decisions")).json()["id"]
+            store = Place(tmp_path).open()
+            keys = {
+                scope: make_key(store, scope, [scope], ["ads"])
+                for scope in ("decide", "reward", "read", "admin")
+            }
+            store.close()
+            await client.node.look()
+            decision = None
+            allowed = {}
+            for scope, key in keys.items():
+                head = {"Authorization": f"Bearer {key}"}
+                decided = await client.post("/v1/agents/ads/decisions", headers=head)
+                if decided.status_code == 201:
+                    decision = decided.json()["id"]
+                asked = [
+                    decided,
+                    await client.put(
+                        f"/v1/decisions/{decision}/reward", json={"value": 1}, headers=head
+                    ),
+                    await client.get("/v1/agents/ads", headers=head),
+                    await client.post("/v1/agents/ads/arms", json={"arm": "a"}, headers=head),
+                ]
+                allowed[scope] = [answer.status_code < 400 for answer in asked]
+                for path, method in (("other/decisions", "POST"), ("other", "GET")):
+                    answer = await client.request(method, f"/v1/agents/{path}", headers=head)
+                    assert answer.status_code == 403
+                answer = await client.put(
+                    f"/v1/decisions/{foreign}/reward", json={"value": 1}, headers=head
+                )
+                assert answer.status_code == (404 if allowed[scope][1] else 403)
+            assert allowed == {
+                "decide": [True, False, False, False],
+                "reward": [False, True, False, False],
+                "read": [False, False, True, False],
+                "admin": [True, True, True, True],
+            }
+            head = {"Authorization": f"Bearer {keys['read']}"}
+            assert (await client.get("/v1/agents", headers=head)).json() == {"agents": ["ads"]}
+            guessed = keys["read"][:-1] + ("B" if keys["read"][-1] == "A" else "A")
+            for bad in (None, "Basic x", "Bearer x", f"Bearer {guessed}"):
+                head = {} if bad is None else {"Authorization": bad}
+                answer = await client.get("/v1/agents", headers=head)
+                assert answer.status_code == 401
+                assert answer.headers["www-authenticate"] == "Bearer"
+            store = Place(tmp_path).open()
+            id = keys["read"].split("_")[1]
+            assert store.revoke_key(id, time.time()) == 1
+            store.close()
+            await client.node.look()
+            head = {"Authorization": f"Bearer {keys['read']}"}
+            assert (await client.get("/v1/agents", headers=head)).status_code == 401
+
+    asyncio.run(run())
+
+
+def test_limits_hold(tmp_path):
+    """Bodies, batches, rates of keys and of sources."""
+
+    async def run():
+        limits = Limits(body=200, batch_body=2000, batch=5, source_rate=1.0)
+        async with service(tmp_path, limits) as client:
+            await make(client)
+            ids = [(await client.post("/v1/agents/ads/decisions")).json()["id"] for _ in range(4)]
+            path = f"/v1/decisions/{ids[0]}/reward"
+            assert (await client.put(path, json={"value": 1, "x": "y" * 300})).status_code == 413
+            head = {"content-type": "application/x-ndjson"}
+            many = "{}\n" * 6
+            answer = await client.post("/v1/rewards", content=many, headers=head)
+            assert answer.status_code == 413
+            form = {"content-type": "application/x-www-form-urlencoded"}
+            assert (await client.put(path, content="a=b", headers=form)).status_code == 415
+            statuses = []
+            for id in ids:
+                body = {"value": 1, "source": "bot"}
+                answer = await client.put(f"/v1/decisions/{id}/reward", json=body)
+                statuses.append(answer.status_code)
+            assert statuses[:2] == [200, 200]
+            assert 429 in statuses
+            assert int(answer.headers["retry-after"]) >= 1
+            store = Place(tmp_path).open()
+            key = make_key(store, "slow", ["read"], rate=1.0)
+            store.close()
+            await client.node.look()
+            head = {"Authorization": f"Bearer {key}"}
+            found = [(await client.get("/v1/agents", headers=head)).status_code for _ in range(5)]
+            assert found[0] == 200
+            assert 429 in found
+
+    asyncio.run(run())
+
+
+@scenario
+async def test_foreign_pages_cannot_use_a_browser(client):
+    """Nor a name that points to this machine."""
+    await make(client)
+    for head in (
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+    ):
+        answer = await client.post("/v1/agents/ads/decisions", headers=head)
+        assert answer.status_code == 403
+    answer = await client.get("/v1/agents", headers={"Host": "evil.example"})
+    assert answer.status_code == 403
+    assert len(await entries(client)) == 1
+
+
+@scenario
+async def test_what_fails_in_the_store_is_503_and_changes_nothing(client):
+    """Reading goes on."""
+    await make(client)
+    first = (await client.post("/v1/agents/ads/decisions")).json()
+    store = client.node.writer.stores[0]
+    store.connection.execute("PRAGMA query_only = ON")
+    answer = await client.put(f"/v1/decisions/{first['id']}/reward", json={"value": 1})
+    assert answer.status_code == 503
+    assert answer.headers["retry-after"] == "1"
+    assert "readonly" in answer.json()["detail"]
+    assert (await client.get("/v1/agents/ads")).json()["open"] == 1
+    store.connection.execute("PRAGMA query_only = OFF")
+    pages = store.connection.execute("PRAGMA page_count").fetchone()[0]
+    store.connection.execute(f"PRAGMA max_page_count = {pages}")
+    statuses = set()
+    while 503 not in statuses:
+        statuses.add((await client.post("/v1/agents/ads/decisions")).status_code)
+    before = (await client.get("/v1/agents/ads")).json()["decisions"]
+    store.connection.execute("PRAGMA max_page_count = 1000000")
+    assert (await client.post("/v1/agents/ads/decisions")).status_code == 201
+    assert (await client.get("/v1/agents/ads")).json()["decisions"] == before + 1
+
+
+@scenario
+async def test_events_tell_what_changes(client):
+    """As server-sent events."""
+    await make(client)
+    app = client._transport.app
+    events = app._events(1, "ads", await app._summary(1, "ads"))
+    first = await anext(events)
+    await client.post("/v1/agents/ads/decisions")
+    second = await anext(events)
+    await events.aclose()
+    assert first.startswith(b"id: 1\nevent: change\ndata: {")
+    assert json.loads(second.split(b"data: ")[1])["decisions"] == 1
+
+
+@scenario
+async def test_an_estimate_that_is_not_finite_is_null(client):
+    """JSON has no infinities."""
+    await make(client, policy="RUCB")
+    id = (await client.post("/v1/agents/ads/decisions")).json()["id"]
+    await client.put(f"/v1/decisions/{id}/reward", json={"value": 1e308})
+    found = (await client.get("/v1/agents/ads")).json()
+    assert math.isclose(found["arms"][0]["estimate"], 1e308)

@@ -1,0 +1,109 @@
+"""Several nodes on one log: the state is a function of the log alone."""
+
+import random
+
+import pytest
+
+from ironarm.agent import fold, logged
+from ironarm.agent.logged import keep_snapshot
+from ironarm.service.directory import create
+from ironarm.service.hosted import Hosted, planned
+from ironarm.service.place import Place
+
+from ..every_policy import EVERY_POLICY
+from .database import database, programs
+from .faults import comparable
+
+
+class Nodes:
+    """Three nodes, as far as logs go: each has a connection and a memory of its own."""
+
+    def __init__(self, place, policy):
+        self.stores = [place.open(create=True) for _ in range(3)]
+        _, described = planned(arms=["a", "b", 3], policy=policy, seed=5)
+        create(self.stores[0], "ads", described, True)
+        self.frozen = []
+        self.hosted = [Hosted(store, 1, self.frozen.append) for store in self.stores]
+
+    def at(self, node, work):
+        """Let a node do something in a transaction of its own."""
+        store, hosted = self.stores[node], self.hosted[node]
+        with store.transaction():
+            store.hold([1])
+            hosted.catch_up()
+            answer = work(hosted)
+            hosted.log.hand_over()
+        while self.frozen:
+            keep_snapshot(store, 1, self.frozen.pop())
+        return answer
+
+    def states(self):
+        """Return the state of each."""
+        for hosted in self.hosted:
+            hosted.catch_up()
+        return [comparable(hosted.fold.copied()()) for hosted in self.hosted]
+
+    def play(self, rounds, seed):
+        """Decide and learn in all the ways there are, each time at another node."""
+        world = random.Random(seed)
+        open_ids = []
+        for i in range(rounds):
+            decision, _ = self.at(world.randrange(3), lambda h: h.decide_once("k", None))
+            open_ids.append(decision.id)
+            world.shuffle(open_ids)
+            kind = world.random()
+            if kind < 0.6:
+                id, x = open_ids.pop(), world.random()
+                sender = f"user {world.randrange(4)}"
+                for _ in range(2):  # sent twice, to different nodes
+                    self.at(
+                        world.randrange(3),
+                        lambda h, id=id, x=x, sender=sender: h.reward_once(id, x, sender, "k"),
+                    )
+            elif kind < 0.7:
+                id = open_ids.pop()
+                self.at(world.randrange(3), lambda h, id=id: h.cancel_once(id, "k"))
+            if i == rounds // 2:
+                self.at(world.randrange(3), lambda h: h.add_arm_once("new", None))
+                self.at(world.randrange(3), lambda h: h.remove_arm_once("b", None))
+                self.states()
+                left = {id for id, _ in self.hosted[0].fold.open_pairs()}
+                open_ids = [id for id in open_ids if id in left]
+
+    def close(self):
+        for store in self.stores:
+            store.close()
+
+
+def check(place, policy, rounds, monkeypatch):
+    monkeypatch.setattr(fold, "REFRESH", 32)
+    monkeypatch.setattr(logged, "SNAPSHOT", 64)
+    nodes = Nodes(place, policy)
+    try:
+        nodes.play(rounds, seed=3)
+        first, second, third = nodes.states()
+        assert first == second == third
+        assert nodes.stores[0].snapshot(1) is not None
+        late = Hosted(nodes.stores[0], 1, lambda frozen: None)  # joins, from a snapshot
+        late.catch_up()
+        assert comparable(late.fold.copied()()) == first
+        nodes.stores[0].drop_snapshots(1)
+        late.fold.forget()  # and from the first entry
+        late.catch_up()
+        assert comparable(late.fold.copied()()) == first
+    finally:
+        nodes.close()
+
+
+@pytest.mark.parametrize("policy", EVERY_POLICY, ids=lambda policy: type(policy).__name__)
+def test_three_nodes_agree_to_the_last_bit(policy, tmp_path, monkeypatch):
+    """Whatever each of them decided and learnt; also who joins late."""
+    check(Place(tmp_path / "agents"), repr(policy), 60, monkeypatch)
+
+
+@pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
+@pytest.mark.parametrize("policy", ["CoherentIMED", "EXP3(gamma=0.2)"])
+def test_three_nodes_agree_on_postgresql_too(policy, monkeypatch):
+    """The values come back as they were stored."""
+    with database() as server:
+        check(Place(database=server.url), policy, 60, monkeypatch)

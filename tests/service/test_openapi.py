@@ -1,0 +1,191 @@
+"""The OpenAPI document says what the service does, and the service does that."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+
+import ironarm as ia
+from ironarm.service import answers, messages
+from ironarm.service.app import App
+from ironarm.service.node import Node
+from ironarm.service.openapi import OPERATIONS, PROBLEMS, document
+from ironarm.service.place import Place
+from tests.service.running import ask
+from tests.service.serving import serving
+
+HERE = Path(__file__).parent
+# a valid request may still be refused: for the policy's sake, or for what is stored
+SETTINGS = """\
+seed = 1
+continue-on-failure = true
+[parameters]
+"path.agent" = "ads"
+[[operations]]
+include-operation-id = "archive"
+parameters = { "path.agent" = "spare" }
+[checks.positive_data_acceptance]
+expected-statuses = ["2xx", "401", "403", "404", "409", "410", "422", "429"]
+# every text is a batch; each bad line has its own refusal in the answer
+[[operations]]
+include-operation-id = ["rewards", "observe"]
+checks.negative_data_rejection.expected-statuses = ["2xx", "4xx"]
+"""
+EVENTS = "/v1/agents/{agent}/events"  # they never end
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["without keys", "with keys"])
+def service(request, tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("service"), keys=request.param) as running:
+        with ia.Client(running.url, running.admin) as client:
+            client.create("ads", ia.RUCB(), arms=["red", "green", "blue"], seed=1)
+            client.create("spare", ia.RUCB(), arms=["a"])
+            client.create("lines", ia.RUCB(), arms=["red", "green"])
+        yield running
+        assert "Traceback" not in running.errors.read_text()
+
+
+def test_the_service_does_what_the_document_says(service, tmp_path):
+    """Schemathesis: bounds of every field, wrong types, wrong methods, random requests.
+
+    Also chains of a decision and its reward, and requests without a key, or with a
+    wrong one.
+    """
+    (tmp_path / "schemathesis.toml").write_text(SETTINGS)
+    if service.admin is None:
+        chosen = ["--max-examples", "6"]
+    else:
+        key = f"Authorization: Bearer {service.admin}"
+        chosen = ["--phases", "examples,coverage", "--header", key]
+    run = subprocess.run(
+        [
+            *(sys.executable, "-m", "schemathesis.cli", "run", f"{service.url}/openapi.json"),
+            *("--exclude-path", EVENTS, "--checks", "all", "--request-timeout", "30"),
+            *("--no-color", *chosen),
+        ],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "SCHEMATHESIS_HOOKS": "schemathesis_hooks",
+            "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
+        },
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
+    assert f"Tested: {len(OPERATIONS) - 2}" in run.stdout  # all but events, and the document
+
+
+def test_the_document_is_the_running_services_own(service):
+    """It asks for a key where one is needed, and only if there are keys."""
+    status, found = ask(service.port, "GET", "/openapi.json")
+    assert status == 200
+    assert json.loads(json.dumps(document(service.admin is not None))) == found
+    for operation in OPERATIONS:
+        security = found["paths"][operation.path][operation.method]["security"]
+        assert bool(security) == (service.admin is not None and operation.scope is not None)
+
+
+def test_every_route_is_in_the_document_and_every_operation_has_a_route(tmp_path):
+    """In both directions, with the method that answers it."""
+    routes = {
+        (method.lower(), route.path.replace(":path", ""), route.endpoint.__name__)
+        for route in App(Node(Place(tmp_path)))._router.routes
+        for method in route.methods
+        if method != "HEAD"
+    }
+    assert routes == {
+        (each.method, each.path, each.id if each.id != "observe" else "observations")
+        for each in OPERATIONS
+    }
+
+
+def test_schemas_are_schemas_and_examples_are_examples():
+    """What the document shows can be sent and received."""
+    found = document(True)
+    assert set(PROBLEMS) == set(map(int, found["components"]["responses"]))
+    for name in found["components"]["schemas"]:
+        jsonschema.Draft202012Validator.check_schema(schema_of(name))
+    for kind, example in answers.EXAMPLES.items():
+        assert msgspec.to_builtins(msgspec.convert(example, kind)) == example
+        jsonschema.validate(example, schema_of(kind.__name__))
+    for operation in OPERATIONS:
+        if operation.body is not None:
+            _, kind, example = operation.body
+            msgspec.json.decode(messages.encode(example), type=kind)
+            jsonschema.validate(example, schema_of(kind.__name__))
+
+
+def schema_of(name):
+    """Return a schema of the document that can be used by itself."""
+    return {"$ref": f"#/components/schemas/{name}", "components": document(True)["components"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "good"),
+    [
+        ({"value": 1.0}, True),
+        ({"failed": True}, True),
+        ({"value": None, "failed": True, "source": 7}, True),
+        ({"value": 1.0, "failed": False}, True),
+        ({}, False),
+        ({"failed": False}, False),
+        ({"value": None}, False),
+        ({"value": 1.0, "failed": True}, False),
+        ({"value": True}, False),
+        ({"value": "1"}, False),
+        ({"value": 1.0, "more": 1}, False),
+        ({"value": 1.0, "source": ""}, False),
+        ({"value": 1.0, "source": 2**63}, False),
+    ],
+)
+def test_schema_and_service_agree_on_what_a_reward_is(service, given, good):
+    """The document's rule is the service's."""
+    id = decided(service)
+    status, _ = ask(service.port, "PUT", f"/v1/decisions/{id}/reward", given, service.admin)
+    assert (200 if good else 422) == status
+    assert good == jsonschema.Draft202012Validator(schema_of("Reward")).is_valid(given)
+
+
+def decided(service):
+    """Return the id of a new decision."""
+    return ask(service.port, "POST", "/v1/agents/lines/decisions", None, service.admin)[1]["id"]
+
+
+def test_lines_and_events_are_as_described(service):
+    """What schemathesis cannot see into: NDJSON, and server-sent events."""
+    ids = [decided(service) for _ in range(2)]
+    sent = [{"id": ids[0], "value": 1.0}, {"id": ids[1], "failed": True}, {"id": "x", "value": 1}]
+    check_lines(service, "/v1/rewards", sent, "RewardAnswer", [200, 200, 404])
+    sent = [{"arm": "red", "value": 1.0}, {"arm": "nobody", "value": 1.0}, {"value": 1.0}, []]
+    path = "/v1/agents/lines/observations"
+    check_lines(service, path, sent, "ObservationAnswer", [200, 422, 422, 422])
+    _, log = ask(service.port, "GET", "/v1/agents/lines/log", None, service.admin)
+    log = log.splitlines()
+    assert len(log) > 4
+    for line in log:
+        jsonschema.validate(json.loads(line), schema_of("LogEntry"))
+    key = {"Authorization": f"Bearer {service.admin}"} if service.admin else {}
+    request = urllib.request.Request(f"{service.url}/v1/agents/lines/events", headers=key)
+    with urllib.request.urlopen(request, timeout=30) as stream:
+        id, event, data, end = (stream.readline().decode().rstrip("\n") for _ in range(4))
+    assert ("event: change", "") == (event, end)
+    summary = json.loads(data.removeprefix("data: "))
+    assert f"id: {summary['entries']}" == id
+    jsonschema.validate(summary, schema_of("Summary"))
+
+
+def check_lines(service, path, sent, kind, statuses):
+    """Send lines; the answers have these statuses, and are of this kind or problems."""
+    body = b"\n".join(json.dumps(each).encode() for each in sent)
+    _, answer = ask(service.port, "POST", path, body, service.admin)
+    found = [json.loads(line) for line in answer.splitlines()]
+    assert statuses == [each["status"] for each in found]
+    for each in found:
+        jsonschema.validate(each, schema_of(kind if each["status"] == 200 else "ProblemDetails"))
