@@ -1,0 +1,154 @@
+"""What a routing strategy learns: outcomes, their rewards, and the agents it asks."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+
+WORST = -1e6
+"""The reward of a failure. It is finite, because failures must not be all the same."""
+DISTINCT = 4096
+"""How many different rewards failures have, each as close to the next as can be. The
+default policy takes equal rewards for one, as a defence against forgers who repeat
+themselves, and would try a deployment that always fails again and again."""
+SHORTEST = 1e-6  # seconds; the logarithm of less says nothing
+
+
+class RoutingAgent(Protocol):
+    """What the strategy asks of an agent: `Agent` and `DurableAgent` have it."""
+
+    @property
+    def arms(self) -> tuple[Any, ...]:
+        """The arms' names."""
+
+    def decide(self, among: Sequence[str] | None = None) -> Any:
+        """Decide among these arms; what it returns has an `id` and an `arm`."""
+
+    def learn(self, id: Any, reward: float) -> None:
+        """Learn the reward of a decision."""
+
+    def cancel(self, id: Any) -> None:
+        """Close a decision that will not be rewarded."""
+
+    def expire(self, older_than: float) -> int:
+        """Close all decisions that are older than so many seconds."""
+
+    def add_arm(self, arm: str) -> None:
+        """Add an arm."""
+
+    def remove_arm(self, arm: str) -> None:
+        """Remove an arm."""
+
+
+class Outcome(NamedTuple):
+    """How a deployment answered a call."""
+
+    group: str
+    deployment: str
+    seconds: float
+    """From the decision to the end of the answer."""
+    first_token: float
+    """From the decision to the first token; `seconds` if the answer is not streamed."""
+    cost: float | None
+    """In dollars, as LiteLLM computes it."""
+    response: Any
+    """The answer; a streamed one is put together."""
+    call: Mapping[str, Any]
+    """What LiteLLM tells its callbacks, `messages` and `metadata` among it."""
+
+
+class Ticket(NamedTuple):
+    """A decision that waits for its outcome."""
+
+    group: str
+    deployment: str
+    agent: RoutingAgent
+    decision: Any
+    started: datetime
+    made: float
+
+    def seconds(self, end: datetime) -> float:
+        """Return the time from the decision to that moment."""
+        return (end - self.started).total_seconds()
+
+
+Reward = Callable[[Ticket, Mapping[str, Any], Any, datetime], Any]
+"""Of a ticket, what LiteLLM tells its callbacks, the response, and when it ended."""
+
+
+def _latency(ticket: Ticket, call: Mapping[str, Any], response: Any, end: datetime) -> float:
+    return -math.log(max(ticket.seconds(end), SHORTEST))
+
+
+def _first_token(ticket: Ticket, call: Mapping[str, Any], response: Any, end: datetime) -> float:
+    return -math.log(max(ticket.seconds(_first(call) or end), SHORTEST))
+
+
+def _cost(ticket: Ticket, call: Mapping[str, Any], response: Any, end: datetime) -> float | None:
+    cost = call.get("response_cost")
+    return None if cost is None else -cost
+
+
+def _first(call: Mapping[str, Any]) -> datetime | None:
+    """Return when the first token came; None if the answer was not streamed."""
+    return call.get("completion_start_time") if call.get("stream") else None
+
+
+def of_outcome(function: Callable[[Outcome], Any]) -> Reward:
+    """Return the reward that a user's function gives."""
+
+    def reward(ticket: Ticket, call: Mapping[str, Any], response: Any, end: datetime) -> Any:
+        return function(
+            Outcome(
+                ticket.group,
+                ticket.deployment,
+                ticket.seconds(end),
+                ticket.seconds(_first(call) or end),
+                call.get("response_cost"),
+                response,
+                call,
+            )
+        )
+
+    return reward
+
+
+REWARDS: dict[str, Reward] = {"latency": _latency, "first-token": _first_token, "cost": _cost}
+
+
+def failures(worst: float) -> Iterator[float]:
+    """Return rewards of failures: the worst, and the numbers next to it, over and over.
+
+    >>> rewards = failures(-7.0)
+    >>> next(rewards), next(rewards), next(rewards)
+    (-7.0, -6.999999999999999, -6.999999999999998)
+    """
+    step = math.ulp(worst) if math.isfinite(worst) else 0.0
+    return (worst + step * i for i in itertools.cycle(range(DISTINCT)))
+
+
+def file_name(group: str) -> str:
+    """Return a file name for a model group, its own for each.
+
+    >>> file_name("gpt-4o"), file_name("openai/*")
+    ('gpt-4o', 'openai%2f%2a')
+    """
+    return _escaped(group, r"[^a-z0-9._-]", "%")
+
+
+def agent_name(group: str) -> str:
+    """Return a name at the service for a model group, its own for each.
+
+    >>> agent_name("gpt-4o"), agent_name("openai/*")
+    ('litellm.gpt-4o', 'litellm.openai_2f_2a')
+    """
+    return f"litellm.{_escaped(group, r'[^A-Za-z0-9.-]', '_')}"
+
+
+def _escaped(text: str, pattern: str, mark: str) -> str:
+    """Replace each character of the pattern by its bytes, with a mark before each."""
+    return re.sub(pattern, lambda m: "".join(f"{mark}{b:02x}" for b in m[0].encode()), text)
