@@ -2,12 +2,15 @@
 
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
 
 import ironarm as ia
+from ironarm import own_code
 from ironarm.cli import main
+from ironarm.notation import policy_from_text
 from ironarm.radio.testbed.closed_loop import run as play
 from ironarm.radio.testbed.config import RadioConfig
 from ironarm.radio.testbed.recording import record
@@ -16,6 +19,7 @@ from ironarm.radio.testbed.records import RunRecord
 from ironarm.radio.testbed.wideband_rounds import wideband_rounds
 from ironarm.sweeps.file import read_sweep
 from ironarm.sweeps.sweep import run_sweep
+from tests.test_own_code import POLICY
 
 plt = pytest.importorskip("matplotlib.pyplot")
 pytest.importorskip("sigmf")
@@ -134,6 +138,36 @@ def test_a_run_shows_its_regret_and_channels(saved):
     assert figure.axes[0].lines[0].get_ydata()[-1] == run.rounds[-1].regret
     (axes,) = run.plot(what="pulls").axes
     assert axes.containers[0].lines[0].get_ydata().tolist() == run.summary()["pulls"]
+
+
+def test_what_a_policy_of_ones_own_left_is_drawn(tmp_path, monkeypatch, capsys):
+    """A run by its name, without the code; an agent with the policy that is named."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "mine.py").write_text(POLICY)
+    command = ["radio", "run", "--policy", "mine.py:Mine", "--rounds", "20", "--save", "run.json"]
+    assert main(command) == 0
+    with own_code.allowed():
+        agent = ia.Agent(policy_from_text("mine.py:Mine(omega=2)"), arms=["a", "b"], seed=1)
+    agent.warm_start([("a", 1.0), ("b", 2.0)])
+    agent.save("agent.json")
+    played = RunRecord.load("run.json").summary()
+    assert played["policy"] == "Mine(omega=4.0)"
+    own_code._loaded.clear()  # as in another process
+    run = RunRecord.load("run.json")
+    assert run.summary() == {**played, "policy": "Mine"}
+    assert run.plot().axes[0].lines[0].get_label() == "Mine"
+    assert main(["plot", "run.json"]) == 0
+    capsys.readouterr()
+    assert main(["plot", "agent.json"]) == 2
+    assert "as --own mine.py:MyPolicy to `ironarm plot`" in capsys.readouterr().err
+    assert main(["plot", "agent.json", "--own", "mine.py:Mine"]) == 2
+    assert "but Mine(omega=4.0) was given" in capsys.readouterr().err
+    assert main(["plot", "agent.json", "--own", "mine.py:Mine(omega=2)"]) == 0
+    assert (tmp_path / "run.png").is_file()
+    assert (tmp_path / "agent.png").is_file()
+    assert main(["plot", "run.json", "--own", "mine.py:Mine"]) == 2
+    assert "no choice of policy" in capsys.readouterr().err
 
 
 def test_a_recording_is_drawn_as_it_was_heard(saved):

@@ -299,7 +299,7 @@ def test_virtual_radios_that_run_out_of_file_descriptors_say_so():
             for _ in range(45):
                 links.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
         try:
-            _, errors = process.communicate(timeout=20)
+            _, errors = process.communicate(timeout=120)
         finally:
             process.kill()
     assert (process.returncode, "Too many open files. Allow more open files" in errors) == (2, True)

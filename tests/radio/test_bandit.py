@@ -75,6 +75,7 @@ def test_jammed_laws_are_computed_for_attacked_rounds_only():
     """The others are never shown."""
     bandit = ia.RadioBandit("analytic")
     columns = trial.Columns(bandit, 100)
+    columns.serve(bandit)
     columns.cells[:] = np.nan
     coin = (np.arange(100) % 4 == 0).astype(np.uint8)
     columns.fill(7, NOISE[:100], coin)

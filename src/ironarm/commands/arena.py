@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import own_code
+from ..arena.names import arena_file, shipped
 from ..text import counted, text_table, wrapped
 from .common import add_allow_code, add_verb, resumable
 
@@ -18,6 +19,7 @@ examples:
   ironarm arena --quick --out quick       few trials, to look at
   ironarm arena --print > my-arena.toml   copy the default, to change policies and attacks
   ironarm arena my-arena.toml --out mine  run your own
+  ironarm arena late                      another one of ours: rewards that come late
   ironarm arena --policy mine.py:MyPolicy add a policy; only its own cells are run
 
 You can interrupt it; it resumes. What was run before is not run again.
@@ -41,14 +43,20 @@ def add(verbs: Any) -> None:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="an arena of your own, as TOML (default: the one that comes with ironarm)",
+        help=(
+            "an arena of your own, as TOML, or another one of ours by its name: "
+            f"{', '.join(name for name in shipped() if name != 'arena')} (default: the one for "
+            "numbers that come at once)"
+        ),
     )
     arena.add_argument(
         "--out",
         type=Path,
-        default=Path("results/arena"),
         metavar="DIR",
-        help="folder for the page and the finished cells (default: results/arena)",
+        help=(
+            "folder for the page and the finished cells (default: results/arena; for another "
+            "one of ours results/arena/NAME)"
+        ),
     )
     arena.add_argument(
         "--trials", type=int, metavar="N", help="trials in every setting, instead of its own number"
@@ -58,7 +66,7 @@ def add(verbs: Any) -> None:
         "--workers", type=int, metavar="N", help="threads (default: one for each processor)"
     )
     arena.add_argument(
-        "--force", action="store_true", help="run everything again, also what is there"
+        "--force", action="store_true", help="run everything again, even what is finished"
     )
     arena.add_argument(
         "--policy",
@@ -74,13 +82,16 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the arena, write its page, print the standings and the advice."""
     from ..arena.compare import named
-    from ..arena.read import DEFAULT, read_arena, with_policies
-    from ..arena.report import arena_report
+    from ..arena.read import read_arena, with_policies
+    from ..arena.report import arena_report, told_text
     from ..arena.standings import ENOUGH_TRIALS
 
     if options.print:
-        print((options.file or DEFAULT).read_text(encoding="utf-8"), end="")
+        print(arena_file(options.file).read_text(encoding="utf-8"), end="")
         return 0
+    if options.out is None:
+        name = str(options.file) if str(options.file) in shipped() else ""
+        options.out = Path("results/arena") / name
     folder = options.file.parent if options.file else "."
     with own_code.allowed(folder, options.allow_code):
         arena = read_arena(options.file, trials=options.trials, quick=options.quick)
@@ -109,7 +120,7 @@ def run(options: argparse.Namespace) -> int:
     body = [
         (
             s["policy"],
-            ", ".join(s["told"]) or "nothing",
+            ", ".join(s["told"]) or told_text(arena, s["policy"]),
             f"{s['most']:.3g}",
             f"{s['average']:.3g}",
             f"{100 * s['stuck']:.3g} %",

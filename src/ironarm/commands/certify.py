@@ -11,7 +11,8 @@ from .. import own_code
 from ..bandits import Bandit, ReplayBandit, ScipyBandit
 from ..bandits.law_notation import law_from_text
 from ..errors import InvalidInput
-from ..policies import Policy
+from ..notation import bandit_from_text
+from ..policies import MedEUCB, Policy
 from .common import add_verb, normal_arms, resumable
 
 FOR_THE_MAP = ("out", "trials", "workers")
@@ -21,6 +22,7 @@ examples:
   ironarm certify --means 1,2,4 --sigma 0.5 --rho 0.2 --horizon 1e6
   ironarm certify --policy 'MedEpsilonGreedy(c=30)' --rho 0.3
   ironarm certify --laws 'gamma(3)' 'lognorm(0.5, scale=5)' 't(3, loc=1)' --rho 0.05
+  ironarm certify --bandit 'BernoulliBandit([0.04, 0.06, 0.12])' --rho 0.02      clicks
   ironarm certify --csv rewards.csv --rho 0.1 --json
   ironarm certify --map --policy 'MedEUCB(b=8)'      how much poison it survives
   ironarm certify --paper                            the theorems in the paper's own settings
@@ -51,6 +53,11 @@ def add(verbs: Any) -> None:
         help="one law of scipy.stats for each arm, like 'norm(2, 1)' or 'gamma(3, scale=2)'",
     )
     arms.add_argument(
+        "--bandit",
+        metavar="B",
+        help="arms of another kind, as 'BernoulliBandit([0.04, 0.12])' for rewards of 0 and 1",
+    )
+    arms.add_argument(
         "--csv", type=Path, metavar="FILE", help="logged rewards, with the columns arm and reward"
     )
     arms.add_argument(
@@ -68,7 +75,7 @@ def add(verbs: Any) -> None:
         "--policy",
         "--policies",
         metavar="P",
-        help="policy as Name or 'Name(parameter=1)' (default: MedEUCB)",
+        help="policy as Name or 'Name(parameter=1)' (default: MedEUCB; KLUCB for 0/1 rewards)",
     )
     parser.add_argument("--horizon", type=float, help="rounds (default: 100000; for the map 20000)")
     parser.add_argument(
@@ -90,6 +97,12 @@ def add(verbs: Any) -> None:
         metavar="DIR",
         help="folder for the map and its finished cells (default: results/map)",
     )
+    parser.add_argument(
+        "--sources",
+        type=int,
+        metavar="N",
+        help="N sources send the rewards: which share of them may be hostile?",
+    )
     parser.add_argument("--trials", type=int, help="trials at each point of the map (default: 40)")
     parser.add_argument(
         "--workers", type=int, help="threads for the map (default: one for each processor)"
@@ -104,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
 
     _refuse_unused(options)
     with own_code.allowed():
-        policy = policy_from_text(_or(options.policy, "MedEUCB"))
+        policy = None if options.policy is None else policy_from_text(options.policy)
     if options.paper:
         print(
             json.dumps([row.to_dict() for row in theory.paper_table()], indent=2, allow_nan=False)
@@ -113,13 +126,14 @@ def run(options: argparse.Namespace) -> int:
         )
         return 0
     if options.map:
-        return _map(options, policy)
+        return _map(options, policy or MedEUCB())
     certificate = theory.certify(
         _arms(options),
         rho=_or(options.rho, 0.125),
         policy=policy,
         horizon=_or(options.horizon, 100_000),
         delta=_or(options.delta, 0.05),
+        sources=options.sources,
     )
     print(
         json.dumps(certificate.to_dict(), indent=2, allow_nan=False)
@@ -143,13 +157,13 @@ def _refuse_unused(options: argparse.Namespace) -> None:
     if options.paper:
         what, unused, instead = (
             "--paper prints the paper's own settings",
-            ("sigma", "rho", "policy", "horizon", "delta", "map", *FOR_THE_MAP),
+            ("sigma", "rho", "policy", "horizon", "delta", "sources", "map", *FOR_THE_MAP),
             "",
         )
     elif options.map:
         what, unused, instead = (
             "--map draws every rho against every gap, for arms of its own",
-            ("means", "laws", "csv", "sigma", "rho", "delta"),
+            ("means", "laws", "bandit", "csv", "sigma", "rho", "delta", "sources"),
             "",
         )
     else:
@@ -191,10 +205,14 @@ def _map(options: argparse.Namespace, policy: Policy) -> int:
 
 
 def _arms(options: argparse.Namespace) -> Bandit:
-    if options.sigma is not None and (options.laws or options.csv):
+    if options.sigma is not None and (options.laws or options.bandit or options.csv):
         raise InvalidInput(
-            "--sigma is for --means; laws and logged rewards bring their own spread. Leave it out."
+            "--sigma is for --means; laws, bandits and logged rewards bring their own spread. "
+            "Leave it out."
         )
+    if options.bandit:
+        with own_code.allowed():
+            return bandit_from_text(options.bandit)
     if options.csv:
         return ReplayBandit(options.csv)
     if options.laws:

@@ -5,14 +5,33 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..bandits import Bandit, GaussianBandit
-from ..errors import InvalidInput
+from ..errors import InvalidInput, OtherReward, StoreError, UnknownDecision
 from ..notation import bandit_from_text, numbers_from_text
+
+EXIT_CODES = """\
+exit codes:
+  0  done
+  2  the call is wrong: an option, an arm, a reward, a file of another kind; nothing changed
+  3  the decision is not open: no such id, cancelled, expired, or another reward before
+  4  the agent's file is not there, or cannot be read or written now; nothing was stored
+"""
+"""Of the verbs that scripts call."""
+
+
+def exit_code(work: Callable[[], None]) -> int:
+    """Do some work, and return the exit code that tells a script how it went."""
+    try:
+        work()
+        return 0
+    except (UnknownDecision, OtherReward, StoreError, OSError) as error:
+        print(f"ironarm: {error}", file=sys.stderr)
+        return 4 if isinstance(error, (StoreError, OSError)) else 3
 
 
 def add_verb(verbs: Any, name: str, short: str, description: str, examples: str) -> Any:
@@ -65,6 +84,40 @@ def arms_of(options: argparse.Namespace) -> Bandit:
     if options.means or options.sigma:
         raise InvalidInput("--bandit is given beside --means or --sigma; leave one out.")
     return bandit_from_text(options.bandit)
+
+
+def add_feedback(parser: argparse.ArgumentParser) -> None:
+    """Add who sends rewards, and how late they come."""
+    parser.add_argument(
+        "--sources",
+        type=int,
+        metavar="N",
+        help="N sources send the rewards, and rho is the share of them that is corrupt",
+    )
+    parser.add_argument(
+        "--zipf", type=float, help="their traffic falls like 1/rank^ZIPF (default: equal)"
+    )
+    parser.add_argument(
+        "--active", type=float, help="how many times as much a corrupt source sends (default: 1)"
+    )
+    parser.add_argument("--delay", type=float, metavar="MEAN", help="mean delay of rewards, rounds")
+    parser.add_argument("--lost", type=float, help="share of rewards that never come")
+    parser.add_argument("--expire", type=int, help="cancel a decision after so many rounds")
+
+
+def feedback_from(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the sources and the delay that the options describe."""
+    from ..simulation.feedback import feedback_of
+
+    sources = {"count": options.sources, "zipf": options.zipf, "active": options.active}
+    delay = {"mean": options.delay, "lost": options.lost, "expire": options.expire}
+    given = {
+        name: {key: value for key, value in table.items() if value is not None}
+        for name, table in (("sources", sources), ("delay", delay))
+    }
+    if given["sources"] and options.sources is None:
+        raise InvalidInput("--zipf and --active describe sources; give --sources too.")
+    return feedback_of("the options", {name: table or None for name, table in given.items()})
 
 
 def check_place(option: str, file: Path, example: str) -> None:

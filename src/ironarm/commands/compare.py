@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
     reference = findings.nanoseconds.get("MedEUCB", float("nan"))
     width = max((len(place.verdict) for one in found for place in one.places), default=0)
     for one in found:
-        print("\n".join(map(wrapped, one.sentences(reference))), end="\n\n")
+        print("\n".join(map(wrapped, (*one.sentences(), one.speed(reference)))), end="\n\n")
         for place in one.places:
             ratio = f"{place.ratio:6.2f}"  # in front, where `wrapped` keeps its spaces
             print(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .. import attacks, bandits, own_code, policies
+from .. import attacks, bandits, own_code, policies, which_policy
 from ..by_name import require
 from ..errors import InvalidInput
 from ..files import json_ready
@@ -93,7 +93,7 @@ def _remarks(kind: Any) -> tuple[str, ...]:
         remarks.append("experimental")
     if not getattr(kind, "within_model", True):
         remarks.append("outside the model")
-    if kind in (attacks.CustomAttack, bandits.ReplayBandit):
+    if kind is attacks.CustomAttack:
         remarks.append("for Python only")
     return tuple(remarks)
 
@@ -130,6 +130,8 @@ class Listing:
             if name is None or name.endswith(".py"):
                 entries = list(self._everything() if name is None else self._in_file(name))
                 print(_as_json(entries) if options.json else self._table(entries))
+                if name is None and self.what == "policy" and not options.json:
+                    print(f"\nWhich policy?\n\n{which_policy.as_text()}")
                 return 0
             kind = require(self.what, self._built_in(), name)
         entry = Entry.of(kind, name, kind.__module__)
@@ -145,7 +147,6 @@ class Listing:
 
         return {
             **bandits.BANDITS,
-            "ReplayBandit": bandits.ReplayBandit,
             "RadioBandit": RadioBandit,
         }
 

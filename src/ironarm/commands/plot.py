@@ -6,7 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from .. import own_code
 from ..errors import InvalidInput
+from ..notation import policy_from_text
 from .common import add_verb, check_place
 
 EXAMPLES = """\
@@ -18,6 +20,7 @@ examples:
   ironarm plot run.json                              a run of `ironarm radio run --save run.json`
   ironarm plot recordings/testbed.sigmf-meta         a spectrogram
   ironarm plot agent.json                            what an agent knows of its arms
+  ironarm plot agent.json --own 'mine.py:MyPolicy(b=2)'
 """
 
 
@@ -65,6 +68,11 @@ def add(verbs: Any) -> None:
         help="for a sweep: only rows with these values, such as rho=0.3",
     )
     parser.add_argument(
+        "--own",
+        metavar="POLICY",
+        help="for an agent with a policy of your own: that policy, as mine.py:MyPolicy",
+    )
+    parser.add_argument(
         "--column", action="store_true", help="for print: as wide as a column, letters of 8 points"
     )
 
@@ -75,6 +83,8 @@ def run(options: argparse.Namespace) -> int:
 
     out = options.out or _beside(options.file)
     check_place("-o", out, "figure.png")
+    with own_code.allowed():
+        policy = None if options.own is None else policy_from_text(options.own)
     plot(
         options.file,
         out,
@@ -83,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
         what=options.what,
         x=options.x,
         where=_where(options.where),
+        policy=policy,
         column=options.column,
     )
     print(f"wrote {out}")

@@ -128,9 +128,10 @@ def _print_claims(title: str, found: dict[str, Any], *, ours: bool) -> None:
     several = len({claim["run"] for claim in found["claims"]}) > 1
     last = None
     for claim in claims:
-        if claim["sentence"] != last:
-            print(f"\n{claim['sentence']} ({claim['source']})")
-        last = claim["sentence"]
+        said = f"{claim['sentence']} ({claim['source']})"
+        if said != last:
+            print(f"\n{said}")
+        last = said
         print(f"  {claim['verdict']:<11}  {_on_what(claim, several)}")
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import own_code
-from ..errors import InvalidInput
+from ..files import require_ending
 from ..text import counted, wrapped
-from .common import add_arms, add_verb, arms_of, check_place
+from .common import add_arms, add_feedback, add_verb, arms_of, check_place, feedback_from
 
 EXAMPLES = """\
 examples:
@@ -19,10 +19,9 @@ examples:
   ironarm simulate --means 0,0.5,1 --sigma 0.5 --attack Mimic --rho 0.1 --horizon 20000
   ironarm simulate --attack 'Constant(value=50)' --rho 0.2 --json > result.json
   ironarm simulate --save result.npz --plot result.svg
+  ironarm simulate --bandit 'DriftingBandit.permutations([0, 1, 5], 4, 20000)' --horizon 20000
+  ironarm simulate --policies UCB CoherentIMED --delay 100 --lost 0.2 --expire 1000
 """
-
-SAVED = (".npz",)
-PLOTTED = (".png", ".svg", ".pdf")
 
 
 def add(verbs: Any) -> None:
@@ -57,6 +56,7 @@ def add(verbs: Any) -> None:
             "the paper's)"
         ),
     )
+    add_feedback(simulate)
     simulate.add_argument(
         "--horizon", type=float, default=100_000, help="rounds in a trial (default: 100000)"
     )
@@ -81,7 +81,7 @@ def add(verbs: Any) -> None:
         "--plot",
         type=Path,
         metavar="FILE",
-        help="draw regret and share of optimal pulls to FILE (.png, .svg or .pdf)",
+        help="draw regret and share of optimal pulls to FILE: .pdf, .svg, .png",
     )
 
 
@@ -101,6 +101,7 @@ def run(options: argparse.Namespace) -> int:
             UCB(),
         ]
         bandit = arms_of(options)
+    given = feedback_from(options)
     result = simulate(
         policies,
         bandit,
@@ -110,6 +111,7 @@ def run(options: argparse.Namespace) -> int:
         seed=options.seed,
         workers=options.workers,
         progress=True,
+        **given,
     )
     summary = result.summary()
     if options.json:
@@ -128,8 +130,8 @@ def run(options: argparse.Namespace) -> int:
         print(
             wrapped(
                 f"{counted(specification['trials'], 'trial')} of "
-                f"{counted(specification['horizon'], 'round')} under {attack}, seed "
-                f"{specification['seed']}, {result.seconds:.1f} s"
+                f"{counted(specification['horizon'], 'round')} under {attack}{_feedback(given)}, "
+                f"seed {specification['seed']}, {result.seconds:.1f} s"
             )
             + "\n"
         )
@@ -147,22 +149,18 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _feedback(given: dict[str, Any]) -> str:
+    """Return who sends rewards and how late they come, for the line above a table."""
+    return "".join(f", {each}" for each in given.values() if each is not None)
+
+
 def _check_files(options: argparse.Namespace) -> None:
     """Refuse files that cannot be written, before anything is simulated."""
-    for option, path, endings in (
-        ("--save", options.save, SAVED),
-        ("--plot", options.plot, PLOTTED),
-    ):
-        if path is None:
-            continue
-        check_place(option, path, f"result{endings[0]}")
-        if path.suffix.lower() not in endings:
-            raise InvalidInput(
-                f"{option} {path} cannot be written: expected a file that ends in "
-                f"{' or '.join(endings)}, got {path.suffix or 'no ending'}."
-                + (" For a table, use --json." if option == "--save" else "")
-            )
+    if options.save:
+        check_place("--save", options.save, "result.npz")
+        require_ending(options.save, ".npz", " For a table, use --json.")
     if options.plot:
-        from ..figures import pyplot
+        from ..figures import check_format
 
-        pyplot()  # says so if matplotlib is missing
+        check_place("--plot", options.plot, "result.png")
+        check_format(options.plot)

@@ -38,7 +38,7 @@ def add(verbs: Any) -> None:
         "policy × attack × rho × gap × parameters, from a file",
         (
             "Simulate every combination that a TOML file lists, in parallel; write Parquet files. "
-            "Finished cells are kept: the same command goes on where it stopped."
+            "Finished cells are kept: the same command resumes."
         ),
         EXAMPLES,
     )

@@ -29,7 +29,7 @@ def add(verbs: Any) -> None:
         (
             "Try many attacks within the model, let the worst of them compete, and measure the "
             "last one on fresh seeds beside the named attacks. Finished simulations are kept: the "
-            "same command goes on where it stopped."
+            "same command resumes."
         ),
         EXAMPLES,
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..bandits.base import Bandit, finite_means
 from ..engine.interrupts import interrupts_wait
+from ..engine.kept import for_next_time
 from ..engine.machine import compiled, is_on_disk
 from ..errors import InvalidInput
 from ..validation import choice, number
@@ -203,7 +204,7 @@ class RadioBandit(Bandit):
         if self.tier == "analytic":
             return
         if not is_on_disk(measure if self.tier == "iq" else measure_symbols):
-            say("compiling the radio chain (kept for the next time)")
+            say(f"compiling the radio chain{for_next_time()}")
         with interrupts_wait():
             self.rewards(0, np.array([0.5]))
 

@@ -25,14 +25,14 @@ def test_the_setup_is_the_configured_one():
     assert {
         "1200.0 MHz",
         "1202.0 MHz",
-        "41 → 10 dB",
-        "28 → 5 dB",
+        "41.0 → 10.0 dB",
+        "28.0 → 5.0 dB",
         "hits only the best channel or any packet,\nρ = 0.125 or 0.3",
     } <= set(shown)
     shown = words(pictures.setup(BANDIT, ia.Jammer(0.3), ia.Jammer(0.3, same_power=True)))
     assert {
-        "41 → 10 or 7.51 dB",
-        "28 → 5 or 7.47 dB",
+        "41.0 → 10.0 or 7.5 dB",
+        "28.0 → 5.0 or 7.5 dB",
         "hits any packet,\nρ = 0.3; own or same power",
     } <= set(shown)
     shown = words(
@@ -40,9 +40,11 @@ def test_the_setup_is_the_configured_one():
             ia.RadioBandit(means=(40, 30, 20, 10, 5), jammed=(0,) * 5), ia.Jammer(0.2, "best")
         )
     )
-    assert {"40 → 0 dB", "30 dB, never jammed", "hits only the best channel,\nρ = 0.2"} <= set(
-        shown
-    )
+    assert {
+        "40.0 → 0.0 dB",
+        "30.0 dB, never jammed",
+        "hits only the best channel,\nρ = 0.2",
+    } <= set(shown)
 
 
 def test_the_spectrogram_reads_the_levels_that_were_set():

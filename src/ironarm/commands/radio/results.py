@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from ...errors import NodeLost
+from ...files import require_ending
 from ...text import counted
 from ..common import check_place
 from . import jammer_options
@@ -50,6 +50,7 @@ def show_results(
 
     if options.save:
         check_place("--save", options.save, "run.json")
+        require_ending(options.save, ".json")  # now, not after the run
     played: list[Round] = []
     began = perf_counter()
     try:
@@ -60,7 +61,7 @@ def show_results(
                 view.show(record)
 
             result = play(show, view.say)
-    except (NodeLost, KeyboardInterrupt, SystemExit):
+    except BaseException:  # whatever ends a run, the rounds played are worth keeping
         if options.save and played:
             _save_part(config, played, perf_counter() - began, options.save)
         raise

@@ -31,7 +31,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         metavar="P",
-        help="policy as Name or 'Name(parameter=1)' (default: MedEUCB(block=200))",
+        help=(
+            "policy as Name, 'Name(parameter=1)' or mine.py:MyPolicy (default: MedEUCB(block=200))"
+        ),
     )
     jammer_options.add(parser, rho=0.125)
     parser.add_argument("--rounds", type=float, help="rounds (default: 2000)")
@@ -84,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _config(options: argparse.Namespace) -> RadioConfig:
     """Return the file's configuration with the command line's options on top."""
-    from ...radio.testbed.config import AgentConfig
+    from ...notation import policy_from_text
     from ...validation import whole
 
     changes: dict[str, Any] = {
@@ -98,7 +100,9 @@ def _config(options: argparse.Namespace) -> RadioConfig:
         changes["calibration"] = str(options.calibration.resolve())
     if options.policy is not None:
         with own_code.allowed():
-            changes["agent"] = {"policy": AgentConfig(options.policy).policy}
+            text = own_code.placed(options.policy)
+            policy_from_text(text)  # runs its file, which only the command line may name
+            changes["agent"] = {"policy": text}
     if jammer := jammer_options.changes(options):
         changes["jammer"] = jammer
     # free ports unless the file names some, so that two runs at once do not meet

@@ -18,6 +18,7 @@ import numpy as np
 from ... import own_code
 from ...errors import BadFile, InvalidInput
 from ...notation import policy_from_text
+from ...own_faults import constants_of
 from ...policies import Policy
 from ...validation import number, whole
 from ..signal.medium import CENTRES_HZ, Medium
@@ -83,7 +84,6 @@ class AgentConfig:
                 f"policy must be text such as 'MedEUCB(block=200)', got {self.policy!r}."
             )
         object.__setattr__(self, "policy", own_code.placed(self.policy))
-        policy_from_text(self.policy)
 
 
 @dataclass(frozen=True)
@@ -177,8 +177,6 @@ class RadioConfig:
         whole("rounds", self.rounds, at_least=1, below=2**32)
         whole("seed", self.seed, below=2**63)
         number("round_seconds", self.round_seconds, at_least=0, at_most=1e6)
-        # raises if the policy does not fit; the receiver's agent knows no horizon
-        self.policy.constants(CHANNELS, None)
         if self.hardware is not None:
             check_hardware(self.hardware)
         if self.jammer.same_power:
@@ -187,6 +185,14 @@ class RadioConfig:
     @classmethod
     def of(cls, data: dict[str, Any]) -> RadioConfig:
         """Return the config that a file's content describes."""
+        config = cls.recorded(data)
+        # raises if the policy does not fit; the receiver's agent knows no horizon
+        constants_of(config.policy, CHANNELS, None)
+        return config
+
+    @classmethod
+    def recorded(cls, data: dict[str, Any]) -> RadioConfig:
+        """Return the config of a saved run, whose policy's code need not be here."""
         tables = {
             "channels": Channels,
             "paths": Paths,
@@ -242,6 +248,19 @@ class RadioConfig:
     def policy(self) -> Policy:
         """The policy."""
         return policy_from_text(self.agent.policy)
+
+    @property
+    def known_policy(self) -> Policy | None:
+        """The policy, or None if its code is not here."""
+        try:
+            return self.policy
+        except InvalidInput:
+            return None
+
+    @property
+    def policy_name(self) -> str:
+        """What the policy is called, without the path of its file."""
+        return own_code.split(self.agent.policy)[1]
 
     @property
     def centres_hz(self) -> tuple[float, ...]:

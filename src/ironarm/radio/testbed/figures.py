@@ -91,9 +91,9 @@ def setup(bandit: RadioBandit, *attacks: Attack) -> Any:
         )
         jammed = [bandit.mean_of(int(law)) for law in np.unique(laws[:, channel]) if law != channel]
         levels = (
-            f"{bandit.means[channel]:g} → {' or '.join(f'{mean:.3g}' for mean in jammed)} dB"
+            f"{bandit.means[channel]:.1f} → {' or '.join(f'{mean:.1f}' for mean in jammed)} dB"
             if jammed
-            else f"{bandit.means[channel]:g} dB, never jammed"
+            else f"{bandit.means[channel]:.1f} dB, never jammed"
         )
         axes.text(5.6, y, f"{channel}", va="center", fontsize=10, fontweight="bold")
         axes.text(6.2, y, f"{centre / 1e6:.1f} MHz", va="center", fontsize=10)
@@ -280,7 +280,7 @@ def _box(
         fontsize=11,
         fontweight="bold",
     )
-    axes.text(x + width / 2, y + (height - 0.6) / 2, words, ha="center", va="center", fontsize=8.5)
+    axes.text(x + width / 2, y + (height - 0.6) / 2, words, ha="center", va="center", fontsize=9.2)
 
 
 def _arrow(axes: Any, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:

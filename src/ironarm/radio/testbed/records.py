@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import BadFile, InvalidInput
-from ...files import write_whole
+from ...files import require_ending, write_whole
 from ...validation import number, whole
 from .config import CHANNELS, RadioConfig
 
@@ -97,7 +97,7 @@ class RunRecord:
 
     def summary(self) -> dict[str, Any]:
         """Return the run in a few numbers; shares are between 0 and 1."""
-        means = self.config.channels.means
+        means, policy = self.config.channels.means, self.config.known_policy
         best = int(np.argmax(means))
         last = self.channels[-max(1, len(self.channels) // 10) :]
         measured: list[list[float | None]] = []
@@ -112,7 +112,7 @@ class RunRecord:
             ]
             measured.append([float(np.mean(values)) if values else None for values in sinrs])
         return {
-            "policy": repr(self.config.policy),
+            "policy": repr(policy) if policy else self.config.policy_name,
             "rounds": len(self.rounds),
             "seed": self.config.seed,
             "regret": self.rounds[-1].regret if self.rounds else 0.0,
@@ -161,18 +161,19 @@ class RunRecord:
 
     def save(self, path: str | Path) -> None:
         """Write the run as a JSON file, whole or not at all."""
+        require_ending(Path(path), ".json")
         write_whole(Path(path), (json.dumps(self.to_dict()) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | Path) -> RunRecord:
-        """Read a run that was saved."""
+        """Read a run that was saved; no code in it is run."""
         try:
             data = json.loads(Path(path).read_text(encoding="utf-8"))
             if data.pop("ironarm_radio_run") != FORMAT:
                 raise KeyError
             columns = data["rounds"]
             return cls(
-                RadioConfig.of(data["settings"]),
+                RadioConfig.recorded(data["settings"]),
                 [
                     Round(*values)
                     for values in zip(*(columns[name] for name in Round._fields), strict=True)

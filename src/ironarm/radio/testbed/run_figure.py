@@ -23,10 +23,10 @@ def plot_run(
     means = run.config.channels.means
     best = run.channels == int(np.argmax(means))
     count = np.arange(1, len(run.rounds) + 1)
-    policy = run.config.policy
+    policy, name = run.config.known_policy, run.config.policy_name
     line = Line(
-        chosen([policy.label], None, labels)[0][1],
-        type(policy).__name__,
+        chosen([policy.label if policy else name], None, labels)[0][1],
+        type(policy).__name__ if policy else name,
         count,
         {
             panel: Band(values)

@@ -1,0 +1,50 @@
+"""`ironarm check`: does a policy of one's own keep its contract?"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .. import own_code
+from .common import add_verb
+
+EXAMPLES = """\
+examples:
+  ironarm check mine.py:MyPolicy
+  ironarm check 'mine.py:MyPolicy(b=2)'
+
+It says in one sentence what is wrong, and in which line. Run it first: it alone plays the policy
+with indices checked. Elsewhere one that is out of bounds can end the command with a segmentation
+fault. That a policy passes does not mean
+that it stands attacks: `ironarm compare` measures that.
+"""
+
+
+def add(verbs: Any) -> None:
+    """Describe the options."""
+    parser = add_verb(
+        verbs,
+        "check",
+        "check a policy of your own",
+        "Check that a policy keeps its contract: in simulations, and behind an agent.",
+        EXAMPLES,
+    )
+    parser.add_argument(
+        "policies",
+        nargs="+",
+        metavar="POLICY",
+        help="your policy, as mine.py:MyPolicy or 'mine.py:MyPolicy(b=2)'",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check, and say so."""
+    from ..notation import policy_from_text
+    from ..testing import check_policy
+
+    with own_code.allowed():
+        policies = [policy_from_text(text) for text in options.policies]
+    for policy in policies:
+        check_policy(policy)
+        print(f"{policy.label} keeps its contract")
+    return 0

@@ -1,0 +1,165 @@
+"""`ironarm log`: the log of a durable agent: checked, as a table, or pruned."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidInput
+from .common import add_verb, check_place
+
+EXAMPLES = """\
+examples:
+  ironarm log verify ads.db                    is every entry there, and unchanged?
+  ironarm log export ads.db -o rewards.csv     rewards: time, arm, reward, source, decision
+  ironarm log export ads.db --all -o log.jsonl every entry, as JSON lines
+  ironarm certify --csv rewards.csv --rho 0.1  what the logged arms can take
+  ironarm simulate --bandit 'ReplayBandit("rewards.csv")' --policies CoherentIMED UCB --rho 0.1
+                                               how these would have done there, under attack
+  ironarm log verify agents                    every agent of a service's folder, or database
+  ironarm log export agents --agent ads --without-source bot-7 -o rewards.csv
+  ironarm log prune ads.db --keep 100000       forget all but the last entries
+
+`prune` keeps the state in the place of the entries that it deletes. What it forgets are
+decisions that were closed: a reward that is sent for one of them again finds none.
+"""
+COLUMNS = ("time", "arm", "reward", "source", "decision")
+
+
+def add(verbs: Any) -> None:
+    """Describe the options."""
+    parser = add_verb(
+        verbs,
+        "log",
+        "check, export or prune the log of a durable agent",
+        "Check the log of a durable agent, write its rewards as a table, or make it shorter.",
+        EXAMPLES,
+    )
+    parser.add_argument("what", choices=["verify", "export", "prune"], help="what to do")
+    parser.add_argument(
+        "place",
+        metavar="PLACE",
+        help="an agent's file, the folder of a service, or postgresql://...",
+    )
+    parser.add_argument("--agent", metavar="NAME", help="one agent of a service")
+    parser.add_argument(
+        "-o", "--out", type=Path, metavar="OUT", help="where to write (default: the terminal)"
+    )
+    parser.add_argument(
+        "--without-source",
+        action="append",
+        default=[],
+        metavar="S",
+        help="leave out the rewards of a source that lies; may be repeated",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="export every entry as JSON lines, not only rewards"
+    )
+    parser.add_argument(
+        "--keep", type=int, default=0, metavar="N", help="prune all but the last N entries (0)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check, export or prune."""
+    from ..service.directory import agents_of, number_of
+    from ..service.place import Place
+
+    if options.out is not None:
+        check_place("--out", options.out, "rewards.csv")
+        if options.out.resolve() == Path(options.place).resolve():
+            raise InvalidInput(f"--out {options.out} is the log itself; choose another file.")
+    if options.keep < 0:
+        raise InvalidInput(f"--keep must be at least 0, got {options.keep}.")
+    place = Place.of(options.place)
+    store = place.open()
+    try:
+        if options.what == "export":
+            return _export(store, number_of(store, options.agent), options)
+        names = agents_of(store)
+        if options.agent is not None:
+            names = {options.agent: number_of(store, options.agent)}
+        for name, number in sorted(names.items()):
+            shown = f"{place}, {name}" if name else str(place)
+            print(f"{shown}: {_done(store, number, options)}")
+    finally:
+        store.close()
+    return 0
+
+
+def _done(store: Any, number: int, options: argparse.Namespace) -> str:
+    """Check or prune one log, and say what was done."""
+    from ..agent.log import Log
+    from ..service.hosted import Hosted
+
+    if options.what == "verify":
+        count = Log(store, number).verify()
+        return f"{_entries_text(count)}, all there and unchanged"
+    count = Hosted(store, number, lambda frozen: None).prune(options.keep)
+    return f"{_entries_text(count)} deleted"
+
+
+def _entries_text(count: int) -> str:
+    return f"{count:,} {'entry' if count == 1 else 'entries'}"
+
+
+def _export(store: Any, number: int, options: argparse.Namespace) -> int:
+    from ..agent.log import Log
+    from ..files import whole_file
+
+    log = Log(store, number)
+    lines = _entries(log) if options.all else _rewards(log, set(options.without_source))
+    if options.out is None:
+        for line in lines:
+            sys.stdout.write(line)
+    else:
+        with whole_file(options.out) as file:
+            for line in lines:
+                file.write(line.encode())
+        print(f"wrote {options.out}")
+    return 0
+
+
+def _rewards(log: Any, without: set[str]) -> Iterator[str]:
+    """Yield the rewards as lines of CSV, but those of some sources.
+
+    Failures without a finite reward are left out: nobody could replay them.
+    """
+    yield ",".join(COLUMNS) + "\n"
+    failures = 0
+    for entry in log.unread():
+        rows: list[tuple[Any, Any, Any]] = []
+        if entry.kind == "warmed":
+            rows = json.loads(entry.extra)
+        elif entry.kind in ("rewarded", "observed", "failed", "expired"):
+            if entry.kind == "failed" and math.isinf(entry.value):
+                failures += 1
+            elif entry.value is not None:
+                rows = [(entry.arm, entry.value, entry.source)]
+        for arm, reward, source in rows:
+            buffer = io.StringIO()
+            sender = "" if source is None else source
+            if source is not None and str(source) in without:
+                continue
+            line = [entry.time, arm, reward, sender, entry.decision or ""]
+            csv.writer(buffer, lineterminator="\n").writerow(line)
+            yield buffer.getvalue()
+    if failures:
+        what = "failure has" if failures == 1 else "failures have"
+        print(f"{failures:,} {what} no finite reward, left out; --all has them", file=sys.stderr)
+
+
+def _entries(log: Any) -> Iterator[str]:
+    """Yield every entry as a line of JSON."""
+    from ..agent.log import entry_fields
+    from ..files import json_ready
+
+    for entry in log.unread():
+        yield json.dumps(json_ready(entry_fields(entry))) + "\n"

@@ -1,0 +1,51 @@
+"""`ironarm warm`: compile what live use needs, before anybody waits for it."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from .. import own_code
+from .common import add_verb
+
+EXAMPLES = """\
+examples:
+  ironarm warm                           the default policy
+  ironarm warm MedEUCB 'KLUCB' mine.py:MyPolicy
+
+Compiled code is kept in IRONARM_CACHE_DIR, or in the user's cache folder: run this when an
+image is built, and no process that starts from it compiles anything.
+"""
+
+
+def add(verbs: Any) -> None:
+    """Describe the options."""
+    parser = add_verb(
+        verbs,
+        "warm",
+        "compile policies for live use",
+        "Compile everything that agents with these policies will ever need, and keep it.",
+        EXAMPLES,
+    )
+    parser.add_argument(
+        "policies",
+        nargs="*",
+        metavar="POLICY",
+        help="policies as Name, 'Name(parameter=1)' or mine.py:MyPolicy (default: the default)",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compile, and say what took how long."""
+    from ..agent import Agent
+    from ..notation import policy_from_text
+    from ..which_policy import default_policy
+
+    with own_code.allowed():
+        policies = [policy_from_text(text) for text in options.policies] or [default_policy()]
+    for policy in policies:
+        started = time.monotonic()
+        Agent(policy, arms=2, seed=0).prepare()
+        print(f"{policy.label}: ready, {time.monotonic() - started:.1f} s")
+    return 0
