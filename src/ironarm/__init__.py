@@ -22,24 +22,30 @@ try:
 except KeyboardInterrupt:
     signals.exit_if_command()
     raise
-from .agent import Agent, Decision, RewardWarning
+from .agent import Agent, Decision, DurableAgent, RewardWarning
 from .attacks import *  # noqa: F403
 from .attacks.base import Attack
 from .bandits import *  # noqa: F403
 from .bandits.base import Bandit
 from .errors import (
     BadFile,
+    ClosedDecision,
     InvalidInput,
     IronarmError,
     MissingExtra,
+    NotAllowed,
+    OtherAgent,
+    OtherReward,
     PolicyFault,
+    StoreError,
+    UnknownAgent,
     UnknownArm,
     UnknownDecision,
 )
 from .marks import cold, hot
 from .policies import *  # noqa: F403
 from .policy import Policy
-from .simulation import Result, simulate
+from .simulation import Delay, Result, Sources, simulate
 from .theory import Certificate, certify
 
 # isort: split
@@ -48,23 +54,35 @@ from . import attacks, bandits, policies  # for `__all__`
 if TYPE_CHECKING:
     from .draw_file import plot
     from .radio.bandit import RadioBandit
+    from .service.client import AsyncClient, Client
 
 __version__ = "0.1.0"
 __all__ = [
     "Agent",
+    "AsyncClient",
     "Attack",
     "BadFile",
     "Bandit",
     "Certificate",
+    "Client",
+    "ClosedDecision",
     "Decision",
+    "Delay",
+    "DurableAgent",
     "InvalidInput",
     "IronarmError",
     "MissingExtra",
+    "NotAllowed",
+    "OtherAgent",
+    "OtherReward",
     "Policy",
     "PolicyFault",
     "RadioBandit",
     "Result",
     "RewardWarning",
+    "Sources",
+    "StoreError",
+    "UnknownAgent",
     "UnknownArm",
     "UnknownDecision",
     "__version__",
@@ -80,7 +98,11 @@ __all__ += policies.__all__
 
 
 def __getattr__(name: str) -> Any:
-    """Load the radio testbed and the drawing of files when they are first used."""
+    """Load on first use what needs an extra: the radio, the client, the figures."""
+    if name in ("AsyncClient", "Client"):
+        from .service import client
+
+        return getattr(client, name)
     if name == "RadioBandit":
         from .radio.bandit import RadioBandit
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from . import own_code
 from .errors import InvalidInput
+from .own_faults import failures_of
 from .validation import did_you_mean
 
 T = TypeVar("T")
@@ -31,7 +33,8 @@ def make_by_name(
     for parameter, taken in known.items():
         if taken.default is taken.empty and parameter not in parameters:
             raise InvalidInput(f"{name} needs {parameter}, for example {name}({parameter}=0.2).")
-    return maker(**parameters)
+    with failures_of(maker, what) if name not in table else nullcontext():
+        return maker(**parameters)
 
 
 def require(what: str, table: Mapping[str, Callable[..., T]], name: str) -> Callable[..., T]:

@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
-from . import __version__
+from . import __version__, own_code
 from .commands import (
+    agents,
     arena,
     certify,
+    check,
     compare,
+    decide,
+    demo,
+    keys,
+    learn,
     listing,
+    log,
     plot,
     radio,
     reproduce,
+    scenarios,
+    serve,
     simulate,
     sweep,
+    warm,
     worst_case,
 )
-from .errors import IronarmError
+from .errors import InvalidInput, IronarmError
+from .own_faults import raised_in
 from .signals import ended_by_exceptions
 
 VERBS: dict[str, Any] = {
@@ -31,11 +43,21 @@ VERBS: dict[str, Any] = {
     "reproduce": reproduce,
     "arena": arena,
     "compare": compare,
+    "check": check,
     "sweep": sweep,
     "certify": certify,
     "worst-case": worst_case,
     "plot": plot,
     "radio": radio,
+    "serve": serve,
+    "keys": keys,
+    "agents": agents,
+    "scenarios": scenarios,
+    "demo": demo,
+    "decide": decide,
+    "learn": learn,
+    "log": log,
+    "warm": warm,
     "policies": listing.POLICIES,
     "attacks": listing.ATTACKS,
     "bandits": listing.BANDITS,
@@ -43,7 +65,7 @@ VERBS: dict[str, Any] = {
 
 EXAMPLES = """\
 examples:
-  ironarm simulate                            the paper's setting at rho = 0.125, all nine policies
+  ironarm simulate                            the paper's setting at rho = 0.125, three policies
   ironarm simulate --policies MedEUCB 'UCB(alpha=1)' --rho 0.3 --trials 100 --plot regret.png
   ironarm reproduce --out results             the paper's synthetic experiment: tables and figures
   ironarm arena                               every policy against every attack: which to use when
@@ -53,6 +75,12 @@ examples:
   ironarm worst-case --policy UCB --rho 0.05  the attack that hurts a policy most
   ironarm plot result.npz -o figure.pdf       the figure of whatever ironarm has saved
   ironarm radio run                           the radio testbed at signal level
+  ironarm serve --data agents                 agents behind HTTP, with a page
+  ironarm scenarios run --router "./mine"     a router in any language on scenarios that break
+  ironarm demo router                         LiteLLM's strategies and ironarm's, side by side
+  ironarm decide mirrors.db --arms eu us      one decision of an agent in a file, for scripts
+  ironarm learn mirrors.db ID 0.35            and its reward
+  ironarm log verify agent.db                 the log of a durable agent
   ironarm policies                            which policies there are, and what they are told
 """
 
@@ -66,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with ended_by_exceptions(), _plain_warnings():
             parser = _parser()
-            options = parser.parse_args(arguments)
+            options = parser.parse_args(_negative_numbers(arguments))
             if options.verb is None:
                 parser.print_help()
                 return 0
@@ -92,6 +120,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
+    except Exception as error:
+        if not own_code.is_behind(error):
+            raise
+        # an attack's or a bandit's own code; a policy's has become a PolicyFault before
+        print(f"ironarm: your own code failed: {raised_in(error)}.", file=sys.stderr)
+        return 2
+
+
+def _negative_numbers(arguments: Sequence[str] | None) -> list[str]:
+    """Return the words of the command line; numbers below 0 are marked by a blank.
+
+    argparse would take -1e-5 and -inf for options; with a blank in it, a word is none.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    return [f" {word}" if word[:1] == "-" and _is_number(word) else word for word in words]
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 @contextmanager
@@ -119,8 +170,20 @@ def _plain_warnings() -> Iterator[None]:
         warnings.formatwarning = usual
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are sentences like all others, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the command line."""
+        wrong = re.fullmatch(r"argument (\S+): invalid (float|int) value: (.*)", message)
+        if wrong:
+            kind = "a number" if wrong[2] == "float" else "a whole number"
+            message = f"{wrong[1]} must be {kind}, got {wrong[3]}"
+        raise InvalidInput(f"{message}. `{self.prog} --help` lists what can be given.")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="ironarm",
         description=(
             "Choose the best of several options from feedback that an attacker can corrupt."

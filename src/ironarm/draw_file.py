@@ -9,6 +9,7 @@ from typing import Any
 
 from .curves import Look
 from .errors import BadFile, InvalidInput, missing_extra
+from .policies import Policy
 
 CAN_BE_DRAWN = (
     "what can be drawn: a result (.npz), the folder of a sweep or its checkpoints.parquet, a run "
@@ -25,6 +26,7 @@ def plot(
     what: str | None = None,
     x: str | None = None,
     where: Mapping[str, Any] | None = None,
+    policy: Policy | None = None,
     ax: Any = None,
     column: bool = False,
 ) -> Any:
@@ -40,6 +42,7 @@ def plot(
     out : where to write the figure: .pdf, .svg, .png. None for nowhere.
     policies, labels, what, x, ax, column : as in `Result.plot`.
     where : for a sweep, columns and the values to draw, such as `{"rho": 0.3}`.
+    policy : for an agent, its policy, if that is your own; as in `Agent.load`.
 
     Examples
     --------
@@ -64,6 +67,7 @@ def plot(
             ("what", what),
             ("x", x),
             ("where", where or None),
+            ("policy", policy),
         )
         if value is not None
     }
@@ -88,7 +92,7 @@ def plot(
         from .agent import Agent
         from .agent.plot import plot_agent
 
-        return plot_agent(Agent.load(path), look)
+        return plot_agent(Agent.load(path, policy=policy), look)
     from .simulation import Result
     from .simulation.plot import plot_result
 
@@ -100,14 +104,26 @@ USED = {
     "a sweep": {"policies", "labels", "what", "x", "where"},
     "a radio run": {"labels", "what", "x"},
     "a recording": set[str](),
-    "an agent": set[str](),
+    "an agent": {"policy"},
 }
+
+
+OPTIONS = {"policy": "policy (on the command line, --own)"}
+"""What is called otherwise there."""
 
 
 def kind_of(path: Path) -> str:
     """Return what a file holds, by its contents; refuse what cannot be drawn."""
     if path.is_dir():
-        if (path / "checkpoints.parquet").exists() or (path / "cells").is_dir():
+        if (path / "checkpoints.parquet").exists():
+            return "a sweep"
+        drawn = sorted(file.name for file in (path / "figures").glob("*.pdf"))
+        if (path / "report.html").exists() and drawn:
+            raise BadFile(
+                f"{path} holds a report, and its figures are drawn already: {', '.join(drawn)} in "
+                f"{path / 'figures'}, each also as .svg and .png; {CAN_BE_DRAWN}."
+            )
+        if (path / "cells").is_dir():
             return "a sweep"
         raise BadFile(f"{path} is a folder without a sweep's tables; {CAN_BE_DRAWN}.")
     try:
@@ -137,7 +153,7 @@ def kind_of(path: Path) -> str:
 
 
 def _refuse_unused(kind: str, given: set[str]) -> None:
-    unused = sorted(given - USED[kind])
+    unused = sorted(OPTIONS.get(name, name) for name in given - USED[kind])
     if unused:
         raise InvalidInput(
             f"the figure of {kind} has no choice of {', '.join(unused)}; leave "

@@ -11,22 +11,24 @@ has the rule already:
     EpochPolicy     as IndexPolicy, with estimates that depend on the confidence
     ImedPolicy      the least evidence against an arm
     RangedPolicy    draws from probabilities, for rewards in a known range
+    MeanOfRange     means of rewards in a known range
     HoldsRewards    an estimator that keeps every reward
 
-**Estimators** for `Policy.estimator`: `Mean`, `LowerMedian`, `UpperMedian`,
-`OrderedMedian`, `TrimmedMean`, `AmplyTrimmedMean`, `Shorth`, `Huber`, `Catoni`,
-`MedianOfMeans`, `TruncatedMean`. Some read constants of the policy: `TrimmedMean`,
-`AmplyTrimmedMean` and `Shorth` read `alpha`, `Huber` `beta`, `Catoni` `variance`.
+**Estimators** for `Policy.estimator`: `Mean`, `ClippedMean`, `LowerMedian`,
+`UpperMedian`, `OrderedMedian`, `TrimmedMean`, `AmplyTrimmedMean`, `Shorth`, `Huber`,
+`Catoni`, `MedianOfMeans`, `TruncatedMean`. Some read constants of the policy:
+`TrimmedMean`, `AmplyTrimmedMean` and `Shorth` read `alpha`, `Huber` `beta`, `Catoni`
+`variance`, `ClippedMean` `low` and `high`.
 
 **Rules**, marked functions to call from a policy's own: `highest_index` and
 `index_moved`; `highest_line` and `line_moved`, for another spread than 1/sqrt(n);
 `first_unrewarded`; `arm_below` and `too_few` for forced pulls; `greedy_after_start`;
 `still_leads`, `others_moved`, `rewards_until` and `highest_estimate` for ImedPolicy;
 `start_epoch`, `coefficient_for` and `highest_in_epoch` for EpochPolicy;
-`share_of_range` and `newcomer_estimate` for RangedPolicy.
+`share_of_range` and `newcomer_estimate` for RangedPolicy; `rate` for MeanOfRange.
 
 **Random draws** from a policy's stream g: `uniform`, `open_uniform`, `normal`,
-`integer`.
+`integer`, and `gamma` and `beta` for shapes of at least 1.
 
 **Checks of parameters**: `number`, `whole`, `choice`, `optional`, and `finite_means`
 for bandits. They raise `InvalidInput`. `PolicyFault` is what a broken contract raises.
@@ -40,6 +42,7 @@ from .errors import InvalidInput, IronarmError, PolicyFault
 from .estimators import (
     AmplyTrimmedMean,
     Catoni,
+    ClippedMean,
     Estimator,
     HoldsRewards,
     Huber,
@@ -54,7 +57,7 @@ from .estimators import (
 )
 from .marks import cold, hot
 from .policy import Policy
-from .random import integer, normal, open_uniform, uniform
+from .random import beta, gamma, integer, normal, open_uniform, uniform
 from .rules.decaying_greedy import DecayingGreedy, greedy_after_start
 from .rules.doubling_epochs import EpochPolicy, coefficient_for, highest_in_epoch, start_epoch
 from .rules.forced_pulls import arm_below, too_few
@@ -73,7 +76,13 @@ from .rules.lazy_imed import (
     rewards_until,
     still_leads,
 )
-from .rules.reward_range import RangedPolicy, newcomer_estimate, share_of_range
+from .rules.reward_range import (
+    MeanOfRange,
+    RangedPolicy,
+    newcomer_estimate,
+    rate,
+    share_of_range,
+)
 from .validation import choice, number, optional, whole
 
 __all__ = [
@@ -81,6 +90,7 @@ __all__ = [
     "Attack",
     "Bandit",
     "Catoni",
+    "ClippedMean",
     "DecayingGreedy",
     "EpochPolicy",
     "Estimator",
@@ -92,6 +102,7 @@ __all__ = [
     "IronarmError",
     "LowerMedian",
     "Mean",
+    "MeanOfRange",
     "MedianOfMeans",
     "OrderedMedian",
     "Policy",
@@ -102,11 +113,13 @@ __all__ = [
     "TruncatedMean",
     "UpperMedian",
     "arm_below",
+    "beta",
     "choice",
     "coefficient_for",
     "cold",
     "finite_means",
     "first_unrewarded",
+    "gamma",
     "greedy_after_start",
     "highest_estimate",
     "highest_in_epoch",
@@ -122,6 +135,7 @@ __all__ = [
     "open_uniform",
     "optional",
     "others_moved",
+    "rate",
     "rewards_until",
     "share_of_range",
     "start_epoch",

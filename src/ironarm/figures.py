@@ -7,7 +7,7 @@ apart; dashes and markers tell them apart in print, and relatives that share a c
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +46,27 @@ STYLES: dict[str, tuple[str, str]] = {
     "CountIMED": ("#117733", DASHED),
     "CoherentIMED": ("#332288", DASH_DOT),
     "ThompsonGaussian": ("#CC6677", DASH_DOT),
+    "KLUCB": ("#661100", SOLID),
+    "BernoulliIMED": ("#6699CC", DASHED),
+    "ThompsonBeta": ("#888888", DASH_DOT),
     "TsallisINF": ("#AA4499", DASHED),
     "EXP3PlusPlus": (PURPLE, DASH_DOT),
     "BARBAR": ("#DDCC77", DOTTED),
+    "TrustThompson": ("#117733", SOLID),
+    "RestartingIMED": ("#332288", SOLID),
+    "SlidingMedUCB": (BLUE, DASHED),
+    "SlidingWindowUCB": (RED, DOTTED),
+    "DiscountedUCB": (ORANGE, DOTTED),
+    "GLRKLUCB": ("#882255", DOTTED),
+    "MUCB": ("#999933", DASH_DOT),
 }
 OWN = (
+    "#FF0055",
+    "#AA00FF",
+    "#2DB22D",
+    "#00758C",
+    "#B21E00",
+    "#B200B2",
     BLUE,
     ORANGE,
     GREEN,
@@ -64,10 +80,29 @@ OWN = (
     "#44AA99",
     "#DDCC77",
 )
-"""Colours of policies that are not built in, in the order in which they are used."""
+"""Colours of policies that are not built in, in the order in which they are used.
+
+The first six are no built-in policy's.
+"""
+
+DARK = {
+    BLUE: "#1E88C8",
+    "#332288": "#8F7FFF",
+    "#117733": "#39A845",
+    "#8C564B": "#C08A7C",
+    "#882255": "#D1558F",
+    "#AA00FF": "#BF4DFF",
+    "#B21E00": "#E04A2E",
+    "#661100": "#C9572B",
+}
+"""What pages show on a dark ground in the place of colours that would vanish there."""
 
 LINES = (SOLID, DASHED, DASH_DOT, DOTTED)
-MARKERS = ("", "o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
+MARKERS = ("", "o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p", "d", "8", "H")
+
+
+Look = tuple[str, str, str]
+"""Colour, line and marker."""
 
 
 class Styles:
@@ -87,7 +122,7 @@ class Styles:
     --------
     >>> styles = Styles(["MedEUCB", "Mine", "Yours"])
     >>> styles.next("Mine"), styles.next("Yours"), styles.next("MedEUCB")
-    (('#E69F00', '-', ''), ('#009E73', '--', ''), ('#0072B2', '-', 'o'))
+    (('#FF0055', '-', ''), ('#AA00FF', '--', ''), ('#0072B2', '-', 'o'))
     """
 
     def __init__(self, policies: Iterable[str] = ()) -> None:
@@ -96,7 +131,7 @@ class Styles:
         self._own = 0
         self._looks: set[tuple[str, str]] = set()
 
-    def next(self, policy: str) -> tuple[str, str, str]:
+    def next(self, policy: str) -> Look:
         """Return the style of the next line, which shows the policy of this name."""
         times = self._seen[policy] = self._seen.get(policy, -1) + 1
         if policy in STYLES:
@@ -121,6 +156,24 @@ class Styles:
         )
         self._looks.add((line, marker))
         return colour, line, marker
+
+
+def looks_of(kinds: Mapping[str, str]) -> dict[str, Look]:
+    """Return how lines look, from their names and the names of their policies' classes.
+
+    Of each class, the line with the class's name or else the first one gets the class's
+    own look; then come those with other parameters.
+
+    >>> looks_of({"MedEUCB.for_rho": "MedEUCB", "MedEUCB": "MedEUCB"})["MedEUCB"]
+    ('#0072B2', '-', '')
+    """
+    styles = Styles(kinds.values())
+    plain: dict[str, str] = {}
+    for name, kind in kinds.items():
+        plain.setdefault(kind, kind if kinds.get(kind) == kind else name)
+    order = sorted(kinds, key=lambda name: plain[kinds[name]] != name)
+    made = {name: styles.next(kinds[name]) for name in order}
+    return {name: made[name] for name in kinds}
 
 
 # nothing in a figure's file may depend on when it was made

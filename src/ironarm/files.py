@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import secrets
@@ -10,6 +11,11 @@ from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from .errors import InvalidInput
+
+PIECE = 2_000
+"""Numbers that are written at a time."""
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -27,6 +33,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
     After an exception in the block, `path` is as it was.
     """
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; name a file in it.")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     # opened like any new file, so that the system applies the umask
     file = open(temporary, "xb")  # noqa: SIM115
@@ -39,6 +47,46 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def require_ending(path: Path, ending: str, more: str = "") -> None:
+    """Refuse a file whose name promises another format than it would get."""
+    if not path.is_dir() and path.suffix.lower() != ending:
+        raise InvalidInput(
+            f"{path} cannot be written: expected a file that ends in {ending}, got "
+            f"{path.suffix or 'no ending'}.{more}"
+        )
+
+
+def json_pieces(data: Any) -> Iterator[str]:
+    """Return data that is `json_ready` as JSON, in pieces that take a millisecond.
+
+    The C code behind `json.dumps` lets no other thread run meanwhile.
+
+    >>> "".join(json_pieces({"a": [1, 2.5, None], "b": {"c": "x"}}))
+    '{"a": [1, 2.5, null], "b": {"c": "x"}}'
+    """
+    if isinstance(data, dict):
+        before = "{"
+        for key, value in data.items():
+            yield f"{before}{json.dumps(str(key))}: "
+            yield from json_pieces(value)
+            before = ", "
+        yield "}" if data else "{}"
+    elif isinstance(data, list) and len(data) > PIECE:
+        for first in range(0, len(data), PIECE):
+            part = json.dumps(data[first : first + PIECE], allow_nan=False)
+            yield ("[" if first == 0 else ", ") + part[1:-1]
+        yield "]"
+    elif isinstance(data, list) and any(isinstance(value, (dict, list)) for value in data):
+        before = "["
+        for value in data:
+            yield before
+            yield from json_pieces(value)
+            before = ", "
+        yield "]"
+    else:
+        yield json.dumps(data, allow_nan=False)
 
 
 def json_ready(data: Any, non_finite: Callable[[float], Any] = str) -> Any:

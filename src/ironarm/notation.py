@@ -93,7 +93,8 @@ def parse(
     ('MedEUCB', {'b': 8})
     """
     problem = InvalidInput(
-        f"cannot read the {what} {text!r}; write it like Name or Name(parameter=1, other=2.5)."
+        f"cannot read the {what} {text!r}; write it like Name or Name(parameter=1, other=2.5), and "
+        f"one of your own like mine.py:My{what.capitalize()}."
     )
     if len(text) > LONGEST:
         raise InvalidInput(
@@ -102,6 +103,14 @@ def parse(
         )
     path, rest = own_code.split(text)
     before = f"{path}:" if path else ""
+    if not path and rest.endswith(".py"):
+        own_code.require_file(rest)
+        raise InvalidInput(
+            f"{rest} is a file; say which {what} in it: {rest}:My{what.capitalize()}. "
+            f"`ironarm {'policies' if what == 'policy' else what + 's'} {rest}` lists them."
+        )
+    if rest.endswith(".for_rho"):
+        raise InvalidInput(f"{rest} needs rho: write for example '{rest}(rho=0.3)'.")
     try:
         node = ast.parse(rest, mode="eval").body
     except (SyntaxError, ValueError):  # a ValueError: zero bytes

@@ -62,7 +62,7 @@ class NotebookBar:
     """A bar of progress in the output of the cell that is running."""
 
     def __init__(self) -> None:
-        from IPython.display import HTML, display  # type: ignore[import-not-found]
+        from IPython.display import HTML, display
 
         self._html = HTML
         self._output = display(HTML(""), display_id=True)

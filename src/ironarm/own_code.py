@@ -122,6 +122,7 @@ def load_file(path: str) -> ModuleType:
             "trust it, add --allow-code to the command."
         )
     place = folder / path
+    require_file(path)
     try:
         source = place.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, ValueError) as error:
@@ -131,6 +132,16 @@ def load_file(path: str) -> ModuleType:
             "mine.py:MyPolicy."
         ) from None
     return load_source(written, str(place.resolve()), source)
+
+
+def require_file(path: str) -> None:
+    """Refuse the path of a file that is not there."""
+    place = (_folder.get() or Path()) / path
+    if not place.exists():
+        raise InvalidInput(
+            f"{place} does not exist. One of your own is written like mine.py:MyPolicy, with the "
+            "path of its file."
+        )
 
 
 def load_source(written: str, file: str, source: str) -> ModuleType:
@@ -164,6 +175,12 @@ def load_source(written: str, file: str, source: str) -> ModuleType:
         raise InvalidInput(f"{written} cannot be loaded: {_reason(error, file)}.") from error
     _loaded[written] = module
     return module
+
+
+def is_behind(error: BaseException) -> bool:
+    """Say whether an error passed through a file that was loaded here."""
+    files = {module.__file__ for module in _loaded.values()}
+    return any(frame.filename in files for frame in traceback.extract_tb(error.__traceback__))
 
 
 def name_of(kind: type) -> str:

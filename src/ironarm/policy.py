@@ -32,7 +32,11 @@ For K arms, `s` holds every number that `constants` returns (`s.omega`), every a
     s.unrewarded   [0]: how many arms have no reward yet
     s.chance       [0]: `choose` sets it to the probability of its choice if `update`
                    needs it; in `update` it is the probability of the rewarded decision
-    s.live         1 behind an agent, 0 in a simulation
+    s.source       [0]: in `update`, who sent the reward: a whole number, or -1 if
+                   nobody said. Live it is a hash of the source's name, up to 2**62
+    s.live         1 behind an agent, and in a simulation whose rewards come late or
+                   have sources; else 0
+    s.stream       the policy's random stream, which `choose` has as `g`; for `update`
 
 Fields are declared as text, `"float[arms]"`, `"int[1]"`, `"float[arms*4]"`, and start
 at zero. A size may be a parameter: `"float[arms*window]"` with a whole number `window`;
@@ -52,6 +56,8 @@ from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .errors import InvalidInput, PolicyFault
 from .estimators import Estimator, Mean
 from .marks import hot
@@ -68,6 +74,8 @@ class Policy:
     """The arrays that the policy keeps."""
     weighs_by_chance: ClassVar[bool] = False
     """Whether `update` needs the probability with which the decision was made."""
+    reads_source: ClassVar[bool] = False
+    """Whether `update` reads who sent the reward."""
     experimental: ClassVar[bool] = False
     """Whether formulas are not fully checked; the docstring then says which."""
     told: ClassVar[dict[str, str] | None] = None
@@ -161,6 +169,13 @@ class Policy:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return reduced(self) or super().__reduce_ex__(protocol)
+
+    @staticmethod
+    def _check_saved(fields: dict[str, np.ndarray]) -> None:
+        """Raise ValueError if the policy's own fields, from a file, cannot be.
+
+        Compiled code does not check whether an index is in bounds.
+        """
 
     def _set(self, **values: Any) -> None:
         """Store checked parameters; only for `__post_init__`."""

@@ -6,6 +6,8 @@ changes it in place, so it can be saved and used later.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .marks import cold, hot
@@ -63,6 +65,38 @@ def normal(g):
 def integer(g, below):
     """Return a uniform integer in 0..below-1."""
     return int(uniform(g) * below)
+
+
+@hot
+def gamma(g, shape):
+    """Return a gamma number of this shape, at least 1, and of scale 1.
+
+    Marsaglia and Tsang's method: a power of a normal number, accepted by one uniform
+    number in at least 95 of 100 cases. It is exact: it has the law, not nearly. A
+    simple method for generating gamma variables, ACM Transactions on Mathematical
+    Software 26, 2000.
+    """
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        z = normal(g)
+        v = 1.0 + c * z
+        v = v * v * v
+        square = z * z
+        u = open_uniform(g)
+        # the first condition implies the second, and needs no logarithm
+        if v > 0.0 and (
+            u < 1.0 - 0.0331 * square * square
+            or math.log(u) < 0.5 * square + d * (1.0 - v + math.log(v))
+        ):
+            return d * v
+
+
+@hot
+def beta(g, a, b):
+    """Return a beta number with these two shapes, each at least 1."""
+    x = gamma(g, a)
+    return x / (x + gamma(g, b))
 
 
 @cold

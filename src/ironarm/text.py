@@ -32,6 +32,16 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def listed(words: Sequence[str], last: str = "or") -> str:
+    """Return words as part of a sentence.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b"], "and"), listed(["a"])
+    ('a, b or c', 'a and b', 'a')
+    """
+    *others, final = words
+    return f"{', '.join(others)} {last} {final}" if others else final
+
+
 def wrapped(text: str, first: str = "", others: str = "") -> str:
     """Return a paragraph in lines that fit, the first and the others indented so."""
     return textwrap.fill(
