@@ -1,0 +1,48 @@
+"""The site builds without a warning, and every link in it leads somewhere."""
+
+import subprocess
+import sys
+
+import pytest
+from reference import page_of, shown_members
+
+import ironarm as ia
+from ironarm.cli import VERBS
+
+from . import MAKE
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The built site."""
+    folder = tmp_path_factory.mktemp("site") / "site"
+    command = [sys.executable, str(MAKE / "website.py"), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_every_public_name_is_in_the_reference(site):
+    """Each has a heading of its own, on the page of its kind."""
+    for name in ia.__all__:
+        if name != "__version__":
+            page = (site / "reference" / f"{page_of(name)}.html").read_text()
+            assert f'id="ironarm.{name}"' in page or f'id="ironarm.extend.{name}"' in page, name
+
+
+def test_every_command_is_in_the_reference(site):
+    """With what its help says."""
+    page = (site / "reference" / "commands.html").read_text()
+    for verb in VERBS:
+        assert f"usage: ironarm {verb}" in page
+
+
+def test_search_finds_the_pages(site):
+    """The index of the search is in the site, and holds the words of the pages."""
+    assert "CoherentIMED" in (site / "search.json").read_text()
+
+
+def test_the_reference_shows_the_methods_of_an_agent_and_no_steps_of_a_policy():
+    """The steps of a policy are its own business; other ways to make one are not."""
+    assert {"select", "update", "save", "load"} <= set(shown_members(ia.Agent))
+    assert list(shown_members(ia.MedEUCB)) == ["for_rho"]
