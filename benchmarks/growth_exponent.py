@@ -1,9 +1,9 @@
 """How the mean regret of med-E-UCB grows with b = 4 at rho = 0.3: the predicted power
 of T, its log factor, an exact model, and simulation.
 
-python benchmarks/growth_exponent.py                 20,000 trials at five horizons up
-to 100,000: some minutes python benchmarks/growth_exponent.py --trials 500    a rough
-look
+    python benchmarks/growth_exponent.py               20,000 trials at five horizons
+                                                       up to 100,000: some minutes
+    python benchmarks/growth_exponent.py --trials 500  a rough look
 """
 
 from __future__ import annotations

@@ -53,6 +53,12 @@ def at_least(value: float, target: float) -> tuple[str, str]:
 
 def show(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> None:
     """Print a table that reads well on a terminal and in Markdown."""
+    lines = show_lines(head, rows)
+    print(f"\n### {title}\n\n" + "\n".join(lines) + (f"\n\n{note}" if note else ""), flush=True)
+
+
+def show_lines(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Return the lines of such a table."""
     cells = [[str(cell) for cell in row] for row in [head, *rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
     lines = [
@@ -60,4 +66,4 @@ def show(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], note
         for row in cells
     ]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    print(f"\n### {title}\n\n" + "\n".join(lines) + (f"\n\n{note}" if note else ""), flush=True)
+    return lines

@@ -1,61 +1,45 @@
 """All benchmarks, one after the other, each in a process of its own: the tables on the
 terminal and in results.md.
 
-python benchmarks/run_all.py                      about ten minutes python
-benchmarks/run_all.py --quick              about four minutes: fewer repeats, smaller
-instances python benchmarks/run_all.py --only agent         one of them; results.md
-keeps the others' tables
+    python benchmarks/run_all.py               about ten minutes
+    python benchmarks/run_all.py --quick       about four: fewer repeats, smaller cases
+    python benchmarks/run_all.py --only agent  one of them; the others' tables stay
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
-import platform
 import subprocess
 import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
+
+from this_machine import machine
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results.md"
-ALL = ["c_yardstick", "pure_python", "policies", "paper", "agent", "cold_start", "radio", "peers"]
+ALL = [
+    "c_yardstick",
+    "pure_python",
+    "policies",
+    "paper",
+    "agent",
+    "durable",
+    "litellm_overhead",
+    "cold_start",
+    "radio",
+    "peers",
+]
 
 
-def machine() -> str:
-    """Describe the machine in a sentence."""
-    model = platform.processor() or platform.machine()
-    with contextlib.suppress(OSError, StopIteration):
-        model = next(
-            line.partition(":")[2].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if line.startswith("model name")
-        )
-    versions = ", ".join(f"{package} {version(package)}" for package in ("numba", "numpy"))
-    return (
-        f"{model}, {os.cpu_count()} cores, {platform.system()}, Python "
-        f"{platform.python_version()}, {versions}{gcc()}"
-    )
-
-
-def gcc() -> str:
-    """Return the compiler's version, if there is one."""
-    try:
-        return (
-            ", gcc "
-            + subprocess.run(
-                ["gcc", "-dumpfullversion"], check=True, capture_output=True, text=True
-            ).stdout.strip()
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
+OPTIONS = {"peers": ["--speed"]}
+"""What a benchmark is run with: the peers' regret takes longer than all the rest."""
 
 
 def run(name: str, quick: bool) -> str:
     """Run one benchmark, passing its lines on as they come, and return them."""
-    command = [sys.executable, "-W", "ignore", str(HERE / f"{name}.py")] + ["--quick"] * quick
+    command = [sys.executable, "-W", "ignore", str(HERE / f"{name}.py"), *OPTIONS.get(name, [])]
+    command += ["--quick"] * quick
     lines = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout or ():
