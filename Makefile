@@ -3,8 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+# Where the system turns bytecode files off, each of the hundreds of processes of a test
+# run would compile NumPy and Numba anew.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: reproduce test quick lowest hooks bench clean
+.PHONY: reproduce test quick lowest hooks bench docs dist clean
 
 reproduce: $(READY)
 	$(BIN)/ironarm reproduce --out results
@@ -25,14 +28,24 @@ hooks: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pre-commit
 	$(BIN)/pre-commit install
 
+# the site, into site/: open site/index.html, or `python -m http.server -d site` for its search
+docs: $(READY)
+	$(BIN)/python docs/make/website.py
+
+# the wheel and the source distribution, into dist/
+dist: $(READY)
+	rm -rf dist
+	$(BIN)/python -m uv build --quiet --out-dir dist
+	ls -l dist
+
 bench: $(READY)
 	$(BIN)/python benchmarks/run_all.py
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[dev]'
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .venv-lowest .bench-venv benchmarks/build results
+	rm -rf $(VENV) .venv-lowest .bench-venv benchmarks/build build dist site results

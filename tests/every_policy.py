@@ -3,9 +3,9 @@
 Their parameters are such that a hundred rounds with rewards between 0 and 3 lead
 each of them beyond its start.
 
-A new policy needs a line here, and nowhere else in the tests: from here it comes to
-`check_policy`, to the comparison with its naive twin, to the recorded bits and to the
-files of agents.
+A new policy needs a line here, a naive twin (tests/naive) and a recording of its bits
+(tests/simulation/test_recorded.py). From here it comes to `check_policy`, to the
+comparison with its twin, to that recording and to the files of agents.
 """
 
 from __future__ import annotations
@@ -34,9 +34,19 @@ EVERY_POLICY: tuple[ia.Policy, ...] = (
     ia.CountIMED(epsilon=0.175, sigma=0.5),
     ia.CoherentIMED(),
     ia.ThompsonGaussian(sigma=1),
+    ia.KLUCB(reward_range=(0, 3)),
+    ia.BernoulliIMED(reward_range=(0, 3)),
+    ia.ThompsonBeta(reward_range=(0, 3)),
     ia.TsallisINF(),
     ia.EXP3PlusPlus(),
     ia.BARBAR(horizon=300, scale=0.2, delta=0.5),
+    ia.TrustThompson(slots=32),
+    ia.RestartingIMED(probes=0.05, alarm_rate=0.05),
+    ia.SlidingMedUCB(window=60, b=0.5, omega=1),
+    ia.SlidingWindowUCB(window=60, xi=0.5, reward_range=(0, 4)),
+    ia.DiscountedUCB(discount=0.97, xi=0.5, reward_range=(0, 4)),
+    ia.GLRKLUCB(step=3, delta=0.9, exploration=0.1, reward_range=(0, 4)),
+    ia.MUCB(window=8, threshold=1.5, exploration=0.1, reward_range=(0, 4)),
 )
 
 

@@ -5,8 +5,9 @@
 
 uv installs them into an environment of their own, `.venv-lowest`, with all extras but
 `dev`; it is made again when pyproject's requirements change. Each version must be the
-very one that is named. Then agents and simulations of every policy, a study, sweeps and
-the radio are run. Compiled code stays in the environment, so a second run is short.
+very one that is named. Then agents and simulations of every policy, a study, sweeps,
+the radio and the integrations are run. Compiled code stays in the environment, so a
+second run is short.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+UNUSED = ("dev", "docs")
+"""Extras that are for the repository, not for users."""
 ROOT = Path(__file__).parent.parent
 VENV = ROOT / ".venv-lowest"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -38,8 +41,9 @@ POLICIES = ("MedEUCB", "EpsilonGreedy", "CountIMED", "EXP3", "BARBAR")
 THEIR_AGENTS = " or ".join(["not agent_goes_on", *(f"-{name}]" for name in POLICIES)])
 TESTS = ["tests/agent_files", "tests/test_lowest.py"]
 FAST_ENGINE = "tests/engine/test_jit.py::test_compiled_code_counts_no_references"
-SOME = [FAST_ENGINE, *TESTS, "-k", THEIR_AGENTS]
-ALL = ["tests/engine/test_jit.py", *TESTS, "tests/simulation/test_recorded.py"]
+INTEGRATIONS = ["tests/integrations"]
+SOME = [FAST_ENGINE, *TESTS, *INTEGRATIONS, "-k", THEIR_AGENTS]
+ALL = ["tests/engine/test_jit.py", *TESTS, *INTEGRATIONS, "tests/simulation/test_recorded.py"]
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -73,7 +77,9 @@ def listed_pythons(project: dict) -> list[str]:
 def lowest_requirements(project: dict) -> dict[str, Version]:
     """Return the lower bounds that hold for this Python and system, by package."""
     bounds: dict[str, Version] = {}
-    extras = [lines for name, lines in project["optional-dependencies"].items() if name != "dev"]
+    extras = [
+        lines for name, lines in project["optional-dependencies"].items() if name not in UNUSED
+    ]
     for requirement in map(Requirement, chain(project["dependencies"], *extras)):
         if requirement.marker is None or requirement.marker.evaluate():
             lower = [s.version for s in requirement.specifier if s.operator == ">="]
@@ -92,7 +98,7 @@ def make_environment(project: dict, requirements: dict[str, Version]) -> None:
     }
     if MADE_FROM.is_file() and json.loads(MADE_FROM.read_text()) == wanted:
         return
-    extras = [f"--extra={name}" for name in project["optional-dependencies"] if name != "dev"]
+    extras = [f"--extra={name}" for name in project["optional-dependencies"] if name not in UNUSED]
     lowest = ["--resolution=lowest-direct", "--only-binary=:all:"]
     install = ["pip", "install", "--quiet", f"--python={PYTHON}", *lowest]
     for command in (

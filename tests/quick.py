@@ -12,6 +12,7 @@ Which tests a file touches:
 4. Without that, it touches the tests that import it; and without these, those that
    the files that import it touch, unless there are many.
 5. Examples, in docstrings or in Markdown, touch themselves.
+6. Data and parts of tests touch the tests that read them: see `READ_BY`.
 
 That is a first look, not a proof: `make test` runs everything.
 """
@@ -32,6 +33,13 @@ import run_all
 from run_all import QUICK, ROOT, Step, run
 
 PYTEST = [*run_all.PYTEST, "-m", "not statistical"]
+READ_BY = {
+    "src/ironarm/arena/*.toml": ("tests/arena/test_arena.py",),
+    "src/ironarm/studies/*/*.toml": ("tests/studies/test_study.py", "tests/studies/test_claims.py"),
+    "tests/every_policy.py": ("tests/policies/test_against_naive.py",),
+    "tests/naive/*.py": ("tests/policies/test_against_naive.py",),
+}
+"""Files that no test imports by name, and the tests that read them."""
 MANY_CHANGED, MANY_IMPORT_IT = 40, 12
 """Beyond, this would no longer be quick."""
 
@@ -68,6 +76,7 @@ def touched(changed: Iterable[Path]) -> list[Step]:
     tests: set[tuple[str, str]] = set()
     examples: set[str] = set()
     for path in changed:
+        tests |= {(test, "") for kind, read in READ_BY.items() if path.match(kind) for test in read}
         if path.parts[0] == "tests" and path.match("test_*.py"):
             tests.add((path.as_posix(), ""))
         elif path.suffix == ".md" and path.parts[0] in ("README.md", "docs"):
@@ -98,6 +107,8 @@ def tests_of(path: Path) -> set[tuple[str, str]]:
         return {(twin.as_posix(), "")}
     classes = re.findall(r"^class ([A-Z]\w*)", (ROOT / path).read_text(), re.MULTILINE)
     tested = " ".join(test.read_text() for test in (ROOT / folder).glob("test_*.py"))
+    if folder.name == "policies":
+        tested += (ROOT / "tests/every_policy.py").read_text()
     named = {(folder.as_posix(), name) for name in classes if re.search(rf"\b{name}\(", tested)}
     return named or {(test.as_posix(), "") for test in importers(path) if test.match("test_*.py")}
 
@@ -116,7 +127,10 @@ def importers(path: Path) -> list[Path]:
     module = ".".join(path.with_suffix("").parts[1:]).removesuffix(".__init__")
     names = import_graph().find_modules_that_directly_import(module)
     paths = [Path("src" if name.startswith("ironarm") else "", *name.split(".")) for name in names]
-    return sorted(path.with_suffix(".py") for path in paths)
+    return sorted(
+        path / "__init__.py" if (ROOT / path).is_dir() else path.with_suffix(".py")
+        for path in paths
+    )
 
 
 @cache

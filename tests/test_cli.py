@@ -4,6 +4,7 @@ A mistake gets one sentence and exit code 2.
 """
 
 import json
+import re
 import subprocess
 import sys
 
@@ -96,12 +97,18 @@ def test_the_default_policy_is_shown_beside_two_others(capsys):
         (["--policies", "TrimmedUCB"], "alpha"),
         (["--attack", "Mimik"], "Did you mean 'Mimic'"),
         (["--rho", "1"], "rho must be"),
+        (["--rho", "abc"], "--rho must be a number, got 'abc'. `ironarm simulate --help` lists"),
+        (["--seed", "1.5"], "--seed must be a whole number, got '1.5'."),
+        (["--nonsense"], "unrecognized arguments: --nonsense. `ironarm --help` lists"),
+        (["--policies", "lab/tug:Tug"], "one of your own like mine.py:MyPolicy."),
+        (["--policies", "UCB(alpha=1"], "one of your own like mine.py:MyPolicy."),
+        (["--policies", "UCB", "RUCB", "UCB"], "UCB is given twice; with common random numbers"),
         (["--means", "a,b"], "cannot read the numbers"),
         (["--means", "1:2:0"], "cannot read the numbers"),
         (["--horizon", "0"], "horizon"),
         (["--policies", "UCB", "--save", "no/such/folder/r.npz"], "there is no folder no/such"),
         (["--policies", "UCB", "--plot", "no/such/folder/r.png"], "there is no folder no/such"),
-        (["--policies", "UCB", "--plot", "x.unknown"], "ends in .png or .svg or .pdf, got .unkn"),
+        (["--policies", "UCB", "--plot", "x.unknown"], "must end with .pdf, .svg, .png or"),
         (["--policies", "UCB", "--save", "x.csv"], "ends in .npz, got .csv"),
         (["--policies", "UCB", "--save", "."], "is a folder; name a file in it"),
         (["--attack", "CustomAttack"], "it is for Python"),
@@ -115,7 +122,38 @@ def test_mistakes_get_a_sentence_and_exit_code_2(arguments, message, capsys):
     assert captured.err.startswith("ironarm: ")
 
 
-@pytest.mark.parametrize("option", ["--save=no/such/r.npz", "--plot=x.gif", "--save=x.csv"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "UCB", "--trials", "0"], "ironarm: trials must be a whole number of at least"),
+        (["compare", "mine.py"], "ironarm: mine.py does not exist. One of your own is written"),
+        (
+            ["compare", "mine.py:Mine"],
+            "ironarm: mine.py does not exist. One of your own is written",
+        ),
+        (["arena", "clickz"], "there is no arena file clickz; .* Did you mean 'clicks'"),
+        (["reproduce", "--study", "folder"], "the folder folder has no runs.toml; expected"),
+        (["reproduce", "--study", "sintetic"], "there is no study 'sintetic'"),
+        (["radio", "run", "--save", "run.csv"], "expected a file that ends in .json, got .csv"),
+        (["plot", "folder"], r"figures are drawn already: a\.pdf, b\.pdf in folder.figures"),
+        (["plot", "agent.json", "--where", "rho=1"], "no choice of where; leave it out"),
+        (["plot", "r.npz", "--own", "UCB"], r"no choice of policy \(on the command line, --own\)"),
+    ],
+)
+def test_mistakes_of_other_verbs_get_one_too(arguments, message, tmp_path, monkeypatch, capsys):
+    """Before anything is run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder" / "figures").mkdir(parents=True)
+    (tmp_path / "folder" / "cells").mkdir()
+    for name in ("report.html", "figures/b.pdf", "figures/a.pdf"):
+        (tmp_path / "folder" / name).touch()
+    (tmp_path / "r.npz").write_bytes(b"PK")
+    (tmp_path / "agent.json").write_text('{"format": "ironarm agent"}')
+    assert main(arguments) == 2
+    assert re.search(message, capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("option", ["--save=no/such/r.npz", "--plot=x.nonsense", "--save=x.csv"])
 def test_a_file_that_cannot_be_written_is_refused_before_the_run(option, monkeypatch):
     """Not after it, when the result would be lost."""
     monkeypatch.setattr("ironarm.simulation.simulate", None)

@@ -2,12 +2,22 @@
 
 import re
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ironarm as ia
-from ironarm.figures import OWN, STYLES, Styles, pyplot, save_figure, write_figure
+from ironarm.figures import (
+    DARK,
+    OWN,
+    STYLES,
+    Styles,
+    looks_of,
+    pyplot,
+    save_figure,
+    write_figure,
+)
 
 plt = pytest.importorskip("matplotlib.pyplot")
 from matplotlib.colors import to_rgb  # noqa: E402
@@ -40,6 +50,38 @@ def test_the_first_six_own_colours_are_far_apart_for_everybody(seen_by):
     """At least ten in CIELAB, where two is just visible."""
     for one, other in combinations(OWN[:6], 2):
         assert np.linalg.norm(lab(one, seen_by) - lab(other, seen_by)) > 10, (one, other)
+
+
+def test_the_first_six_own_colours_are_no_built_in_policy_s():
+    """A reader knows those from other figures."""
+    assert not {colour for colour, _ in STYLES.values()} & set(OWN[:6])
+
+
+def test_a_policy_under_its_own_name_has_its_own_line():
+    """Also after one with other parameters, and after policies of one's own."""
+    looks = looks_of({"Mine": "Mine", "UCB.for_rho": "UCB", "a": "MedEUCB", "UCB": "UCB"})
+    assert looks["UCB"][:2] == STYLES["UCB"]
+    assert looks["a"][:2] == STYLES["MedEUCB"]
+    assert looks["UCB.for_rho"][0] == STYLES["UCB"][0]
+    assert looks["UCB.for_rho"] != looks["UCB"]
+
+
+def contrast(one, other):
+    """The ratio of luminances that WCAG asks to be 3 for graphics."""
+    shares = []
+    for colour in (one, other):
+        part = np.array(to_rgb(colour))
+        linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+        shares.append(float(linear @ [0.2126, 0.7152, 0.0722]) + 0.05)
+    return max(shares) / min(shares)
+
+
+def test_every_line_can_be_seen_on_a_dark_page():
+    """In its own colour, or in the one that the page puts there; black turns white."""
+    page = (Path(ia.__file__).parent / "studies" / "page.html").read_text()
+    ground = re.search(r"dark\).*?--paper: (#\w+)", page, re.DOTALL)[1]
+    for colour in {*OWN, *(colour for colour, _ in STYLES.values())} - {"#000000"}:
+        assert contrast(DARK.get(colour, colour), ground) >= 3, colour
 
 
 def test_twelve_own_policies_have_twelve_colours_and_none_is_grey():

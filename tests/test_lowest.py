@@ -100,3 +100,59 @@ def test_a_result(tmp_path, capsys):
     assert np.array_equal(ia.Result.load(tmp_path / "result.npz").regret, result.regret)
     result.plot(tmp_path / "plot.svg")
     assert (tmp_path / "plot.svg").stat().st_size > 1000
+
+
+@compiled
+def test_the_service(tmp_path):
+    """A real node with a key: decide, reward, summary, counts, page."""
+    from ironarm.service.keys import make_key
+    from ironarm.service.place import Place
+    from tests.service.running import ask, running
+
+    place = Place(tmp_path)
+    store = place.open(create=True)
+    key = make_key(store, "test", ["admin"])
+    store.close()
+    with running(place) as node:
+        body = {"arms": ["a", "b"], "policy": "EpsilonGreedy"}
+        assert ask(node.port, "PUT", "/v1/agents/ads", body, key)[0] == 201
+        decision = ask(node.port, "POST", "/v1/agents/ads/decisions", key=key)[1]
+        path = f"/v1/decisions/{decision['id']}/reward"
+        assert ask(node.port, "PUT", path, {"value": 1.5}, key)[0] == 200
+        assert ask(node.port, "PUT", path, {"value": "x"}, key)[0] == 422
+        assert ask(node.port, "GET", "/v1/agents/ads", key=key)[1]["decisions"] == 1
+        assert b"ironarm_commits_total" in ask(node.port, "GET", "/metrics", key=key)[1]
+
+
+@compiled
+def test_the_service_on_postgresql():
+    """The driver, where there is a database."""
+    from ironarm.service.place import Place
+    from tests.service.database import postgres
+    from tests.service.running import ask, running
+
+    with postgres() as url:
+        if url is None:
+            pytest.skip("PostgreSQL is not installed")
+        with running(Place(database=url)) as node:
+            body = {"arms": ["a", "b"], "policy": "EpsilonGreedy"}
+            assert ask(node.port, "PUT", "/v1/agents/ads", body)[0] == 201
+            assert ask(node.port, "POST", "/v1/agents/ads/decisions")[0] == 201
+
+
+@compiled
+def test_a_flag_of_openfeature():
+    """A decision and its reward through the SDK."""
+    openfeature = pytest.importorskip("openfeature.api")
+    from openfeature.evaluation_context import EvaluationContext
+    from openfeature.track import TrackingEventDetails
+
+    from ironarm.integrations.openfeature import AgentProvider
+
+    agent = ia.Agent(ia.EpsilonGreedy(), arms=["a", "b"], seed=SEED)
+    openfeature.set_provider_and_wait(AgentProvider({"flag": agent}))
+    client, user = openfeature.get_client(), EvaluationContext("user")
+    assert client.get_string_value("flag", "none", user) == "a"
+    client.track("flag", user, TrackingEventDetails(1.0))
+    assert sum(agent.rewards.values()) == 1
+    openfeature.clear_providers()

@@ -24,6 +24,8 @@ def test_values_without_names_are_those_of_the_call_in_python():
         ("MedUCB(8)", "unknown policy 'MedUCB'.*Did you mean 'MedEUCB'"),
         ("UCB.for_rho(0.1)", "unknown policy 'UCB.for_rho'"),
         ("MedEUCB(*b)", "cannot read the policy"),
+        ("lab/mine.py", "lab/mine.py does not exist. .* like mine.py:MyPolicy"),
+        ("CountIMED.for_rho", "needs rho: write for example 'CountIMED.for_rho"),
         ("MedEUCB(**b)", "cannot read the policy"),
     ],
 )

@@ -42,6 +42,8 @@ def test_a_result_is_a_table():
     table = Table(result._repr_html_())
     assert "script" not in table.tags
     assert {BAD, "b", "mean regret", "2 trials of 50 rounds, seed 1"} <= set(table.cells)
+    single = ia.simulate(ia.UCB(), ia.GaussianBandit([0, 1]), horizon=50, trials=1, seed=1)
+    assert "1 trial of 50 rounds, seed 1" in Table(single._repr_html_()).cells
     assert Table(result.summary()._repr_html_()).cells[:3] == [
         "policy",
         "mean regret",

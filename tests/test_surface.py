@@ -15,19 +15,30 @@ from ironarm import attacks, bandits, extend, policies
 ROOT = Path(__file__).parent.parent
 CORE = {
     "Agent",
+    "AsyncClient",
     "Attack",
     "BadFile",
     "Bandit",
     "Certificate",
+    "Client",
+    "ClosedDecision",
     "Decision",
+    "Delay",
+    "DurableAgent",
     "InvalidInput",
     "IronarmError",
     "MissingExtra",
+    "NotAllowed",
+    "OtherAgent",
+    "OtherReward",
     "Policy",
     "PolicyFault",
     "RadioBandit",
     "Result",
     "RewardWarning",
+    "Sources",
+    "StoreError",
+    "UnknownAgent",
     "UnknownArm",
     "UnknownDecision",
     "__version__",
@@ -46,11 +57,23 @@ EXTRAS = (
     "distributed",
     "zmq",
     "sigmf",
+    "openfeature",
     "pandas",
+    "httpx",
+    "msgspec",
+    "psycopg",
+    "starlette",
+    "uvicorn",
 )
 # the author's tools are in `extend`; below these packages each module is documented
 PUBLIC = ("ironarm", "ironarm.attacks", "ironarm.extend", "ironarm.policies", "ironarm.testing")
-DOCUMENTED = ("ironarm.arena", "ironarm.radio", "ironarm.studies", "ironarm.theory")
+DOCUMENTED = (
+    "ironarm.arena",
+    "ironarm.integrations",
+    "ironarm.radio",
+    "ironarm.studies",
+    "ironarm.theory",
+)
 
 
 def test_dir_shows_the_public_names_and_nothing_else():
@@ -71,6 +94,16 @@ def test_every_public_name_can_be_had_and_is_documented(module):
     for name in module.__all__:
         value = getattr(module, name)
         assert isinstance(value, str) or inspect.getdoc(value), name
+
+
+@pytest.mark.parametrize("module", [ia, extend], ids=lambda module: module.__name__)
+def test_help_fits_on_a_screen(module):
+    """What comes before the first section has at most 200 words; docs/ has the rest."""
+    for name in module.__all__:
+        text = inspect.getdoc(getattr(module, name)) or ""
+        explanation = re.split(r"^\w+\n-{3,}$", text, maxsplit=1, flags=re.MULTILINE)[0]
+        words = len(explanation.split())
+        assert words <= 200, f"{name} has {words} words: move some to a page in docs/"
 
 
 def test_every_policy_and_attack_of_the_package_is_listed():

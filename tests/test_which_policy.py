@@ -1,20 +1,33 @@
 """One answer to "which policy?", everywhere."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 import ironarm as ia
+from ironarm.cli import main
 from ironarm.notation import policy_from_text
-from ironarm.which_policy import ADVICE, as_markdown, default_policy, for_rewards
+from ironarm.which_policy import ADVICE, as_markdown, as_text, default_policy, for_rewards
 
 ROOT = Path(__file__).parent.parent
 
 
-def test_the_readme_has_the_table():
+@pytest.mark.parametrize("page", ["README.md", "docs/which-policy.md"])
+def test_pages_have_the_table(page):
     """What `ironarm.which_policy.as_markdown()` returns stands there."""
-    assert as_markdown() in (ROOT / "README.md").read_text()
+    assert as_markdown() in (ROOT / page).read_text()
+
+
+def test_the_command_ends_with_the_table(capsys):
+    """`ironarm policies` prints all of it; its JSON stays a list of policies."""
+    assert main(["policies"]) == 0
+    printed = capsys.readouterr().out.partition("Which policy?")[2]
+    assert printed.strip() == as_text()
+    assert all(advice.use.partition("(")[0] in printed for advice in ADVICE)
+    assert main(["policies", "--json"]) == 0
+    assert {"MedEUCB", "UCB"} < {entry["name"] for entry in json.loads(capsys.readouterr().out)}
 
 
 @pytest.mark.parametrize("advice", ADVICE, ids=lambda advice: advice.use)

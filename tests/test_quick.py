@@ -1,0 +1,45 @@
+"""`make quick` finds the tests of a change, whatever file it is in."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("grimp")
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def quick():
+    """The script, which is no module of a package."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    try:
+        import quick
+
+        yield quick
+    finally:
+        sys.path.remove(str(ROOT / "tests"))
+
+
+def test_every_source_file_can_be_looked_up(quick):
+    """Packages and modules, also those that only packages import."""
+    for path in sorted(ROOT.glob("src/ironarm/**/*.py")):
+        quick.touched([path.relative_to(ROOT)])
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ("src/ironarm/estimators/median.py", "tests/estimators/test_median.py"),
+        ("src/ironarm/arena/arena.toml", "tests/arena/test_arena.py"),
+        ("src/ironarm/studies/synthetic/claims.toml", "tests/studies/test_claims.py"),
+        ("tests/every_policy.py", "tests/policies/test_against_naive.py"),
+        ("tests/naive/evidence.py", "tests/policies/test_against_naive.py"),
+        ("docs/live.md", "docs/live.md"),
+        ("src/ironarm/policies/rucb.py", "tests/policies"),
+    ],
+)
+def test_a_change_touches_its_tests(quick, changed, expected):
+    """By name, by what reads it, or itself."""
+    steps = quick.touched([Path(changed)])
+    assert any(expected in command for _, command, _ in steps)
