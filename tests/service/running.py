@@ -58,6 +58,11 @@ class Talk:
             self._connection.request(method, path, data, sent)
             answer = self._connection.getresponse()
             text = answer.read()
+        except http.client.HTTPException as cut:
+            # a node that is killed may leave half an answer: to its caller that is a
+            # broken connection like any other
+            self.close()
+            raise ConnectionError(f"half an answer: {cut!r}") from cut
         except Exception:
             self.close()
             raise
