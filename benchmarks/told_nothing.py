@@ -12,7 +12,8 @@ trials ended stuck on a wrong arm, with Wilson's 95 % interval of that share.
 other attacks on those arms: 200 trials. **arms.** A hundred arms: 200 trials.
 **stuck.** Which attacks leave it on a wrong arm within 10,000 rounds: 20,000 trials,
 about a minute of two processors for each line. **weak.** Small gaps, unequal spreads,
-rounded rewards, and the attack that was made for it. **time.** What a round costs.
+rounded rewards, arms that always pay the same, and the attack that was made for it.
+**time.** What a round costs.
 """
 
 from __future__ import annotations
@@ -65,19 +66,21 @@ class Rounded(Bandit):
         return {"bandit": "Rounded", "step": self.step}
 
 
-class Down(Bandit):
-    """The paper's arms, of which the first always pays the same: it is down."""
+class OneValue(Bandit):
+    """The paper's arms, of which one always pays the same."""
 
-    def __init__(self) -> None:
-        self.means = PAPER.means
+    def __init__(self, arm: int, value: float) -> None:
+        self.means, self.arm, self.value = PAPER.means, arm, value
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
         """Return clean rewards of an arm."""
-        return self.means[arm] + (ndtri(noise) if arm else 0.0 * noise)
+        if arm == self.arm:
+            return np.full_like(noise, self.value)
+        return self.means[arm] + ndtri(noise)
 
     def to_dict(self) -> dict[str, object]:
         """Return what it is."""
-        return {"bandit": "Down"}
+        return {"bandit": "OneValue", "arm": self.arm, "value": self.value}
 
 
 @dataclass(frozen=True)
@@ -119,12 +122,15 @@ def lines(section: str) -> Iterator[Line]:
             )
         for rho in RHOS:
             yield Line("Understate", rho, 100_000, 500, 101)
-        yield Line("NoAttack", None, 10_000, 200, 888002, bandit=Down(), place="an arm is down")
+        same = {"worst arm is down": OneValue(0, -1e6), "best arm pays 20": OneValue(9, 20.0)}
+        for place, bandit in same.items():
+            for attack, rho in (("NoAttack", None), (PAPERS_ATTACK, 0.125), (PAPERS_ATTACK, 0.3)):
+                yield Line(attack, rho, 10_000, 1000, 888002, bandit=bandit, place=place)
         spreads = {"best arm has sigma 2": [1] * 9 + [2], "others have sigma 2": [2] * 9 + [1]}
         for place, sigma in spreads.items():
-            bandit = ia.GaussianBandit(PAPER_MEANS, sigma=sigma)
+            unequal = ia.GaussianBandit(PAPER_MEANS, sigma=sigma)
             for rho in RHOS:
-                yield Line(PAPERS_ATTACK, rho, 10_000, 1000, 888002, bandit=bandit, place=place)
+                yield Line(PAPERS_ATTACK, rho, 10_000, 1000, 888002, bandit=unequal, place=place)
         for step in (1.0, 0.1, 0.01):
             for attack in (PAPERS_ATTACK, "Constant(value=100)"):
                 for rho in RHOS:

@@ -41,6 +41,12 @@ def shortest(values, size):
     return values[i], values[i + size - 1]
 
 
+def repeated(values):
+    """How often the commonest value is there, if a share of 0.4 cannot explain it."""
+    most = int(max(np.unique(values, return_counts=True)[1]))
+    return most if len(values) * kl_plus(1 - most / len(values), 0.6) > 12 else 0
+
+
 class CoherentIMED(Naive):
     """It learns sigma and a share from the leader, and judges the others by counts."""
 
@@ -56,7 +62,7 @@ class CoherentIMED(Naive):
     def values(self, arm):
         """An arm's finite rewards, equal ones once where that is the rule."""
         finite = np.array([x for x in self.rewards[arm] if math.isfinite(x)])
-        return np.unique(finite) if self.once else finite
+        return np.unique(finite) if self.once and not repeated(self.rewards[arm]) else finite
 
     def look(self, lead, t):
         values = self.rewards[lead]
@@ -103,7 +109,8 @@ class CoherentIMED(Naive):
 
     def count(self, arm):
         n = len(self.rewards[arm])
-        self.counted[arm] = (n, most_within(self.values(arm), 6 * self.sigma, -INF))
+        within = most_within(self.values(arm), 6 * self.sigma, -INF)
+        self.counted[arm] = (n, max(repeated(self.rewards[arm]), within))
         self.judged[arm] = None
 
     def others_show(self, lead):
@@ -148,10 +155,15 @@ class CoherentIMED(Naive):
         if [] in self.rewards:
             return self.rewards.index([])
         lead = first_of_the_highest(self.estimates)
-        if t >= self.next_look and len(self.rewards[lead]) >= (16 if self.sigma else 24):
-            self.look(lead, t)
-        if self.sigma == 0:
-            return lead
+        if t >= self.next_look:
+            told = [a for a in range(self.arms) if not repeated(self.rewards[a])]
+            model = lead
+            if lead not in told and max([-INF, *(self.estimates[a] for a in told)]) > -INF:
+                model = max(told, key=lambda a: self.estimates[a])
+            if len(self.rewards[model]) >= (16 if self.sigma else 24):
+                self.look(model, t)
+            if self.sigma == 0:
+                return model
         x = self.estimates[lead] + self.beta
         if abs(gap(x, self.at)) > 0.01 * self.sigma:
             self.at = x

@@ -34,6 +34,14 @@ BANDITS = {
             for reward in rewards
         ]
     ),
+    "repeats": ia.ReplayBandit(  # the best arm and the worst always pay the same
+        [(0, 3.0), (1, -1e6)]
+        + [
+            (arm, x)
+            for arm in (2, 3, 4)
+            for x in np.random.default_rng(arm).normal(arm / 2, size=500)
+        ]
+    ),
     "bernoulli": ia.BernoulliBandit([0.5, 0.4, 0.6, 0.6, 0.0]),
     "hundred": ia.GaussianBandit(means=np.linspace(0, 3, 100)),
     "three hundred": ia.GaussianBandit(means=np.linspace(3, 0, 300), sigma=0.5),
@@ -119,6 +127,7 @@ SETTINGS = [
 ]
 SETTINGS += [("bernoulli", "constant"), ("ties", "often infinite"), ("paper", "mimic")]
 SETTINGS += [("bernoulli", "none"), ("bernoulli", "clicks")]
+REPEATS = [ia.CoherentIMED(), ia.RestartingIMED()]
 MANY = [
     ia.UCB(),
     ia.UCB(alpha=0.05),
@@ -229,6 +238,13 @@ def test_every_policy_has_a_twin_and_is_compared_with_it():
     """Nobody forgets a new one."""
     assert set(KNOWN) == {type(policy).__name__ for policy in [*POLICIES, *CATONI]}
     assert set(KNOWN) <= set(TWINS)
+
+
+@pytest.mark.parametrize("attack", ["none", "uniform", "often infinite", "constant"])
+@pytest.mark.parametrize("policy", REPEATS, ids=lambda policy: policy.label)
+def test_live_choices_where_arms_repeat_one_value(policy, attack):
+    """The same, with arms that pay one value more often than corruption explains."""
+    check_live(policy, "repeats", attack)
 
 
 @pytest.mark.parametrize(("bandit", "attack"), SETTINGS)

@@ -37,6 +37,21 @@ class Rounded(Bandit):
         return {"bandit": "Rounded", "step": self.step}
 
 
+class OneValue(Bandit):
+    """The paper's arms, of which one always pays the same."""
+
+    def __init__(self, arm, value):
+        self.means, self.arm, self.value = MEANS, arm, value
+
+    def rewards(self, arm, noise):
+        if arm == self.arm:
+            return np.full_like(noise, self.value)
+        return self.means[arm] + ndtri(noise)
+
+    def to_dict(self):
+        return {"bandit": "OneValue", "arm": self.arm, "value": self.value}
+
+
 def paper(rho):
     """Return the paper's attack."""
     return ia.OppositeUniform(rho=rho, scale=1800)

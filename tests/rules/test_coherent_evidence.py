@@ -12,11 +12,12 @@ from scipy import special, stats
 import ironarm as ia
 from ironarm.attacks import ATTACKS, make
 from ironarm.estimators.structures.window import W
-from ironarm.rules.coherent_evidence import binomial_evidence, fullest, rounded_to
+from ironarm.rules.coherent_evidence import binomial_evidence, fullest, repeated, rounded_to
 from tests.estimators.feed import many
 from tests.naive import TWINS, play
 from tests.naive.base import Naive
 from tests.naive.coherent import CoherentIMED, most_within
+from tests.naive.coherent import repeated as slowly_repeated
 
 TIES = st.lists(
     st.integers(-6, 6).map(float) | st.floats(-5, 5) | st.sampled_from([math.inf, -math.inf]),
@@ -96,6 +97,28 @@ def test_rounding_shows_in_the_middle_half(values):
         assert found == min(np.diff(different), default=1e-200)
     else:
         assert found == 0
+
+
+@many
+@given(
+    value=st.sampled_from([-math.inf, -1e6, 0.0, 5.0, math.inf]),
+    times=st.integers(0, W),
+    others=TIES,
+)
+def test_a_value_that_is_repeated(value, times, others):
+    """It is found wherever it lies among the others, and only if it is common enough."""
+    values = ([value] * times + others)[:W]
+    if values:
+        assert repeated(state(values), 0, len(values)) == slowly_repeated(values)
+
+
+def test_how_often_a_value_must_be_repeated():
+    """Fourteen times of fourteen; half of many is enough, two fifths never are."""
+    for n, times, expected in ((13, 13, 0), (14, 14, 14), (2000, 1000, 1000), (2000, 800, 0)):
+        values = [7.0] * times + [float(k) for k in range(100, 100 + n - times)]
+        assert slowly_repeated(values) == expected
+        if n <= W:
+            assert repeated(state(values), 0, n) == expected
 
 
 class AlwaysBest(Naive):

@@ -20,6 +20,7 @@ from .coherent_evidence import (
     count_together,
     judge,
     judgement_holds,
+    repeated,
     rounded_to,
 )
 from .corrupted_kl import cdf
@@ -131,6 +132,32 @@ def learn_sigma(s, a, n):
 
 
 @cold
+def pays_one_value(s, a):
+    """Say whether arm a repeats one value more often than corruption explains."""
+    bring_in_order(s, a)
+    return repeated(s, a, held_rewards(s, a)) > 0
+
+
+@cold
+def telling(s, lead):
+    """Return the arm to learn sigma from: the leader, if its rewards differ.
+
+    An arm that pays one value has no spread, and by that measure the rewards of all
+    others would lie apart. Of the arms whose rewards differ it is the one with the
+    highest median; if there is none, the leader.
+    """
+    if not pays_one_value(s, lead):
+        return lead
+    best = lead
+    highest = -math.inf
+    for a in range(s.arms):
+        if s.estimate[a] > highest and not pays_one_value(s, a):
+            best = a
+            highest = s.estimate[a]
+    return best
+
+
+@cold
 def look(s, a, t):
     """Learn sigma and the share to allow for from the rewards of the leader a.
 
@@ -199,11 +226,13 @@ def least_index(s, n, t):
     rewards and open decisions.
     """
     lead = highest_estimate(s.estimate)
-    enough = FIRST_LOOK if s.sigma[0] == 0.0 else LATER_LOOK
-    if t >= s.next_look[0] and held_rewards(s, lead) >= enough:
-        look(s, lead, t)
-    if s.sigma[0] == 0.0:
-        return lead
+    if t >= s.next_look[0]:
+        enough = FIRST_LOOK if s.sigma[0] == 0.0 else LATER_LOOK
+        model = telling(s, lead)
+        if held_rewards(s, model) >= enough:
+            look(s, model, t)
+        if s.sigma[0] == 0.0:
+            return model
     x = s.estimate[lead] + s.beta[0]
     if x != s.at[0] and not abs(x - s.at[0]) <= MOVED * s.sigma[0]:
         s.at[0] = x

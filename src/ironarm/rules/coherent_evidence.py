@@ -2,8 +2,9 @@
 
 `CoherentIMED` compares arms by it; docs/coherent-imed.md has the formulas. It counts
 rewards as `count_evidence` does, and differs in three things. Counts are weighed by the
-exact binomial tail. Equal rewards count once, unless rewards look rounded. And if the
-rewards of an arm do not lie together, there is that much less evidence against it.
+exact binomial tail. Equal rewards count once, unless rewards look rounded, or an arm
+has more of them than corruption explains. And if the rewards of an arm do not lie
+together, there is that much less evidence against it.
 
 Tail bound. Take n rewards of an arm with mean >= x, a known sigma, and a share of
 corrupt rewards that is at most eps and does not depend on the rewards. At least
@@ -33,6 +34,7 @@ EXACT = 4000  # rewards; beyond it n kl(k/n, q), which is a little less, is used
 NEGLIGIBLE = 1e-17  # a term of the binomial tail, as a share of its sum
 WITHIN_3 = 0.9973002039367398  # 2 Phi(3) - 1
 MOST = 0.4  # the largest corrupt share that is allowed for
+REPEATS_NATS = 12.0  # how sure it is that equal rewards are an arm's own: 14 of 14
 OWN_NATS = 1.0  # how sure the bound on an arm's gathered outliers is
 SMALLEST = 1e-200  # stands for a spread or unit of 0, which nothing may be divided by
 FEW = 64  # rewards; an arm with more is judged anew when a 64th of them is new
@@ -148,6 +150,28 @@ def rounded_to(s, a, n):
 
 
 @cold
+def repeated(s, a, n):
+    """Return how often arm a pays one value, if corruption cannot explain it, else 0.
+
+    An attacker repeats a value in at most the share `MOST` of the rewards. An arm that
+    repeats one clearly more often pays it by itself, as a server does that is down.
+    Where more than two fifths of the rewards are equal, one of two ranks is among them.
+    """
+    for k in range(2, 5, 2):
+        rank = k * n // 5
+        value = nth_reward(s, a, rank)
+        first = rank
+        while first > 0 and nth_reward(s, a, first - 1) == value:
+            first -= 1
+        end = rank + 1
+        while end < n and nth_reward(s, a, end) == value:
+            end += 1
+        if n * kl_plus(1.0 - (end - first) / n, 1.0 - MOST) > REPEATS_NATS:
+            return end - first
+    return 0
+
+
+@cold
 def bring_in_order(s, a):
     """Sort the rewards of arm a if they are not in order."""
     if s.in_order[a] == 0:
@@ -162,7 +186,11 @@ def count_together(s, a, sigma, once):
     n = held_rewards(s, a)
     first = rewards_below(s, a, n, -LARGEST)
     finite = rewards_below(s, a, n, math.inf)
-    s.together[a] = fullest(s, a, first, finite, 6.0 * sigma, once)
+    own = repeated(s, a, n)
+    if own > 0:
+        once = 0
+    # the value that the arm repeats may be infinite, and then no window holds it
+    s.together[a] = max(own, fullest(s, a, first, finite, 6.0 * sigma, once))
     s.size[a] = n
     s.stage[a] = 1
 
@@ -189,6 +217,8 @@ def judge(s, a, x, sigma, once, share, bonus):
     """
     bring_in_order(s, a)
     n = held_rewards(s, a)
+    if once == 1 and repeated(s, a, n) > 0:
+        once = 0
     if once == 1 and s.ties[a] == 0:
         count_ties(s, a, n)
     ties = s.ties[a] - 1 if once == 1 else 0
