@@ -106,7 +106,7 @@ def test_rounding_shows_in_the_middle_half(values):
     others=TIES,
 )
 def test_a_value_that_is_repeated(value, times, others):
-    """It is found wherever it lies among the others, and only if it is common enough."""
+    """It is found wherever it lies among the others, and only if it is common."""
     values = ([value] * times + others)[:W]
     if values:
         assert repeated(state(values), 0, len(values)) == slowly_repeated(values)
