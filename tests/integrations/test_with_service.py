@@ -64,14 +64,16 @@ class TestLiteLLM:
             await until(lambda: sum(shared.rewards.values()) == 30)
             return failed
 
-        failed = asyncio.run(both())
+        try:
+            failed = asyncio.run(both())
+        finally:
+            for each in routings:
+                each.close()
         assert [each.troubles for each in routings] == [0, 0]
         assert shared.decisions == 30
         assert set(shared.arms) == {"east", "west", "north"}
         assert mock.calls.count("east") == failed == shared.rewards["east"]
         assert shared.estimates["east"] == pytest.approx(WORST)
-        for each in routings:
-            each.close()
 
     def test_without_the_service_requests_go_on(self, mock):
         """The first finds out that nobody is there; the others do not ask."""

@@ -4,7 +4,7 @@ import asyncio
 import json
 import math
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 
 import httpx
 import pytest
@@ -72,6 +72,14 @@ async def test_an_agent_is_created_once(client):
         assert "already" in answer.json()["detail"]
     assert (await client.get("/v1/agents")).json() == {"agents": ["ads"]}
     assert len(await entries(client)) == 1
+
+
+@scenario
+async def test_the_list_has_what_was_made_elsewhere(client):
+    """At once: the node asks, and does not wait for its next look."""
+    with closing(client.node.place.open()) as store, store.transaction():
+        store.add_agent("made elsewhere")
+    assert (await client.get("/v1/agents")).json() == {"agents": ["made elsewhere"]}
 
 
 @scenario

@@ -387,6 +387,7 @@ class App:
     async def agents(self, request: Request) -> Response:
         """List the agents that the key may read."""
         key = await self._allow(request, "read", None)
+        await self.node.look()  # another node, or another request, may just have made one
         names = [name for name in self.node.names() if key is None or key.may("read", name)]
         return reply({"agents": names})
 
