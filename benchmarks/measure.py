@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPER_MEANS = range(2, 21, 2)
+
+# Where the system turns bytecode files off, each process that a benchmark starts would
+# compile NumPy and Numba anew, and that would be what is measured.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def options(text: str | None) -> argparse.Namespace:

@@ -6,9 +6,10 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from ironarm.files import json_ready, whole_file, write_whole
+from ironarm.files import PIECE, json_pieces, json_ready, whole_file, write_whole
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="NOT TESTED: file modes; Windows has none")
@@ -45,3 +46,21 @@ def test_json_ready_replaces_every_infinity_and_nan():
     assert json_ready(data) == texts
     assert json_ready(data, lambda _: None)["a"][0] is None
     assert json.loads(json.dumps(json_ready(data), allow_nan=False)) == texts
+
+
+@pytest.mark.parametrize("size", [0, 1, PIECE, PIECE + 1, 3 * PIECE])
+def test_json_pieces_are_the_json_of_the_whole(size):
+    """Arrays are written as lists are, in pieces, with their infinities as texts."""
+    numbers = np.linspace(-1, 1, size)
+    numbers[::7] = -math.inf
+    counts = np.arange(size)
+    data = {"a": [numbers, counts], "b": {"c": numbers}, "d": [], "e": [{}, "x"]}
+    lists = {
+        "a": [numbers.tolist(), counts.tolist()],
+        "b": {"c": numbers.tolist()},
+        "d": [],
+        "e": [{}, "x"],
+    }
+    pieces = list(json_pieces(json_ready(data)))
+    assert "".join(pieces) == json.dumps(json_ready(lists))
+    assert max(map(len, pieces)) < 30 * PIECE

@@ -12,10 +12,15 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from .errors import InvalidInput
 
-PIECE = 2_000
+PIECE = 500
 """Numbers that are written at a time."""
+BUFFER = 2**20
+"""Bytes that go to the disk at a time. Small writes starve other threads: each lets go
+of Python's lock for so short a time that the others miss it, and start to wait anew."""
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -37,7 +42,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         raise InvalidInput(f"{path} is a folder; name a file in it.")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     # opened like any new file, so that the system applies the umask
-    file = open(temporary, "xb")  # noqa: SIM115
+    file = open(temporary, "xb", buffering=BUFFER)  # noqa: SIM115
     try:
         with file:
             yield file
@@ -61,7 +66,8 @@ def require_ending(path: Path, ending: str, more: str = "") -> None:
 def json_pieces(data: Any) -> Iterator[str]:
     """Return data that is `json_ready` as JSON, in pieces that take a millisecond.
 
-    The C code behind `json.dumps` lets no other thread run meanwhile.
+    The C code behind `json.dumps` lets no other thread run meanwhile. Data may hold
+    arrays: a long one as a list of numbers would hold up other threads as well.
 
     >>> "".join(json_pieces({"a": [1, 2.5, None], "b": {"c": "x"}}))
     '{"a": [1, 2.5, null], "b": {"c": "x"}}'
@@ -73,12 +79,19 @@ def json_pieces(data: Any) -> Iterator[str]:
             yield from json_pieces(value)
             before = ", "
         yield "}" if data else "{}"
-    elif isinstance(data, list) and len(data) > PIECE:
+    elif isinstance(data, np.ndarray) and len(data) <= PIECE:
+        yield json.dumps(json_ready(data.tolist()), allow_nan=False)
+    elif isinstance(data, (list, np.ndarray)) and len(data) > PIECE:
         for first in range(0, len(data), PIECE):
-            part = json.dumps(data[first : first + PIECE], allow_nan=False)
+            some = data[first : first + PIECE]
+            if isinstance(some, np.ndarray):
+                some = json_ready(some.tolist())
+            part = json.dumps(some, allow_nan=False)
             yield ("[" if first == 0 else ", ") + part[1:-1]
         yield "]"
-    elif isinstance(data, list) and any(isinstance(value, (dict, list)) for value in data):
+    elif isinstance(data, list) and any(
+        isinstance(value, (dict, list, np.ndarray)) for value in data
+    ):
         before = "["
         for value in data:
             yield before
@@ -94,7 +107,7 @@ def json_ready(data: Any, non_finite: Callable[[float], Any] = str) -> Any:
 
     JSON has no infinities and no NaN; `non_finite` returns what replaces them, by
     default the texts "inf", "-inf" and "nan". Dataclasses become dicts, and so does
-    everything with a method `to_dict`.
+    everything with a method `to_dict`. Arrays stay arrays, for `json_pieces`.
 
     >>> json_ready({"low": float("-inf"), "high": [1.5]})
     {'low': '-inf', 'high': [1.5]}

@@ -570,7 +570,11 @@ class Agent:
 
         Loaded again, it continues with exactly the same choices.
         """
-        agent_file.write(Path(path), {"policy": self._policy.to_dict(), **self._data()})
+        data, state = self._frozen()
+        agent_file.write(
+            Path(path),
+            {"policy": self._policy.to_dict(), **_plain(data), "state": state.dump_arrays()},
+        )
 
     def _data(self) -> dict[str, Any]:
         """Return all but the policy, as plain data.

@@ -263,7 +263,7 @@ class LoggedAgent:
 def keep_snapshot(store: Store, agent: int, frozen: Frozen) -> None:
     """Write a snapshot; other threads run meanwhile."""
     number, digest, data, state = frozen
-    text = "".join(agent_file.pieces({**data, "state": state.dump()}))
+    text = "".join(agent_file.pieces({**data, "state": state.dump_arrays()}))
     store.keep_snapshot(agent, number, digest, text)
 
 
