@@ -123,7 +123,7 @@ def test_a_terminal_gets_its_cursor_back(number, tmp_path):
 
 def read_until(screen, wanted):
     """Return what is shown until it has that in it."""
-    shown, deadline = b"", time.monotonic() + 30
+    shown, deadline = b"", time.monotonic() + 120
     while wanted not in shown and time.monotonic() < deadline:
         if select.select([screen], [], [], 0.1)[0]:
             try:

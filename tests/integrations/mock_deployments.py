@@ -114,7 +114,7 @@ def mocked_router(names: Iterable[str] = ("east", "west", "north"), **options: A
     return Router(model_list=model_list(names), **options)
 
 
-async def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     """Wait for LiteLLM's callbacks, which come in the background."""
     end = time.monotonic() + seconds
     while not condition():

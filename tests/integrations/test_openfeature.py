@@ -26,7 +26,7 @@ ANN, BOB = EvaluationContext("ann"), EvaluationContext("bob")
 
 def wait_for(seen, expected):
     """Wait: the SDK calls handlers in threads of its own, in any order."""
-    for _ in range(200):
+    for _ in range(6000):
         if len(seen) >= len(expected):
             break
         time.sleep(0.01)

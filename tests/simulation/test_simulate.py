@@ -260,7 +260,7 @@ def test_an_interrupt_ends_the_simulation_and_leaves_no_thread():
     assert process.stdout.readline() == "ready\n"
     threading.Timer(1.0, process.send_signal, [signal.SIGINT]).start()
     try:
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=120)
     finally:
         process.kill()
     assert output == "[]\n"

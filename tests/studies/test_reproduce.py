@@ -194,7 +194,7 @@ def test_an_interrupted_study_resumes_to_identical_files(tmp_path):
     ):
         time.sleep(0.002)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
     assert "the same command resumes" in errors
     assert "Traceback" not in errors

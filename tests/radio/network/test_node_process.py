@@ -75,7 +75,7 @@ def test_signals_switch_the_device_off(name):
         assert process.stdout.readline() == "closing\n"
         for other in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
             process.send_signal(other)
-        out, errors = process.communicate(timeout=20)
+        out, errors = process.communicate(timeout=120)
     assert out.startswith("off\n")
     if number == signal.SIGINT:
         assert errors.endswith("\nKeyboardInterrupt\n")
@@ -93,7 +93,7 @@ def test_a_node_whose_medium_falls_silent_says_so_and_ends():
             sender, *parts = medium.recv_multipart()
             assert (sender, decoded(parts).op) == (b"bench/jammer", "alive")
             medium.send_multipart([sender, *encoded({"op": "alive", "hub": "a"})])
-            out, errors = process.communicate(timeout=20)
+            out, errors = process.communicate(timeout=120)
     finally:
         medium.close(0)
     assert out.startswith("closing\noff\n")

@@ -66,7 +66,7 @@ def test_two_observers_and_a_late_one_hear_all_rounds(tmp_path):
             assert late.stderr.readline().startswith("round     1  1200.0 MHz   41.0 dB")
             keep(2)
             rx.tell({"op": "finish"})
-            lines = late.communicate(timeout=20)[0].splitlines()
+            lines = late.communicate(timeout=120)[0].splitlines()
     finally:
         rx.tell({"op": "finish"})
         for thread in (hub, *others):
