@@ -28,7 +28,7 @@ def make_by_name(
         if parameter not in known:
             raise InvalidInput(
                 f"{name} has no parameter {parameter!r}; it has "
-                f"{', '.join(known)}.{did_you_mean(parameter, known)}"
+                f"{', '.join(known) or 'none'}.{did_you_mean(parameter, known)}"
             )
     for parameter, taken in known.items():
         if taken.default is taken.empty and parameter not in parameters:

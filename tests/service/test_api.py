@@ -83,6 +83,16 @@ async def test_the_list_has_what_was_made_elsewhere(client):
 
 
 @scenario
+async def test_a_first_click_is_no_riddle(client):
+    """An agent of which one arm has a single reward of 1 is told of like any other."""
+    await make(client, arms=["a", "b", "c"])
+    first = (await client.post("/v1/agents/ads/decisions")).json()
+    await client.put(f"/v1/decisions/{first['id']}/reward", json={"value": 1})
+    answer = await client.get("/v1/agents/ads")
+    assert (answer.status_code, answer.json()["can_take_about"]) == (200, None)
+
+
+@scenario
 async def test_bad_agents_are_refused(client):
     """Each with a sentence, and nothing is made."""
     for body in (
@@ -99,6 +109,7 @@ async def test_bad_agents_are_refused(client):
         {"arms": [True]},
         {"arms": ["\u0000"]},
         {"arms": [2**70]},
+        {"arms": ["a", ".."]},
         {"arms": list(range(1001))},
     ):
         answer = await client.put("/v1/agents/ads", json=body)
@@ -490,7 +501,8 @@ async def test_what_fails_in_the_store_is_503_and_changes_nothing(client):
     answer = await client.put(f"/v1/decisions/{first['id']}/reward", json={"value": 1})
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "1"
-    assert "readonly" in answer.json()["detail"]
+    assert "cannot be written to" in answer.json()["detail"]
+    assert "ironarm.db" not in answer.text  # the log of the service says more
     assert (await client.get("/v1/agents/ads")).json()["open"] == 1
     store.connection.execute("PRAGMA query_only = OFF")
     pages = store.connection.execute("PRAGMA page_count").fetchone()[0]

@@ -214,3 +214,21 @@ def test_the_best_arm_counts_if_it_is_not_sure():
     found = budget_of(samples, judged)
     assert found.low == 0
     assert budget_of(samples, sure).high <= found.high < 0.3
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [
+        [[1.0], [], []],
+        [[1.0] * 200, [], []],
+        [[], [0.0], [1.0, 0.0]],
+        [[1.0, 0.0] * 300 + [1.7e308, -1.7e308], [0.0] * 300, [1.0] * 30],
+        [[1e308, -1e308, 0.5], [2.0], [3.0]],
+    ],
+)
+def test_there_is_an_answer_whatever_the_rewards(samples):
+    """Arms without rewards, clicks with absurd ones, differences that are too large."""
+    with np.errstate(over="ignore"):
+        found = bounds([np.array(x) for x in samples])
+    assert 0 <= found.low <= found.high <= 0.5
+    assert found.about is None or found.low <= found.about <= found.high

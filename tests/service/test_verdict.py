@@ -19,6 +19,7 @@ from ironarm.service.verdict import (
     mean_intervals,
     median_interval,
     order_place,
+    range_of,
 )
 
 
@@ -221,3 +222,23 @@ def test_without_rewards_nothing_is_said():
     assert judge_arms([np.ones(3)]).confidence == 1.0
     some = judge_arms([np.zeros(0), np.array([1.5])])
     assert (some.best, some.sure, some.rivals) == (1, False, (0,))
+
+
+@pytest.mark.parametrize("extreme", [1e9, -1e9, 1.7e308])
+def test_one_absurd_reward_among_clicks_changes_nothing(extreme):
+    """It counts as a click or none, and is no end of the range."""
+    noise = np.random.default_rng(1)
+    samples = [(noise.random(600) < rate).astype(float) for rate in (0.1, 0.2, 0.4)]
+    strange = [np.append(samples[0], [extreme, -extreme]), *samples[1:]]
+    assert kind_of(strange) == "0 or 1"
+    assert range_of(strange) == (0.0, 1.0)
+    found = judge_arms(strange)
+    assert (found.best, found.sure, found.of) == (2, True, "mean")
+
+
+def test_revenue_is_no_click():
+    """Mostly 0 and otherwise amounts: its range is that of the rewards."""
+    noise = np.random.default_rng(1)
+    samples = [np.where(noise.random(900) < 0.03, noise.exponential(20, 900), 0) for _ in range(2)]
+    assert kind_of(samples) != "0 or 1"
+    assert range_of(samples)[1] > 20

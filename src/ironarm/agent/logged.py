@@ -198,7 +198,9 @@ class LoggedAgent:
             entries = self.log.about(id)
             if entries and entries[-1].kind == "cancelled":
                 return False
-            self.is_known(id, float("nan"))
+            if entries and entries[-1].kind in ("rewarded", "failed", "observed"):
+                raise OtherReward(f"decision {id} has its reward, so it cannot be cancelled.")
+            self.is_known(id, float("nan"))  # says why
         self._append(self._entry("cancelled", id, self.fold.arm_of(id), key=key))
         return True
 

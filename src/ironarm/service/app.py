@@ -28,7 +28,7 @@ from .hosted import Hosted, planned, policy_named
 from .keys import Key, agent_name
 from .messages import Name, encode
 from .node import Node, unknown_decision
-from .problems import Problem, details, problem_of
+from .problems import STORE_FAILED, Problem, details, problem_of
 
 log = logging.getLogger("ironarm")
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -239,12 +239,13 @@ class App:
         return name
 
     def _name(self, what: str, name: Name) -> Name:
+        # many clients drop "." and ".." from a path, and would remove another thing
         if isinstance(name, str) and not (
-            0 < len(name) <= self.node.limits.name and name.isprintable()
+            0 < len(name) <= self.node.limits.name and name.isprintable() and name.strip(".")
         ):
             raise InvalidInput(
                 f"{what} is a whole number, or text of 1 to {self.node.limits.name} printable "
-                "characters."
+                "characters, not all of them dots."
             )
         return plain_name(what, name)
 
@@ -543,7 +544,7 @@ class App:
     async def is_ready(self, request: Request) -> Response:
         """Say whether the node can serve: agents are read, and the store answers."""
         if not self.node.ready:
-            raise Problem(503, "agents are still being read.", 1.0)
+            raise Problem(503, "still starting: agents are read, policies are compiled.", 1.0)
         await self.node.read(lambda store: store.setting("format", "1"))
         return reply({"status": "ready", "node": self.node.id})
 
@@ -597,7 +598,7 @@ def _has_body(request: Request) -> bool:
 def _whole(request: Request, name: str, usual: int) -> int:
     text = request.query_params.get(name, str(usual))
     if not (text.isascii() and text.isdigit() and len(text) < 16):
-        raise Problem(422, f"{name} must be a whole number, got {text[:50]!r}.")
+        raise Problem(422, f"{name} must be a whole number from 0 on, got {text[:50]!r}.")
     return int(text)
 
 
@@ -611,7 +612,24 @@ def _host_name(host: bytes) -> str:
 def _noted(problem: Problem, error: Exception) -> Problem:
     if problem.status == 500:
         log.error("a request failed", exc_info=error)
+    elif problem.detail == STORE_FAILED:
+        _store_failures.report(error)
     return problem
+
+
+class _Failures:
+    """What the store said, in the log: at most one line a second."""
+
+    def __init__(self) -> None:
+        self._last = -math.inf
+
+    def report(self, error: Exception) -> None:
+        if monotonic() - self._last >= 1.0:
+            self._last = monotonic()
+            log.warning("%s", error)
+
+
+_store_failures = _Failures()
 
 
 def _problem_response(error: Exception) -> Response:

@@ -47,7 +47,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..theory.bounded import limit_on_rho
-from .verdict import SHAPE, SURE, Interval, Verdict, kind_of, log_evidence
+from .verdict import LARGEST, SHAPE, SURE, Interval, Verdict, kind_of, log_evidence
 from .verdict import mean_intervals as intervals_of_means
 from .verdict import range_of as range_of_rewards
 
@@ -223,7 +223,7 @@ class _Quantiles:
 
         low = np.zeros(len(others))
         some = refuted(low)
-        finite = np.concatenate([x[np.isfinite(x)] for x in self._ordered])
+        finite = np.concatenate([x[np.abs(x) <= LARGEST] for x in self._ordered])
         high = np.full(len(others), float(np.ptp(finite)) if len(finite) else 0.0)
         for _ in range(GAP_STEPS):
             middle = (low + high) / 2
@@ -288,7 +288,9 @@ def _of_means(
     of_best, of_others = _spent(WRONG, len(samples), 2)
     mine, others = bounds(of_best)[best], bounds(of_others)
     least = mine.low - max(i.high for j, i in enumerate(others) if j != best)
-    about = mine.value - max(i.value for j, i in enumerate(others) if j != best)
+    about = 0.0  # an arm without rewards has no mean
+    if sizes.all():
+        about = mine.value - max(i.value for j, i in enumerate(others) if j != best)
     of_best, of_others = _spent(PART, 1, max(1, len(samples) - 1))
     all_high, others = bounds(of_best), bounds(of_others)
     most = max(

@@ -74,7 +74,7 @@ class Corruption:
 
     `far` rewards are more than `FAR` spreads away from the median of their arm,
     `by_liars` came from sources that differ, `either` is one or the other. For rewards
-    of 0 and 1 nothing is far.
+    of 0 and 1 only others than these are far, and for those that are mostly equal none.
     """
 
     rewards: int
@@ -241,7 +241,21 @@ def insight_of(
     book: SourceBook | None,
     ends: tuple[float, float] | None,
 ) -> Insight:
-    """Find out all of it; takes tens of milliseconds."""
+    """Find out all of it; takes tens of milliseconds.
+
+    Rewards may be so large that their differences are infinite.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _insight_of(history, name, summary, book, ends)
+
+
+def _insight_of(
+    history: History,
+    name: str,
+    summary: dict[str, Any],
+    book: SourceBook | None,
+    ends: tuple[float, float] | None,
+) -> Insight:
     names = [arm["arm"] for arm in summary["arms"]]
     sources = [] if book is None else book.report()
     liars = [source for source in sources if source.chance < SURE]
@@ -322,9 +336,11 @@ def far_from(ordered: np.ndarray) -> tuple[float, float]:
 def _corruption(
     history: History, names: list[Name], samples: list[np.ndarray], lying: frozenset[Name]
 ) -> Corruption:
-    shows = not kind_of(samples)
+    kind = kind_of(samples)
+    shows = not kind
+    middle_and_reach = (0.5, 0.5) if kind == "0 or 1" else (0.0, math.inf)
     limits = {
-        name: far_from(x) if shows else (0.0, math.inf)
+        name: far_from(x) if shows else middle_and_reach
         for name, x in zip(names, samples, strict=True)
     }
     far = by_liars = either = rewards = sourced = 0

@@ -343,7 +343,8 @@ class Node:
         """Refuse what a key does not allow, and what comes too fast."""
         if not key.may(scope, agent):
             where = "" if agent is None else f" for the agent {agent[:100]!r}"
-            raise Problem(403, f"this key may not {scope}{where}.")
+            what = "create, change or archive agents" if scope == "admin" else scope
+            raise Problem(403, f"this key may not {what}{where}.")
         if key.rate is not None:
             self.slow_down(("key", key.id), key.rate)
 

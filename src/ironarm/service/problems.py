@@ -36,6 +36,12 @@ ERRORS: dict[str, type[Exception]] = {
 """The errors that a problem may name, for a client to raise."""
 
 
+STORE_FAILED = (
+    "the store does not answer, or cannot be written to. Nothing was stored, or it is not known "
+    "whether it was. Try again; the service's own log says why."
+)
+
+
 def error_for(status: int) -> type[Exception]:
     """Return the library's error for a status, where the problem names none."""
     if status in (401, 403):
@@ -65,6 +71,9 @@ def problem_of(error: Exception) -> Problem:
     """Return the problem that an error is for who sent the request."""
     if isinstance(error, Problem):
         return error
+    if isinstance(error, StoreError) and error.__cause__ is not None:
+        # the database's own words name its address, its files and its users
+        return Problem(503, STORE_FAILED, 1.0, StoreError)
     for kind, status in STATUS:
         if isinstance(error, kind):
             return Problem(status, str(error), 1.0 if status == 503 else None, kind)

@@ -56,6 +56,10 @@ SHAPE = (1 / 2, 1 / 4, 1 / 16)
 """The quantiles of the best arm with which an arm of few rewards is compared."""
 LEVELS = (0.05, 0.03, 0.02, 0.01, 0.005, 0.002, 0.001, 1e-4)
 """The probabilities of error that are tried there."""
+STRAYS = 0.1
+"""How many other rewards, for each reward of 1, leave rewards clicks all the same."""
+LARGEST = 1e300
+"""Ends of a range; the distance of larger numbers is not one."""
 GRID = 2_000
 """Values that are tried between the means of two arms."""
 STEPS = 40
@@ -178,21 +182,35 @@ def kind_of(samples: Sequence[np.ndarray]) -> str:
     >>> kind_of([np.array([0.0, 1.0]), np.array([1.0])])
     '0 or 1'
     """
-    pooled = np.concatenate([np.zeros(0), *samples])
-    pooled = pooled[np.isfinite(pooled)]
-    if len(pooled) and np.isin(pooled, (0.0, 1.0)).all():
+    pooled = _finite(samples)
+    if len(pooled) and _are_clicks(pooled):
         return "0 or 1"
     enough = [np.sort(x[np.isfinite(x)]) for x in samples]
     enough = [x for x in enough if len(x) >= ENOUGH]
     return kind_of_log(enough) if enough else ""  # type: ignore[arg-type]
 
 
+def _finite(samples: Sequence[np.ndarray]) -> np.ndarray:
+    pooled = np.concatenate([np.zeros(0), *samples])
+    return pooled[np.isfinite(pooled)]
+
+
+def _are_clicks(pooled: np.ndarray) -> bool:
+    """Say whether rewards are 0 or 1, but for few: one absurd reward is no range."""
+    ones = np.count_nonzero(pooled == 1.0)
+    strays = len(pooled) - ones - np.count_nonzero(pooled == 0.0)
+    return bool(strays <= STRAYS * ones)
+
+
 def range_of(samples: Sequence[np.ndarray]) -> tuple[float, float]:
-    """Return the ends of the finite rewards; for those of 0 and 1 always these."""
-    pooled = np.concatenate(samples)
-    pooled = pooled[np.isfinite(pooled)]
+    """Return the ends of the finite rewards; for those of 0 and 1 always these.
+
+    >>> range_of([np.array([0.0, 1.0] * 20), np.array([0.0, 1e9])])
+    (0.0, 1.0)
+    """
+    pooled = np.clip(_finite(samples), -LARGEST, LARGEST)
     low, high = float(pooled.min()), float(pooled.max())
-    return (0.0, 1.0) if low >= 0 and high <= 1 else (low, high)
+    return (0.0, 1.0) if (low >= 0 and high <= 1) or _are_clicks(pooled) else (low, high)
 
 
 def judge_arms(
