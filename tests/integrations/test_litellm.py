@@ -656,3 +656,71 @@ def test_nothing_is_kept_of_requests_that_are_over(routed, mock):
     assert routing._tickets == {}
     outcomes = [each for each in gc.get_objects() if type(each) is integration.Outcome]
     assert outcomes == []
+
+
+def test_nobody_can_close_a_decision_of_somebody_else(mock, routed):
+    """A caller's own model_info comes to callbacks; small numbers name no ticket."""
+    router, routing = routed()
+    group = integration.RobustRouting.async_get_available_deployments
+    open_ones = [asyncio.run(group(routing, GROUP, router.get_model_list())) for _ in range(20)]
+    tickets = {one["model_info"][integration.TICKET] for one in open_ones}
+    assert len(tickets) == routing.open_tickets == 20
+    assert min(tickets) > 10**6  # each is less with a probability of 1e-13
+    for guess in range(1000):
+        forged = {"model_info": {integration.TICKET: guess}}
+        wrong = litellm.AuthenticationError("no", "mock", "east")
+        asyncio.run(routing.async_post_call_failure_deployment_hook(forged, wrong, None))
+    assert routing.open_tickets == 20
+    assert sum(routing.agents[GROUP].rewards.values()) == 0
+    routing.expire(0)
+
+
+def test_a_judge_that_is_cut_off_leaves_nothing_open(mock, routed):
+    """LiteLLM cancels a callback that takes too long: nothing is learnt then."""
+
+    async def judge(outcome):
+        raise asyncio.CancelledError
+
+    router, routing = routed(reward=judge)
+    play(router, routing, 3)
+    assert sum(learnt(routing).values()) == 0
+    assert routing.troubles == 3
+
+
+def test_a_strategy_has_one_router(mock, routed, tmp_path):
+    """The one before gets its own strategy back, also when all is closed."""
+    first, routing = routed(("east", "west"), path=tmp_path)
+    play(first, routing, 2)
+    second = mocked_router(("north", "south"))
+    routing.install(second)
+    play(first, routing, 3)
+    play(second, routing, 4)
+    assert learnt(routing).keys() == {"north", "south"}
+    assert (sum(learnt(routing).values()), routing.late) == (4, 0)
+    routing.close()
+    for router in (first, second):
+        asyncio.run(ask(router))
+
+
+def test_requests_go_on_while_the_strategy_is_closed(mock, routed, tmp_path):
+    """One that is on its way then gets a deployment at random."""
+    router, routing = routed(path=tmp_path)
+    routing._worker.shutdown()
+    found = asyncio.run(routing.async_get_available_deployments(GROUP, router.get_model_list()))
+    assert found in router.get_model_list()
+    assert routing.troubles == 1
+
+
+def test_a_folder_that_cannot_be_made_is_refused_at_once():
+    """And does not show as random routing."""
+    with pytest.raises(ia.InvalidInput, match="cannot be made"):
+        RobustRouting(path="/dev/null/agents")
+
+
+def test_the_proxy_finds_the_hook_of_a_subclass():
+    """It looks for it in the class itself."""
+
+    class Mine(RobustRouting):
+        pass
+
+    assert "async_pre_call_hook" in vars(Mine)

@@ -444,3 +444,62 @@ def test_mistakes_are_refused_when_the_provider_is_made(options, message):
     """Not in the middle of a request."""
     with pytest.raises(ia.InvalidInput, match=message):
         AgentProvider({"button": an_agent()}, **options)
+
+
+def test_a_service_that_hangs_holds_up_one_caller_and_not_all(serve, clock):
+    """Who comes after a slow failure is refused at once, for some seconds."""
+    agent, asked = an_agent(), []
+    decide = agent.decide
+
+    def hang():
+        asked.append(clock[0])
+        clock[0] += 10
+        raise ia.StoreError("no answer")
+
+    agent.decide = hang
+    client = serve(AgentProvider({"button": agent}))
+    for user in ("a", "b", "c"):
+        assert client.get_string_value("button", "none", EvaluationContext(user)) == "none"
+    assert len(asked) == 1
+    agent.decide = decide
+    clock[0] += 5
+    assert client.get_string_value("button", "none", ANN) != "none"
+
+
+def test_a_flag_that_is_added_again_keeps_what_waits(serve):
+    """With the same agent; with another one, and when it is removed, it is closed."""
+    agent, other = an_agent(), an_agent()
+    provider = AgentProvider({"button": agent})
+    client = serve(provider)
+    client.get_string_value("button", "none", ANN)
+    provider.add_flag("button", agent)
+    client.track("button", ANN, reward())
+    assert (sum(agent.rewards.values()), agent.open_decisions) == (1, [])
+    client.get_string_value("button", "none", ANN)
+    provider.add_flag("button", other)
+    assert agent.open_decisions == []
+    client.get_string_value("button", "none", ANN)
+    provider.remove_flag("button")
+    assert other.open_decisions == []
+
+
+def test_what_an_end_user_sends_is_no_fault_of_the_provider(serve):
+    """Tickets and keys of wrong types are troubles, but the agents answer on."""
+    agent = an_agent()
+    provider = AgentProvider({"button": agent})
+    client = serve(provider)
+    for ticket in (17, 3.5, True, {"a": 1}):
+        client.track("button", ANN, reward(decision=ticket))
+    provider.track(["button"], ANN, reward())
+    for key in (["ann"], {"a": 1}, 7):
+        context = EvaluationContext(key)
+        assert provider.resolve_string_details("button", "none", context).value == "none"
+    assert provider.troubles == 7
+    assert not provider._failing
+
+
+def test_values_of_arms_that_are_numbers(serve):
+    """Named by the numbers themselves."""
+    agent = ia.Agent(ia.UCB(), arms=[1, 2], seed=7)
+    client = serve(AgentProvider({"size": agent}, values={"size": {1: 10, 2: 20}}))
+    assert client.get_integer_value("size", 0, ANN) in (10, 20)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..agent import Agent
-from ..errors import InvalidInput, UnknownDecision
+from ..errors import InvalidInput, StoreError, UnknownDecision
 
 LOG = logging.getLogger("ironarm.openfeature")
 AT_ONCE = 20
 """Old decisions that one call closes; each call makes at most one."""
+SLOW = 0.5
+"""Seconds after which a failure was a slow one: others have waited for it."""
+REST = 5.0
+"""Seconds for which an agent that failed slowly is left alone."""
+T = TypeVar("T")
 
 
 class FlagAgent(Protocol):
@@ -65,6 +70,8 @@ class Flag:
         values: Mapping[str, Any] | None,
     ) -> None:
         arms = [str(arm) for arm in agent.arms]
+        if values is not None:
+            values = {str(arm): value for arm, value in values.items()}
         if values is not None and set(arms) - values.keys():
             raise InvalidInput(
                 f"values of the flag {key!r} must say what each of its variants stands for: "
@@ -76,6 +83,19 @@ class Flag:
         self._lock = threading.Lock()
         self._open: dict[str, OpenDecision] = {}  # oldest first
         self._by_user: dict[str, str] = {}
+        self._rest_until = 0.0
+
+    def take_over(self, other: Flag) -> None:
+        """Go on with the decisions that wait for another flag of the same agent."""
+        with other._lock:
+            self._open, self._by_user = other._open, other._by_user
+            other._open, other._by_user = {}, {}
+
+    def close_all(self) -> None:
+        """Close every decision that waits, as if its event had not come."""
+        with self._lock:
+            for decision in list(self._open.values()):
+                self._close(decision)
 
     def has_type(self, kind: Any) -> bool:
         """Say whether all variants stand for values of this type."""
@@ -97,7 +117,7 @@ class Flag:
                 if not self._is_old(waiting) and waiting.arm in map(str, self.agent.arms):
                     return waiting, self._value(waiting.arm), True
                 self._close(waiting)
-            made = self.agent.decide()
+            made = self._asked(self.agent.decide)
             if self._values is not None and str(made.arm) not in self._values:
                 self.agent.cancel(made.id)
                 raise InvalidInput(
@@ -144,9 +164,26 @@ class Flag:
 
     def _tell(self, id: Any, value: float, sender: str | None) -> None:
         if sender is None:
-            self.agent.learn(id, value)
+            self._asked(lambda: self.agent.learn(id, value))
         else:
-            self.agent.learn(id, value, source=sender)
+            self._asked(lambda: self.agent.learn(id, value, source=sender))
+
+    def _asked(self, work: Callable[[], T]) -> T:
+        """Ask the agent something. A service that does not answer takes a while to say
+        so, and callers wait for each other: so it is then left alone for some seconds.
+        """
+        began = monotonic()
+        if began < self._rest_until:
+            raise StoreError(
+                f"the agent of the flag {self.key!r} failed less than {REST:g} seconds ago, and "
+                "is not asked again."
+            )
+        try:
+            return work()
+        except StoreError:
+            if monotonic() - began > SLOW:
+                self._rest_until = monotonic() + REST
+            raise
 
     def _is_old(self, decision: OpenDecision) -> bool:
         return monotonic() - decision.made >= self._waiting.patience
@@ -165,9 +202,9 @@ class Flag:
         missing = self._waiting.missing
         try:
             if missing is None:
-                self.agent.cancel(decision.id)
+                self._asked(lambda: self.agent.cancel(decision.id))
             else:
-                self.agent.learn(decision.id, missing)
+                self._tell(decision.id, missing, None)
         except UnknownDecision:
             pass  # it is closed already
         except InvalidInput as error:

@@ -22,6 +22,7 @@ import itertools
 import logging
 import math
 import random
+import secrets
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -145,6 +146,11 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
 
     routing_args = RoutingArgs()  # the Router shows those of the handler in this place
 
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        # the proxy looks for this hook in a callback's own class, not in its bases
+        cls.async_pre_call_hook = cls.async_pre_call_hook  # type: ignore[method-assign]
+
     def __init__(
         self,
         reward: str | Callable[[Outcome], Any] = "latency",
@@ -175,7 +181,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         self._worst = failures(reward_of(worst))
         self._expire_after = number("expire_after", expire_after, above=0)
         self._policy, self._seed = policy, seed
-        self._path = None if path is None else Path(path)
+        self._path = None if path is None else _folder(Path(path))
         self._client: Any = None if service is None else _client(service, key)
         self._make = agent or (self._own_agent if service is None else self._served_agent)
         # an agent in memory answers in microseconds; others wait for a disk or a
@@ -203,6 +209,9 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         """
         if self._router is not None and self._router is not router:
             log.info("a new Router takes the place of the one before")
+            self._leave(self._router)
+        if self._router is not router:
+            log.info("ironarm routes the calls of a Router")
         if getattr(router, "lowestlatency_logger", None) is not self:
             before = router.lowestlatency_logger
             if before is not None:
@@ -227,10 +236,9 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
 
     def close(self) -> None:
         """Give the Router its simple strategy back, and close the agents' files."""
+        if self._router is not None:
+            self._leave(self._router)
         litellm.logging_callback_manager.remove_callback_from_all_lists(self)
-        if self._router is not None and self._router.lowestlatency_logger is self:
-            self._router.routing_strategy_init("simple-shuffle", {})
-            self._router.routing_strategy = "simple-shuffle"
         self._router = None
         if self._worker is not None:
             self._worker.shutdown()
@@ -240,6 +248,13 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
                 close()
         if self._client is not None:
             self._client.close()
+
+    def _leave(self, router: Any) -> None:
+        """Give a Router its simple strategy back."""
+        if router.lowestlatency_logger is self:
+            router.lowestlatency_logger = None
+            router.routing_strategy_init("simple-shuffle", {})
+            router.routing_strategy = "simple-shuffle"
 
     # what is known
 
@@ -276,9 +291,14 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         """Choose one of the deployments that can be used."""
         if self._worker is None:
             return self._chosen(model_group, healthy_deployments)
-        return await asyncio.get_running_loop().run_in_executor(
-            self._worker, self._chosen, model_group, healthy_deployments
-        )
+        try:
+            chosen = asyncio.get_running_loop().run_in_executor(
+                self._worker, self._chosen, model_group, healthy_deployments
+            )
+        except RuntimeError as error:  # closed meanwhile
+            self._report(f"no decision for {model_group!r}, so one at random", error)
+            return random.choice(healthy_deployments)
+        return await chosen
 
     def get_available_deployments(
         self,
@@ -307,7 +327,8 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
             self._rest_after(error)
             self._report(f"no decision for {model_group!r}, so one at random", error)
             return random.choice(deployments)
-        ticket = next(_serial)
+        # nobody may guess one: a caller's own model_info comes to callbacks too
+        ticket = secrets.randbits(63)
         self._tickets[ticket] = Ticket(
             group.name, decision.arm, group.agent, decision.id, datetime.now(), now
         )
@@ -356,7 +377,6 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
     def _own_agent(self, group: str, ids: Sequence[str]) -> RoutingAgent:
         if self._path is None:
             return Agent(self._policy, arms=ids, seed=self._seed)
-        self._path.mkdir(parents=True, exist_ok=True)
         file = self._path / f"{file_name(group)}.db"
         if file.exists():  # perhaps made with other deployments, so they are left out
             with suppress(StoreError):  # a crash has left it empty; or the error comes again
@@ -405,6 +425,10 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         if type(value) is not float and inspect.isawaitable(value):
             try:
                 value = await value
+            except asyncio.CancelledError as error:  # LiteLLM gives a callback 20 seconds
+                self._report("the reward function was cut off", error)
+                self._finish(ticket, None)
+                raise
             except Exception as error:
                 self._report("the reward function failed", error)
                 value = None
@@ -527,11 +551,12 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         if isinstance(error, StoreError) and monotonic() >= self._rest_until:
             self._rest_until = monotonic() + REST
 
-    def _report(self, what: str, error: Exception) -> None:
+    def _report(self, what: str, error: BaseException) -> None:
         self._troubles += 1
         if monotonic() - self._last_report >= REPORT_EVERY:
             self._last_report = monotonic()
-            log.warning("%s: %s (%d troubles so far)", what, error, self._troubles)
+            why = str(error) or type(error).__name__
+            log.warning("%s: %s (%d troubles so far)", what, why, self._troubles)
 
 
 def is_deployments_fault(exception: Any) -> bool:
@@ -543,6 +568,15 @@ def is_deployments_fault(exception: Any) -> bool:
     except (AttributeError, TypeError, ValueError):
         return True
     return not 400 <= status < 500 or status in DEPLOYMENTS_OWN
+
+
+def _folder(path: Path) -> Path:
+    """Make the folder for agents; who cannot is told so at once, and not by the log."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"path: {path} cannot be made: {error.strerror}.") from None
+    return path
 
 
 def _client(address: str, key: str | None) -> Any:

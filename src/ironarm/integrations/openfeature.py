@@ -130,13 +130,26 @@ class AgentProvider(AbstractProvider):
         events: str | Iterable[str] | None = None,
         values: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add a flag, or replace one; OpenFeature's clients are told."""
-        self._flags = {**self._flags, key: self._flag(key, agent, events, values)}
+        """Add a flag, or replace one; OpenFeature's clients are told.
+
+        With the same agent, decisions that wait for their events go on waiting; with
+        another one they are closed.
+        """
+        flag, before = self._flag(key, agent, events, values), self._flags.get(key)
+        _prepare(flag)
+        if before is not None and before.agent is agent:
+            flag.take_over(before)
+        self._flags = {**self._flags, key: flag}
+        if before is not None:
+            self._guarded(f"the flag {key!r}", before.close_all)
         self.emit_provider_configuration_changed(ProviderEventDetails(flags_changed=[key]))
 
     def remove_flag(self, key: str) -> None:
-        """Remove a flag; its agent stays as it is."""
+        """Remove a flag, and close its decisions; its agent stays as it is."""
+        before = self._flags.get(key)
         self._flags = {name: flag for name, flag in self._flags.items() if name != key}
+        if before is not None:
+            self._guarded(f"the flag {key!r}", before.close_all)
         self.emit_provider_configuration_changed(ProviderEventDetails(flags_changed=[key]))
 
     def _flag(self, key: str, agent: FlagAgent, events: Any, values: Any) -> Flag:
@@ -152,9 +165,7 @@ class AgentProvider(AbstractProvider):
     def initialize(self, evaluation_context: EvaluationContext) -> None:
         """Compile what the agents need, so that no evaluation has to."""
         for flag in self._flags.values():
-            prepare = getattr(flag.agent, "prepare", None)
-            if prepare is not None:
-                prepare()
+            _prepare(flag)
         self._ended = False
 
     def shutdown(self) -> None:
@@ -257,7 +268,7 @@ class AgentProvider(AbstractProvider):
     ) -> None:
         """Reward the decisions that an event is about; other events do nothing."""
         for flag in self._flags.values():
-            if tracking_event_name in flag.events:
+            if isinstance(tracking_event_name, str) and tracking_event_name in flag.events:
                 self._guarded(
                     f"the event {tracking_event_name!r}",
                     lambda flag=flag: self._reward(  # type: ignore[misc]
@@ -290,9 +301,8 @@ class AgentProvider(AbstractProvider):
                 f"the flag {key!r} has values of another type; give values for its variants",
             )
         found: list[tuple[OpenDecision, Any, bool]] = []
-        user = context.targeting_key if context is not None else None
         trouble = self._guarded(
-            f"the flag {key!r}", lambda: found.append(flag.decide(user or None))
+            f"the flag {key!r}", lambda: found.append(flag.decide(_user(context) or None))
         )
         if trouble is not None or not found:
             return _default(default, ErrorCode.GENERAL, str(trouble))
@@ -310,7 +320,7 @@ class AgentProvider(AbstractProvider):
         context: EvaluationContext | None,
         details: TrackingEventDetails | None,
     ) -> None:
-        user = context.targeting_key if context is not None else None
+        user = _user(context)
         value = None if details is None else details.value
         if value is None:
             if self._waiting.missing is None:
@@ -324,6 +334,8 @@ class AgentProvider(AbstractProvider):
         if given is None:
             done = user is not None and flag.learn_user(user, value, sender)
         else:
+            if not isinstance(given, (str, list, tuple)):
+                raise InvalidInput(f"{TICKET!r} must be a ticket or a list of them, got {given!r}.")
             tickets = [str(one) for one in ([given] if isinstance(given, str) else given)]
             mine = [one for one in tickets if one.rpartition("/")[0] == flag.key]
             done = sum(flag.learn_ticket(one, value, sender) for one in mine) > 0
@@ -349,6 +361,21 @@ class AgentProvider(AbstractProvider):
             self._failing = False
             self.emit_provider_ready(ProviderEventDetails(message="the agents answer again"))
         return None
+
+
+def _prepare(flag: Flag) -> None:
+    """Compile what a flag's agent needs, if it is one in this process."""
+    prepare = getattr(flag.agent, "prepare", None)
+    if prepare is not None:
+        prepare()
+
+
+def _user(context: EvaluationContext | None) -> str | None:
+    """Return the targeting key, which end users may have a hand in."""
+    key = None if context is None else context.targeting_key
+    if key is not None and not isinstance(key, str):
+        raise InvalidInput(f"a targeting key must be text, got {key!r}.")
+    return key
 
 
 def _default(value: T, code: ErrorCode, message: str) -> FlagResolutionDetails[T]:
