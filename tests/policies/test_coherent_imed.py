@@ -139,6 +139,12 @@ LIMITS = {  # the comments have the mean and the stuck trials of those with anot
     "half, attacked often": (NARROW_BEST, paper(0.3), 10_000, 3500, 6),  # 2,043; 26 of 2,000
     "mixed sigmas": (MIXED, paper(0.125), 10_000, 560, 0),  # 514; 0
     "mixed sigmas, attacked often": (MIXED, paper(0.3), 10_000, 3500, 6),  # 2,012; 25 of 2,000
+    # before equal rewards of one arm had a rule of their own: 52,000 and 71,000
+    "an arm is down": (OneValue(0, -1e6), ia.NoAttack(), 10_000, 720, 0),  # 690; 0 of 1,000
+    "an arm is down, attacked": (OneValue(0, -1e6), paper(0.3), 10_000, 1700, 0),  # 1,567; 0
+    "an arm pays -inf": (OneValue(0, -np.inf), paper(0.3), 10_000, 1300, 0),  # 965; 0 of 20
+    "the best arm pays 20": (OneValue(9, 20.0), ia.NoAttack(), 10_000, 620, 0),  # 571; 0
+    "the best arm pays 20, attacked": (OneValue(9, 20.0), paper(0.3), 10_000, 8500, 0),  # 7,240; 0
     "Student's t": (student(3, FIVE), paper(0.2), 5_000, 175, 0),  # 152; 0 of 400
     "Student's t, Mimic": (student(3, FIVE), ia.Mimic(rho=0.2), 5_000, 180, 0),  # 166; 0 of 400
     "lognormal": (lognormal(FIVE), paper(0.2), 5_000, 136, 0),  # 121; 0 of 400
