@@ -13,7 +13,7 @@ import pytest
 import ironarm as ia
 from ironarm.service.calls import Backoff, Pause
 from ironarm.service.remote import AgentCalls
-from tests.service.running import ask
+from tests.service.running import ask, free_port
 from tests.service.serving import BadLine, serving
 
 BUSY = b"HTTP/1.1 503 Busy\r\nretry-after: 0\r\ncontent-length: 0\r\n\r\n"
@@ -250,6 +250,15 @@ def test_update_after_an_unknown_outcome_means_the_same_decision(client, either,
         agent.update(arm, 1.0)
     agent.update(arm, 1.0)
     assert ["created", "decided", "rewarded"] == [each["kind"] for each in log_of(service, name)]
+
+
+def test_a_request_that_was_never_sent_did_nothing():
+    """Nobody listens there, and the error says so."""
+    with ia.Client(f"http://127.0.0.1:{free_port()}", patience=0) as nobody:
+        with pytest.raises(ia.StoreError, match="Nothing was done"):
+            nobody.agent("ads").decide()
+        with pytest.raises(ia.StoreError, match="refused"):
+            nobody.agents()
 
 
 def test_lines_that_come_too_fast_are_sent_again_by_themselves(client, either, name):

@@ -50,9 +50,13 @@ class Answer(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """No answer came: it is not known whether the request was carried out."""
+    """No answer came.
+
+    If the request was `sent`, it is not known whether it was carried out.
+    """
 
     why: str
+    sent: bool = True
 
 
 class Pause(NamedTuple):
@@ -153,14 +157,15 @@ def answer_to(request: Request, address: str, patience: float) -> Steps[Answer]:
     No request can be carried out twice: it sets something to a value, or it carries a
     key by which the service knows it again.
     """
-    backoff, lost = Backoff(patience), False
+    backoff, lost, sent = Backoff(patience), False, False
     while True:
         got = yield request
         if isinstance(got, Lost):
-            lost = True
+            lost, sent = True, sent or got.sent
+            done = " What was asked may be done or not." if sent else " Nothing was done."
             error: Exception = StoreError(
                 f"the service at {address} did not answer: {got.why}."
-                + ("" if request.method == "GET" else " What was asked may be done or not.")
+                + ("" if request.method == "GET" else done)
             )
             yield backoff.pause(None, error)
             continue

@@ -248,4 +248,5 @@ def _answer(response: httpx.Response) -> Answer:
 
 
 def _lost(error: httpx.RequestError) -> Lost:
-    return Lost(str(error) or type(error).__name__)
+    sent = not isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout))
+    return Lost(str(error) or type(error).__name__, sent)
