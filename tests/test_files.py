@@ -54,12 +54,14 @@ def test_json_pieces_are_the_json_of_the_whole(size):
     numbers = np.linspace(-1, 1, size)
     numbers[::7] = -math.inf
     counts = np.arange(size)
-    data = {"a": [numbers, counts], "b": {"c": numbers}, "d": [], "e": [{}, "x"]}
+    many = [counts[:2]] * (size + 1)
+    data = {"a": [numbers, counts], "b": {"c": numbers}, "d": [], "e": [{}, "x"], "f": many}
     lists = {
         "a": [numbers.tolist(), counts.tolist()],
         "b": {"c": numbers.tolist()},
         "d": [],
         "e": [{}, "x"],
+        "f": [counts[:2].tolist()] * (size + 1),
     }
     pieces = list(json_pieces(json_ready(data)))
     assert "".join(pieces) == json.dumps(json_ready(lists))

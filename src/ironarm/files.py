@@ -79,16 +79,6 @@ def json_pieces(data: Any) -> Iterator[str]:
             yield from json_pieces(value)
             before = ", "
         yield "}" if data else "{}"
-    elif isinstance(data, np.ndarray) and len(data) <= PIECE:
-        yield json.dumps(json_ready(data.tolist()), allow_nan=False)
-    elif isinstance(data, (list, np.ndarray)) and len(data) > PIECE:
-        for first in range(0, len(data), PIECE):
-            some = data[first : first + PIECE]
-            if isinstance(some, np.ndarray):
-                some = json_ready(some.tolist())
-            part = json.dumps(some, allow_nan=False)
-            yield ("[" if first == 0 else ", ") + part[1:-1]
-        yield "]"
     elif isinstance(data, list) and any(
         isinstance(value, (dict, list, np.ndarray)) for value in data
     ):
@@ -97,6 +87,14 @@ def json_pieces(data: Any) -> Iterator[str]:
             yield before
             yield from json_pieces(value)
             before = ", "
+        yield "]"
+    elif isinstance(data, (list, np.ndarray)):
+        for first in range(0, max(1, len(data)), PIECE):
+            some = data[first : first + PIECE]
+            if isinstance(some, np.ndarray):
+                some = json_ready(some.tolist())
+            part = json.dumps(some, allow_nan=False)
+            yield ("[" if first == 0 else ", ") + part[1:-1]
         yield "]"
     else:
         yield json.dumps(data, allow_nan=False)

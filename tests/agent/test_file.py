@@ -7,6 +7,7 @@ import pytest
 import ironarm as ia
 from ironarm.engine import machine
 from ironarm.engine.state import State
+from ironarm.files import PIECE
 from tests.agent.playing import NAMES, POLICIES, play, rewards
 
 
@@ -169,3 +170,15 @@ def test_a_folder_is_no_file_to_save_to(tmp_path):
         agent = ia.Agent(ia.UCB(), arms=NAMES, seed=1)
         with pytest.raises(ia.InvalidInput, match=r"is a folder; name a file in it\.$"):
             agent.save(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore::ironarm.RewardWarning")
+def test_an_agent_with_many_arms(tmp_path):
+    """More arms than numbers that are written at a time."""
+    agent = ia.Agent(ia.CoherentIMED(), arms=PIECE + 100, seed=1)
+    for i in range(800):
+        agent.update(agent.select(), float(i % 7))
+    agent.save(tmp_path / "agent.json")
+    again = ia.Agent.load(tmp_path / "agent.json")
+    assert again.rewards == agent.rewards
+    assert [agent.select() for _ in range(50)] == [again.select() for _ in range(50)]

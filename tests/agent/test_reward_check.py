@@ -115,3 +115,11 @@ def test_arms_that_go_leave_the_others_rewards_apart():
             agent.remove_arm(arm)
             for x in g.normal(size=100).tolist():
                 agent.update("high", 2000.0 + x)
+
+
+def test_one_value_alone_is_no_range(recwarn):
+    """An arm that always pays the same is no reason for a range without a width."""
+    agent = ia.Agent(arms=["same", "other"], seed=1)
+    for _ in range(100):
+        agent.update("same", 10.0)
+    assert not recwarn.list

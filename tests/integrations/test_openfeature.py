@@ -479,8 +479,21 @@ def test_a_flag_that_is_added_again_keeps_what_waits(serve):
     provider.add_flag("button", other)
     assert agent.open_decisions == []
     client.get_string_value("button", "none", ANN)
+    client.get_string_value("button", "none", BOB)
+    cancel, failed = other.cancel, []
+
+    def fail_once(id):
+        if not failed:
+            failed.append(id)
+            raise ia.StoreError("the disk is full")
+        cancel(id)
+
+    other.cancel = fail_once
+    late = provider._flags["button"]
     provider.remove_flag("button")
-    assert other.open_decisions == []
+    assert len(other.open_decisions) == 1  # the others were closed all the same
+    with pytest.raises(ia.InvalidInput, match="removed"):
+        late.decide("somebody who came at that moment")
 
 
 def test_what_an_end_user_sends_is_no_fault_of_the_provider(serve):

@@ -156,14 +156,23 @@ class CoherentIMED(Naive):
             return self.rewards.index([])
         lead = first_of_the_highest(self.estimates)
         if t >= self.next_look:
-            told = [a for a in range(self.arms) if not repeated(self.rewards[a])]
-            model = lead
-            if lead not in told and max([-INF, *(self.estimates[a] for a in told)]) > -INF:
-                model = max(told, key=lambda a: self.estimates[a])
-            if len(self.rewards[model]) >= (16 if self.sigma else 24):
+            first = self.sigma == 0
+            told = [
+                a
+                for a, rewards in enumerate(self.rewards)
+                if not repeated(rewards)
+                and len(rewards) >= (0 if first else 16)
+                and self.estimates[a] > -INF
+            ]
+            model = max(told, key=lambda a: self.estimates[a], default=lead if first else None)
+            if not repeated(self.rewards[lead]):
+                model = lead
+            if model is None:
+                self.next_look = t + t // 2 if t < 4096 else 2 * t
+            elif len(self.rewards[model]) >= (24 if first else 16):
                 self.look(model, t)
             if self.sigma == 0:
-                return model
+                return model if len(self.rewards[model]) < 128 else lead
         x = self.estimates[lead] + self.beta
         if abs(gap(x, self.at)) > 0.01 * self.sigma:
             self.at = x

@@ -142,3 +142,30 @@ def test_equal_and_infinite_rewards_leave_the_policy_that_is_told_nothing_at_wor
             reward = float("inf") if arm == "low" else float("-inf")
         agent.update(arm, reward)
     assert agent.best() == "high"
+
+
+def test_an_arm_whose_rewards_never_come_is_not_waited_for():
+    """The leader always pays the same, so sigma is to be learnt from the other arm."""
+    agent = ia.Agent(ia.CoherentIMED(), arms=["same", "silent"], seed=1)
+    world, heard, same = np.random.default_rng(1), 0, 0
+    for _ in range(1000):
+        decision = agent.decide()
+        if decision.arm == "same":
+            agent.learn(decision.id, 10.0)
+            same += 1
+        elif heard < 5:
+            agent.learn(decision.id, float(world.normal()))
+            heard += 1
+    assert same > 800
+
+
+@pytest.mark.filterwarnings("ignore::ironarm.RewardWarning")
+def test_looks_go_on_when_the_leader_always_pays_the_same():
+    """If none of the other arms has enough rewards, the next look comes later."""
+    agent = ia.Agent(ia.CoherentIMED(), arms=6, seed=0)
+    world = np.random.default_rng(0)
+    for _ in range(2000):
+        arm = agent.select()
+        agent.update(arm, 10.0 if arm == 0 else float(world.normal()))
+    assert agent.best() == 0
+    assert agent._state.view.next_look[0] >= 2000

@@ -224,6 +224,8 @@ def test_the_best_arm_counts_if_it_is_not_sure():
         [[], [0.0], [1.0, 0.0]],
         [[1.0, 0.0] * 300 + [1.7e308, -1.7e308], [0.0] * 300, [1.0] * 30],
         [[1e308, -1e308, 0.5], [2.0], [3.0]],
+        [[1e305] * 40, [1.1e305] * 40, []],
+        [[-7.0] * 40, [-7.0] * 40, [-7.0] * 30],
     ],
 )
 def test_there_is_an_answer_whatever_the_rewards(samples):

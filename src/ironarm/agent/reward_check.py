@@ -143,6 +143,8 @@ class Watch:
         if tied < TIED_SHARE:
             return None
         low, high = min(values), max(values)
+        if low == high:
+            return None  # one value is no range, and says nothing of other arms
         if low == 0 and all(value == 0 for value, _ in common):
             return (
                 f"{100 * tied:.0f} % of an arm's rewards are 0, and {compares}, which then are 0 "

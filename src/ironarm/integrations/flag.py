@@ -84,18 +84,29 @@ class Flag:
         self._open: dict[str, OpenDecision] = {}  # oldest first
         self._by_user: dict[str, str] = {}
         self._rest_until = 0.0
+        self._closed = False
 
     def take_over(self, other: Flag) -> None:
-        """Go on with the decisions that wait for another flag of the same agent."""
-        with other._lock:
-            self._open, self._by_user = other._open, other._by_user
-            other._open, other._by_user = {}, {}
+        """Go on with the decisions that wait for another flag of the same agent.
+
+        Both share them from now on, and the lock: somebody may still hold the other.
+        """
+        self._lock, self._open, self._by_user = other._lock, other._open, other._by_user
 
     def close_all(self) -> None:
-        """Close every decision that waits, as if its event had not come."""
+        """Close every decision that waits, as if its event had not come, and decide no
+        more; raise the first error at the end.
+        """
+        failed = None
         with self._lock:
+            self._closed = True
             for decision in list(self._open.values()):
-                self._close(decision)
+                try:
+                    self._close(decision)
+                except StoreError as error:
+                    failed = failed or error
+        if failed is not None:
+            raise failed
 
     def has_type(self, kind: Any) -> bool:
         """Say whether all variants stand for values of this type."""
@@ -111,6 +122,8 @@ class Flag:
     def decide(self, user: str | None) -> tuple[OpenDecision, Any, bool]:
         """Return a decision, its value, and whether it was made before."""
         with self._lock:
+            if self._closed:
+                raise InvalidInput(f"the flag {self.key!r} was removed, or has another agent.")
             self._close_old(room=1)
             waiting = self._open.get(self._by_user.get(user, "")) if user is not None else None
             if waiting is not None:

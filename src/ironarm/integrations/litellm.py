@@ -495,10 +495,9 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
     def _take(self, carrier: Any) -> Ticket | None:
         """Return the ticket of a call, to one caller only."""
         try:
-            key = carrier["model_info"][TICKET]
+            return self._tickets.pop(carrier["model_info"][TICKET], None)
         except (KeyError, TypeError):  # not a call of ours
             return None
-        return self._tickets.pop(key, None)
 
     def _value(self, ticket: Ticket, call: dict[str, Any], response: Any, end: Any) -> Any:
         """Return the reward of an answer; None if there is nothing to learn."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
@@ -106,6 +107,7 @@ class AgentProvider(AbstractProvider):
         )
         self._sources = bool(sources)
         self._flags: dict[str, Flag] = {}
+        self._changing = threading.Lock()
         self._said: deque[str] = deque(maxlen=100)
         self._failing = False
         self._ended = False
@@ -135,19 +137,22 @@ class AgentProvider(AbstractProvider):
         With the same agent, decisions that wait for their events go on waiting; with
         another one they are closed.
         """
-        flag, before = self._flag(key, agent, events, values), self._flags.get(key)
+        flag = self._flag(key, agent, events, values)
         _prepare(flag)
-        if before is not None and before.agent is agent:
-            flag.take_over(before)
-        self._flags = {**self._flags, key: flag}
-        if before is not None:
+        with self._changing:
+            before = self._flags.get(key)
+            if before is not None and before.agent is agent:
+                flag.take_over(before)
+            self._flags = {**self._flags, key: flag}
+        if before is not None and before.agent is not agent:
             self._guarded(f"the flag {key!r}", before.close_all)
         self.emit_provider_configuration_changed(ProviderEventDetails(flags_changed=[key]))
 
     def remove_flag(self, key: str) -> None:
         """Remove a flag, and close its decisions; its agent stays as it is."""
-        before = self._flags.get(key)
-        self._flags = {name: flag for name, flag in self._flags.items() if name != key}
+        with self._changing:
+            before = self._flags.get(key)
+            self._flags = {name: flag for name, flag in self._flags.items() if name != key}
         if before is not None:
             self._guarded(f"the flag {key!r}", before.close_all)
         self.emit_provider_configuration_changed(ProviderEventDetails(flags_changed=[key]))

@@ -139,22 +139,28 @@ def pays_one_value(s, a):
 
 
 @cold
-def telling(s, lead):
+def telling(s, lead, enough):
     """Return the arm to learn sigma from: the leader, if its rewards differ.
 
     An arm that pays one value has no spread, and by that measure the rewards of all
-    others would lie apart. Of the arms whose rewards differ it is the one with the
-    highest median; if there is none, the leader.
+    others would lie apart. Of the arms with enough rewards that differ, it is then the
+    one with the highest median; -1 if there is none.
     """
     if not pays_one_value(s, lead):
         return lead
-    best = lead
+    best = -1
     highest = -math.inf
     for a in range(s.arms):
-        if s.estimate[a] > highest and not pays_one_value(s, a):
+        if s.estimate[a] > highest and held_rewards(s, a) >= enough and not pays_one_value(s, a):
             best = a
             highest = s.estimate[a]
     return best
+
+
+@cold
+def next_time(t):
+    """Return the round of the next look."""
+    return t + t // 2 if t < OFTEN else 2 * t
 
 
 @cold
@@ -172,7 +178,7 @@ def look(s, a, t):
     far = learn_sigma(s, a, n)
     if s.sigma[0] == 0.0:
         return  # half of all rewards are infinite
-    s.next_look[0] = t + t // 2 if t < OFTEN else 2 * t
+    s.next_look[0] = next_time(t)
     s.once[0] = 1 if unit == 0.0 else 0
     s.seen[0] = far / n
     s.share[0] = min(
@@ -227,12 +233,17 @@ def least_index(s, n, t):
     """
     lead = highest_estimate(s.estimate)
     if t >= s.next_look[0]:
-        enough = FIRST_LOOK if s.sigma[0] == 0.0 else LATER_LOOK
-        model = telling(s, lead)
-        if held_rewards(s, model) >= enough:
+        first = s.sigma[0] == 0.0
+        model = telling(s, lead, 0 if first else LATER_LOOK)
+        if model < 0 and first:
+            model = lead  # all arms pay one value
+        if model < 0:
+            s.next_look[0] = next_time(t)
+        elif held_rewards(s, model) >= (FIRST_LOOK if first else LATER_LOOK):
             look(s, model, t)
         if s.sigma[0] == 0.0:
-            return model
+            # rewards of an arm may never come, and then others must do
+            return model if n[model] < SURE else lead
     x = s.estimate[lead] + s.beta[0]
     if x != s.at[0] and not abs(x - s.at[0]) <= MOVED * s.sigma[0]:
         s.at[0] = x

@@ -210,7 +210,9 @@ def range_of(samples: Sequence[np.ndarray]) -> tuple[float, float]:
     """
     pooled = np.clip(_finite(samples), -LARGEST, LARGEST)
     low, high = float(pooled.min()), float(pooled.max())
-    return (0.0, 1.0) if (low >= 0 and high <= 1) or _are_clicks(pooled) else (low, high)
+    if (low >= 0 and high <= 1) or _are_clicks(pooled):
+        return 0.0, 1.0
+    return (low, high) if low < high else (low - abs(low), high)
 
 
 def judge_arms(
