@@ -279,3 +279,11 @@ def test_suppressed_rewards_are_those_that_contradict():
     for arm, mean in enumerate(BANDIT.means):
         above = np.mean([x > mean for a, x, _ in came if a == arm])
         assert above < 0.3 if arm == BANDIT.best else above > 0.7
+
+
+def test_a_delay_after_which_nothing_comes_is_refused():
+    """All rewards would be late for ever."""
+    with pytest.raises(ia.InvalidInput, match="no reward ever comes"):
+        ia.Delay(mean=100, law="fixed", expire=50)
+    ia.Delay(mean=100, law="fixed", expire=100)
+    ia.Delay(mean=100, expire=50)

@@ -47,10 +47,16 @@ class ReplayBandit(Bandit):
         for row, pair in enumerate(pairs, start=1):
             try:
                 arm, reward = pair
-                value = float(reward)
             except (TypeError, ValueError):
                 raise InvalidInput(
                     f"row {row} of the table must be an arm and a reward, got {pair!r}."
+                ) from None
+            try:
+                value = float(reward)
+            except (TypeError, ValueError):
+                raise InvalidInput(
+                    f"the reward in row {row} of the table must be a number (0 or 1 for clicks), "
+                    f"got {reward!r}."
                 ) from None
             if not np.isfinite(value):
                 raise InvalidInput(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.machine import compiled
+from ..errors import InvalidInput
 from ..random import fill_open_uniform
 from ..validation import choice, number, optional, whole
 
@@ -67,6 +68,11 @@ class Delay:
         object.__setattr__(self, "lost", number("lost", self.lost, at_least=0, below=1))
         expire = optional(whole, "expire", self.expire, at_least=1, below=10**9)
         object.__setattr__(self, "expire", expire)
+        if self.law == "fixed" and expire is not None and expire < self.mean:
+            raise InvalidInput(
+                f"expire must not be less than mean for law='fixed', or no reward ever comes; got "
+                f"{expire} and {self.mean:g}."
+            )
 
     @property
     def longest(self) -> int:

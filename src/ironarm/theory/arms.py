@@ -140,7 +140,8 @@ class Arms:
         if isinstance(source, Bandit) and len(source.segments) > 1:
             raise InvalidInput(
                 "a certificate is about laws that stay the same, and those of this bandit drift; "
-                "take one for each of bandit.segments."
+                "take one for each segment: "
+                "[ia.certify(one, rho=...) for _, one in bandit.segments]."
             )
         laws = _laws(source)
         if len(laws) < 2:
