@@ -139,7 +139,7 @@ def pays_one_value(s, a):
 
 
 @cold
-def telling(s, lead, enough):
+def arm_with_spread(s, lead, enough):
     """Return the arm to learn sigma from: the leader, if its rewards differ.
 
     An arm that pays one value has no spread, and by that measure the rewards of all
@@ -234,7 +234,7 @@ def least_index(s, n, t):
     lead = highest_estimate(s.estimate)
     if t >= s.next_look[0]:
         first = s.sigma[0] == 0.0
-        model = telling(s, lead, 0 if first else LATER_LOOK)
+        model = arm_with_spread(s, lead, 0 if first else LATER_LOOK)
         if model < 0 and first:
             model = lead  # all arms pay one value
         if model < 0:

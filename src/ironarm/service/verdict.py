@@ -59,7 +59,7 @@ LEVELS = (0.05, 0.03, 0.02, 0.01, 0.005, 0.002, 0.001, 1e-4)
 STRAYS = 0.1
 """How many other rewards, for each reward of 1, leave rewards clicks all the same."""
 LARGEST = 1e300
-"""Ends of a range; the distance of larger numbers is not one."""
+"""Ends of a range, at most: between larger numbers the distance is infinite."""
 GRID = 2_000
 """Values that are tried between the means of two arms."""
 STEPS = 40
