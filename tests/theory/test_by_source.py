@@ -1,4 +1,4 @@
-"""A certificate with sources: which share of hostile ones can be borne."""
+"""A certificate with sources: which share of hostile ones can be tolerated."""
 
 import json
 import math
@@ -18,7 +18,7 @@ def test_the_shares_are_those_of_the_theory():
     sigma = math.sqrt(0.12 * 0.88)
     assert (found.most, found.usual) == (125, 50)
     assert found.limit == pytest.approx(theory.sources_limit(0.02, sigma, 125))
-    assert found.borne == pytest.approx(theory.borne_share(0.02, sigma, 50, 5))
+    assert found.tolerated == pytest.approx(theory.tolerated_share(0.02, sigma, 50, 5))
 
 
 def test_more_rounds_bear_more_and_more_sources_less():
@@ -28,18 +28,29 @@ def test_more_rounds_bear_more_and_more_sources_less():
         for horizon, sources in ((10**5, 4000), (10**5, 400), (10**7, 400))
     )
     assert few.limit < usual.limit < many.limit <= 0.5
-    assert few.borne < usual.borne < many.borne <= 0.5
+    assert few.tolerated < usual.tolerated < many.tolerated <= 0.5
 
 
 @pytest.mark.parametrize(
     ("rho", "words"),
-    [(0.01, "whatever they send."), (0.15, "made to measure"), (0.45, "nobody finds the best arm")],
+    [
+        (0.01, "By that, with 4 hostile it should find the best arm whatever they send."),
+        (0.15, "with 60 hostile it should find the best arm if their lies stand out"),
+        (0.45, "So with 180 hostile nobody finds the best arm."),
+        (0.001, "A share of 0.001 of 400 sources is less than one: none."),
+    ],
 )
 def test_the_page_says_what_that_means(rho, words, capsys):
     """At this share, in one sentence; from the command line too."""
     arguments = ["certify", "--bandit", "BernoulliBandit([0.04, 0.06, 0.08, 0.10, 0.12])"]
     assert main([*arguments, "--rho", str(rho), "--sources", "400"]) == 0
     assert words in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_share_is_that_of_whole_sources():
+    """0.45 of two sources is one of two, as in a simulation, and then nobody knows."""
+    page = " ".join(str(ia.certify(CLICKS, rho=0.45, sources=2)).split())
+    assert "So with 1 hostile nobody finds the best arm." in page
 
 
 def test_without_sources_nothing_is_said():
@@ -55,7 +66,7 @@ def test_logs_of_clicks_have_it_too():
     """Where medians coincide."""
     log = [(arm, float(i % k == 0)) for arm, k in (("a", 10), ("b", 5)) for i in range(1000)]
     found = ia.certify(ia.ReplayBandit(log), rho=0.05, sources=50).by_source
-    assert 0 < found.borne <= found.limit <= 0.5
+    assert 0 < found.tolerated <= found.limit <= 0.5
 
 
 def test_a_number_of_sources_that_is_none_is_refused():

@@ -237,3 +237,78 @@ def test_a_log_of_equal_rewards_is_said_to_be_one():
             ia.ReplayBandit([(name, 5.0) for name in "ab" for _ in range(40)]), rho=0.1
         ).advice
     )
+
+
+@pytest.mark.parametrize("count", [1, 2, 19])
+def test_a_few_zeros_and_ones_are_compared_by_means(count):
+    """Table, limit and policy agree; nothing is promised or recommended."""
+    rows = [("a", 0.0)] * count + [("b", 1.0)] * count
+    certificate = ia.certify(ia.ReplayBandit(rows), rho=0.05)
+    page = " ".join(str(certificate).split())
+    assert certificate.policy == ia.KLUCB()
+    assert (certificate.best, certificate.smallest_gap) == ("b", 1.0)
+    assert certificate.bounded.interval == (0.0, 0.5)
+    assert "possible unclear" in page
+    assert "with fewer than 20 the data cannot tell" in page
+    assert "median" not in page.split("possible")[0]
+    assert "poison budget" not in page
+    assert (certificate.recommended, certificate.advice) == (None, "log more rewards first.")
+    assert certificate.floor_worst is None
+    wrong = ia.certify(ia.ReplayBandit(rows), rho=0.05, policy=ia.MedEUCB())
+    assert "wrong tool" in wrong.why_not
+
+
+@pytest.mark.parametrize(
+    "rewards",
+    [
+        np.random.default_rng(4).normal(5, 1, 60).tolist(),
+        [float(i % 4 == 0) for i in range(60)],
+        [float(i % 4 == 0) for i in range(8)],
+        [5.0] * 60,
+    ],
+    ids=["real", "clicks", "few clicks", "one value"],
+)
+def test_arms_that_are_equal_have_no_best_one(rewards):
+    """No arm is called the best, and no budget is given for finding it."""
+    rows = [(name, x) for name in "abc" for x in rewards] + [("d", -1.0 + x) for x in rewards]
+    rows = rows if len(set(rewards)) > 2 else rows[: 3 * len(rewards)]
+    certificate = ia.certify(ia.ReplayBandit(rows), rho=0.01)
+    page = " ".join(str(certificate).split())
+    assert certificate.best == ""
+    assert certificate.fit.tied == ("a", "b", "c")
+    assert "none is the best: a, b and c are equal; rho" in page
+    assert "budget" not in page
+    assert "possible" not in page
+    assert not certificate.guaranteed
+    assert certificate.recommended is None
+    assert "<b>" not in certificate.fit._repr_html_()
+
+
+def clicks_with(*others):
+    """Return 30,000 clicks, and other rewards of the better arm."""
+    rows = [("a", float(i % 10 == 0)) for i in range(15_000)]
+    return ia.ReplayBandit(rows + [("b", float(i % 8 == 0)) for i in range(15_000)] + list(others))
+
+
+def test_a_stray_reward_among_clicks_is_named():
+    """It halves the limit; "is it above 0?" brings that back."""
+    plain = ia.certify(clicks_with(), rho=0.01).bounded.limit
+    certificate = ia.certify(clicks_with(("b", 2.0)), rho=0.01)
+    assert certificate.bounded.limit == pytest.approx(plain / 2, rel=0.03)
+    assert certificate.bounded.positive == pytest.approx(plain, rel=0.01)
+    assert "1 reward is neither 0 nor 1, and the range is [0, 2] only because of it" in (
+        certificate.advice
+    )
+    assert f"rho below {certificate.bounded.positive:.4f}" in certificate.advice
+    beyond = ia.certify(clicks_with(("b", 2.0), ("b", 0.5)), rho=0.02)
+    assert "2 rewards are neither 0 nor 1" in beyond.advice
+    assert beyond.recommended is None
+    assert "neither 0 nor 1" not in ia.certify(clicks_with(), rho=0.01).advice
+
+
+def test_revenue_has_no_strays():
+    """Where hardly a reward is 1, other rewards are not few."""
+    sales = [(name, 7.5 * (i % k == 0)) for name, k in (("a", 100), ("b", 50)) for i in range(4000)]
+    certificate = ia.certify(ia.ReplayBandit(sales), rho=0.001)
+    assert certificate.bounded.strays == 0
+    assert "neither" not in certificate.advice

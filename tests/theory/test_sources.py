@@ -1,4 +1,4 @@
-"""Which share of hostile sources can be borne."""
+"""Which share of hostile sources can be tolerated."""
 
 import math
 
@@ -57,23 +57,23 @@ def test_wild_rewards_raise_the_variance_no_more_than_is_said(scale, rho):
         assert variance > 0.99 * bound
 
 
-def test_wild_rewards_lower_what_is_borne():
+def test_wild_rewards_lower_what_is_tolerated():
     """What is moved by a share rho, at the lie that stays unnoticed, is the gap."""
     n, arms, gap = 100, 5, 0.5
-    rho = theory.borne_share(gap, 1, n, arms, wild=True)
+    rho = theory.tolerated_share(gap, 1, n, arms, wild=True)
     odds = rho / (1 - rho)
     lie = theory.unnoticed_lie(math.sqrt(1 + 4.5 * odds * (arms + 8 / n)), n, arms)
     assert 2 * lie * odds == pytest.approx(gap)
-    assert rho < theory.borne_share(gap, 1, n, arms)
+    assert rho < theory.tolerated_share(gap, 1, n, arms)
 
 
-def test_what_is_borne_is_below_what_anybody_can_bear():
+def test_what_is_tolerated_is_below_what_anybody_can_do():
     """For every number of rewards; both grow with it, up to one half."""
     for gap in (0.02, 0.5, 2):
-        borne = [theory.borne_share(gap, 1, n, 5) for n in (1, 10, 100, 1000, 10**6)]
+        tolerated = [theory.tolerated_share(gap, 1, n, 5) for n in (1, 10, 100, 1000, 10**6)]
         limit = [theory.sources_limit(gap, 1, n) for n in (1, 10, 100, 1000, 10**6)]
-        assert all(b <= most for b, most in zip(borne, limit, strict=True))
-        assert borne == sorted(borne)
+        assert all(b <= most for b, most in zip(tolerated, limit, strict=True))
+        assert tolerated == sorted(tolerated)
         assert limit == sorted(limit)
         assert limit[-1] <= 0.5
 
@@ -88,4 +88,4 @@ def test_the_bound_is_the_rules():
 def test_numbers_that_make_no_sense_are_refused(bad):
     """With a sentence that names them."""
     with pytest.raises(ia.InvalidInput, match=next(iter(bad))):
-        theory.borne_share(**{"gap": 1, "sigma": 1, "rewards": 10, "arms": 3, **bad})
+        theory.tolerated_share(**{"gap": 1, "sigma": 1, "rewards": 10, "arms": 3, **bad})

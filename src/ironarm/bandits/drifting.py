@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput
+from ..text import counted
 from ..validation import choice, number, whole
 from .base import Bandit, finite_means
 from .bernoulli import BernoulliBandit
@@ -58,7 +59,12 @@ class DriftingBandit(Bandit):
     ) -> None:
         self.times = tuple(whole("a time", time, at_least=1) for time in _listed("times", times))
         rows = [finite_means(row) for row in _listed("means", means)]
-        if not rows or len(rows) != len(self.times):
+        if not rows or not self.times:
+            raise InvalidInput(
+                "times and means must not be empty, for example times=[1, 501], "
+                "means=[[0, 1], [1, 0]]."
+            )
+        if len(rows) != len(self.times):
             raise InvalidInput(
                 f"means must have a row for each of the {len(self.times)} times, got {len(rows)}."
             )
@@ -224,8 +230,8 @@ class DriftingBandit(Bandit):
         }
 
     def __repr__(self) -> str:
-        changes = len(self.times) - 1
-        return f"<DriftingBandit: {self.arms} arms, {changes} changes, {self.law}>"
+        size = f"{counted(self.arms, 'arm')}, {counted(len(self.times) - 1, 'change')}"
+        return f"<DriftingBandit: {size}, {self.law}>"
 
 
 def _listed(name: str, values: Iterable[Any]) -> list[Any]:

@@ -69,8 +69,8 @@ class TrustThompson(Policy):
     **What it cannot do.** Whoever can make sources at will owns the majority of them. A
     source should be something that costs. Without any source it is a plain Thompson
     sampling, with no defence at all. A hostile source can lie within what luck allows
-    for the number of its rewards: `ironarm.theory.borne_share` computes what that can
-    do. A coin that corrupts rewards of all sources alike is another matter:
+    for the number of its rewards. `ironarm.theory.tolerated_share` computes what that
+    can do. A coin that corrupts rewards of all sources alike is another matter:
     `CoherentIMED`.
 
     Parameters

@@ -46,7 +46,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..theory.bounded_log import ENOUGH, kind_of_log
+from ..theory.bounded_log import ENOUGH, are_clicks, kind_of_log
 
 SURE = 0.95
 """From this confidence on an arm is called the best."""
@@ -56,8 +56,6 @@ SHAPE = (1 / 2, 1 / 4, 1 / 16)
 """The quantiles of the best arm with which an arm of few rewards is compared."""
 LEVELS = (0.05, 0.03, 0.02, 0.01, 0.005, 0.002, 0.001, 1e-4)
 """The probabilities of error that are tried there."""
-STRAYS = 0.1
-"""How many other rewards, for each reward of 1, leave rewards clicks all the same."""
 LARGEST = 1e300
 """Ends of a range, at most: between larger numbers the distance is infinite."""
 GRID = 2_000
@@ -183,7 +181,7 @@ def kind_of(samples: Sequence[np.ndarray]) -> str:
     '0 or 1'
     """
     pooled = _finite(samples)
-    if len(pooled) and _are_clicks(pooled):
+    if len(pooled) and are_clicks(pooled):
         return "0 or 1"
     enough = [np.sort(x[np.isfinite(x)]) for x in samples]
     enough = [x for x in enough if len(x) >= ENOUGH]
@@ -195,13 +193,6 @@ def _finite(samples: Sequence[np.ndarray]) -> np.ndarray:
     return pooled[np.isfinite(pooled)]
 
 
-def _are_clicks(pooled: np.ndarray) -> bool:
-    """Say whether rewards are 0 or 1, but for few: one absurd reward is no range."""
-    ones = np.count_nonzero(pooled == 1.0)
-    strays = len(pooled) - ones - np.count_nonzero(pooled == 0.0)
-    return bool(strays <= STRAYS * ones)
-
-
 def range_of(samples: Sequence[np.ndarray]) -> tuple[float, float]:
     """Return the ends of the finite rewards; for those of 0 and 1 always these.
 
@@ -210,7 +201,7 @@ def range_of(samples: Sequence[np.ndarray]) -> tuple[float, float]:
     """
     pooled = np.clip(_finite(samples), -LARGEST, LARGEST)
     low, high = float(pooled.min()), float(pooled.max())
-    if (low >= 0 and high <= 1) or _are_clicks(pooled):
+    if (low >= 0 and high <= 1) or are_clicks(pooled):
         return 0.0, 1.0
     return (low, high) if low < high else (low - abs(low), high)
 

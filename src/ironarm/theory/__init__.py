@@ -39,7 +39,7 @@ from .sharp import (
     sharp_b,
     sharp_c,
 )
-from .sources import borne_share, sources_limit, unnoticed_lie
+from .sources import sources_limit, tolerated_share, unnoticed_lie
 from .suitability import Suitability, suitability
 from .theorems_greedy import GreedyGuarantee, theorem_3, theorem_4
 from .theorems_ucb import UcbGuarantee, theorem_1, theorem_2
@@ -62,7 +62,6 @@ __all__ = [
     "Unmet",
     "attacked_rates",
     "attacked_share_rounds",
-    "borne_share",
     "bounded_rewards",
     "certify",
     "clean_majority",
@@ -102,6 +101,7 @@ __all__ = [
     "theorem_3",
     "theorem_4",
     "thresholds",
+    "tolerated_share",
     "unknown_share_floor",
     "unnoticed_lie",
 ]

@@ -187,10 +187,12 @@ class Bounded:
     limit : means of clipped rewards find the best arm for rho below it.
     nobody : from this rho on nobody finds it; infinite if that is not known. For 0/1
         rewards it is the limit, or the upper end of its interval.
-    positive : for rewards that are mostly 0: "is it above 0?" finds the arm that pays
-        most often for rho below it. None if that is another arm than the best.
+    positive : for rewards that are mostly 0, or nearly all 0 or 1: "is it above 0?"
+        finds the arm that pays most often for rho below it. None if that is another arm
+        than the best.
     share : for rewards that are mostly 0: how many are not, in the best arm.
     interval : of the limit, if it was estimated from data.
+    strays : in a log in which nearly all rewards are 0 or 1, how many are neither.
     """
 
     kind: str
@@ -202,6 +204,7 @@ class Bounded:
     positive: float | None = None
     share: float | None = None
     interval: tuple[float, float] | None = None
+    strays: int = 0
 
     @property
     def width(self) -> float:
@@ -234,7 +237,8 @@ class Bounded:
             why = (
                 "rewards are 0 or 1, so all that they tell is their rate, and a share rho moves a "
                 "rate p anywhere between (1 - rho) p and (1 - rho) p + rho. The best arm can be "
-                f"found for rho below gap/(1 + gap) = {self.limit_text}, and beyond it by nobody."
+                f"found for rho below gap/(1 + gap) = {self.limit_text}, and from there on by "
+                "nobody."
             )
         else:
             why = (
@@ -262,23 +266,43 @@ class Bounded:
                 if self.kind == "0 or 1"
                 else f"KLUCB(reward_range=({self.low:g}, {self.high:g}))"
             )
+            who = "each finds" if self.kind == "0 or 1" else "it finds"
             return (
-                f"Use {what}: it finds the best arm for rho below {self.limit_text}.",
+                f"Use {what}: {who} the best arm for rho below {self.limit_text}."
+                f"{self._without_strays()}",
                 self.policy,
             )
-        text = ""
-        if self.positive is not None and rho < self.positive:
+        text = self._without_strays()
+        if text:
+            text = f"{text.strip()} Otherwise "
+        elif self.positive is not None and rho < self.positive:
             text = (
                 "If what counts is how often an arm pays, feed 1 for a reward above 0 and use "
                 f"KLUCB(): that works for rho below {self.positive:.4f}. Otherwise "
             )
         text += (
             f"nothing that sees the rewards only: bring rho below {self.limit_text}, or find out "
-            "who sends them: with a source for each reward, TrustThompson() bears far more. Sums "
-            "of many rewards help if attacks come in bursts, not if each reward is attacked on "
-            "its own."
+            "who sends them: with a source for each reward, TrustThompson() tolerates far more. "
+            "Sums of many rewards help if attacks come in bursts, not if each reward is attacked "
+            "on its own."
         )
         return text[:1].upper() + text[1:], None
+
+    def _without_strays(self) -> str:
+        """Say what a few rewards that are neither 0 nor 1 cost, and what helps."""
+        if self.strays == 0:
+            return ""
+        one = self.strays == 1
+        text = (
+            f" {self.strays:,} reward{' is' if one else 's are'} neither 0 nor 1, and the range is "
+            f"[{self.low:g}, {self.high:g}] only because of {'it' if one else 'them'}. "
+        )
+        if self.positive is None:
+            return f"{text}If {'it is a mistake' if one else 'they are mistakes'}, leave that out."
+        return (
+            f"{text}If all that counts is whether an arm pays, feed 1 for a reward above 0 and "
+            f"use KLUCB(): that works for rho below {self.positive:.4f}."
+        )
 
 
 def bounded_rewards(arms: Arms) -> Bounded | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..validation import whole
-from .sources import borne_share, sources_limit
+from .sources import sources_limit, tolerated_share
 
 if TYPE_CHECKING:
     from .certificate import Certificate
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BySource:
-    """The shares of hostile sources that can be borne.
+    """The shares of hostile sources that can be tolerated.
 
     Attributes
     ----------
@@ -24,43 +24,44 @@ class BySource:
         else is pulled.
     usual : rewards of each arm from each source if all arms are pulled alike.
     limit : from this share of hostile sources on nobody finds the best arm.
-    borne : what `TrustThompson` bears, whatever hostile sources send, once it has seen
-        `usual` rewards; a worst case.
+    tolerated : below this share `TrustThompson` finds the best arm whatever hostile
+        sources send, once it has seen `usual` rewards; a worst case.
     """
 
     sources: int
     most: float
     usual: float
     limit: float
-    borne: float
+    tolerated: float
 
     def text(self, rho: float) -> str:
-        """Return a paragraph for a page."""
-        verdict = (
+        """Return a paragraph for a page; a share rho of the sources is hostile."""
+        text = (
+            f"With {self.sources:,} sources that send alike, nobody finds the best arm if a share "
+            f"of {self.limit:.3g} or more is hostile (each sends at most {self.most:,.0f} rewards "
+            "of each of the two best arms). By its thresholds, TrustThompson finds it at any share "
+            f"below {self.tolerated:.3g}, whatever they send, with {self.usual:,.0f} rewards of "
+            "each arm from each source. That is computed for many sources, and not proved."
+        )
+        return text if rho == 0 else f"{text} {self._verdict(rho)}"
+
+    def _verdict(self, rho: float) -> str:
+        hostile = round(rho * self.sources)  # as many as `simulate` takes
+        if hostile == 0:
+            return f"A share of {rho:g} of {self.sources:,} sources is less than one: none."
+        share = hostile / self.sources
+        if share >= self.limit:
+            return f"So with {hostile:,} hostile nobody finds the best arm."
+        expected = (
             "whatever they send"
-            if rho < self.borne
+            if share < self.tolerated
             else "if their lies stand out, as most do; not if they are made to measure"
-            if rho < self.limit
-            else ""
         )
-        told = (
-            f"With {self.sources:,} sources that send alike, nobody can bear a share of "
-            f"{self.limit:.3g} of hostile ones (each sends at most {self.most:,.0f} rewards of "
-            f"each of the two best arms). By its thresholds, TrustThompson bears {self.borne:.3g} "
-            f"whatever they send, with {self.usual:,.0f} rewards of each arm from each source. "
-            "That is computed, for many sources, and not proved."
-        )
-        if rho > 0:
-            told += (
-                f" So at {rho:g} it finds the best arm {verdict}."
-                if verdict
-                else f" So at {rho:g} nobody finds the best arm."
-            )
-        return told
+        return f"By that, with {hostile:,} hostile it should find the best arm {expected}."
 
 
 def by_source(certificate: Certificate, sources: int) -> BySource | None:
-    """Return what can be borne with so many sources; None if no spread is known."""
+    """Return what can be tolerated with so many sources; None if no spread is known."""
     sources = whole("sources", sources, at_least=2)
     sigma, gap = _spread(certificate), certificate.smallest_gap
     if not sigma > 0 or not gap > 0:
@@ -72,7 +73,7 @@ def by_source(certificate: Certificate, sources: int) -> BySource | None:
         most,
         usual,
         sources_limit(gap, sigma, most),
-        borne_share(gap, sigma, usual, certificate.arms, wild=certificate.bounded is None),
+        tolerated_share(gap, sigma, usual, certificate.arms, wild=certificate.bounded is None),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..files import json_ready
 from ..notebook import html_table
 from ..policies import Policy
-from ..text import wrapped
+from ..text import listed, wrapped
 from .bounded import Bounded
 from .by_source import BySource
 from .finite_time import FiniteTimeBound
@@ -61,6 +61,7 @@ class Certificate:
     Attributes
     ----------
     policy, rho, horizon, delta : what was asked.
+    best : the name of the best arm; empty if a log has several that are equal.
     guaranteed : whether a bound on the regret holds and is below `largest_regret`.
     why_not : the reason if there is none, a sentence.
     bound : the smallest bound on the expected regret under an independent coin, at most
@@ -83,7 +84,8 @@ class Certificate:
     suitability : whether medians suit the rewards.
     fit : the estimates, if made from data.
     best_mean : the mean of the best arm.
-    by_source : which share of hostile sources can be borne, if their number was given.
+    by_source : which share of hostile sources can be tolerated, if you gave their
+        number.
     """
 
     policy: Policy
@@ -130,10 +132,13 @@ class Certificate:
     def _head(self) -> list[str]:
         return [
             f"Certificate for {self.policy}",
-            f"{self.arms} arms, best {self.best}, smallest gap "
-            f"{self.smallest_gap:.4g}{self._in_sigmas()}; rho = {self.rho:g}, {self.horizon:,} "
-            "rounds",
+            f"{self.arms} arms, {self._first()}; rho = {self.rho:g}, {self.horizon:,} rounds",
         ]
+
+    def _first(self) -> str:
+        if self.fit is not None and self.fit.tied:
+            return f"none is the best: {listed(list(self.fit.tied), 'and')} are equal"
+        return f"best {self.best}, smallest gap {self.smallest_gap:.4g}{self._in_sigmas()}"
 
     def _parts(self) -> list[tuple[str, str]]:
         """Return the paragraphs that have something to say, with their labels."""
@@ -166,8 +171,10 @@ class Certificate:
         )
 
     def _possible(self) -> str:
+        if self.bounded is None or (self.fit is not None and self.fit.tied):
+            return ""
         medians = self.budget.coin if self.suitability.suited else 0.0
-        return "" if self.bounded is None else self.bounded.possible(self.rho, medians)
+        return self.bounded.possible(self.rho, medians)
 
     def _promise(self) -> str:
         if not self.guaranteed:
@@ -211,6 +218,8 @@ class Certificate:
     def _budget(self) -> str:
         if self.bounded is not None and not self.suitability.suited:
             return ""  # medians take nothing; what means take is said first
+        if self.fit is not None and self.fit.tied:
+            return ""  # no arm to be found
         limit = f"below {self.budget.malicious:.4f}"
         if self.budget.corollaries is None:
             paper, optimal = f"the paper's theorems need rho {limit}", ""

@@ -86,11 +86,24 @@ class Fit:
         """The arms as normal laws with the estimated medians and sigmas."""
         return Arms.of([Normal(arm.median.value, arm.sigma.value) for arm in self.fitted])
 
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """The names of the arms that share the first place; empty if one is alone."""
+        first = self.fitted[self.best]
+        tied = tuple(
+            arm.name
+            for arm in self.fitted
+            if arm.mean.value == first.mean.value
+            and (self.bounded is not None or arm.median.value == first.median.value)
+        )
+        return tied if len(tied) > 1 else ()
+
     def __str__(self) -> str:
         return text_table(self._head(), self._cells())
 
     def _repr_html_(self) -> str:
-        return html_table(self._head(), self._cells(), bold=[self.best])
+        bold = [] if self.tied else [self.best]
+        return html_table(self._head(), self._cells(), bold=bold)
 
     def _head(self) -> tuple[str, ...]:
         return HEAD if self.bounded is None else HEAD_OF_MEANS
@@ -103,9 +116,9 @@ class Fit:
                     arm.name,
                     f"{arm.rewards:,}",
                     str(arm.mean),
-                    "best" if i == self.best else str(arm.mean_gap),
+                    self._place(arm) or str(arm.mean_gap),
                 )
-                for i, arm in enumerate(self.fitted)
+                for arm in self.fitted
             ]
         return [
             (
@@ -113,10 +126,16 @@ class Fit:
                 f"{arm.rewards:,}",
                 str(arm.median),
                 str(arm.sigma),
-                "best" if i == self.best else str(arm.gap),
+                self._place(arm) or str(arm.gap),
             )
-            for i, arm in enumerate(self.fitted)
+            for arm in self.fitted
         ]
+
+    def _place(self, arm: FittedArm) -> str:
+        """Return what stands for the gap of an arm in the first place."""
+        if arm.name in self.tied:
+            return "equal"
+        return "best" if arm is self.fitted[self.best] else ""
 
 
 def fit(
@@ -210,8 +229,8 @@ def fit(
         kind, logged, best, [arm.mean_gap for j, arm in enumerate(fitted) if j != best]
     )
     verdict = _suitability(logged, fitted, best, boots, rho, bounded)
-    told = _cannot_tell(fitted, best, bounded)
-    return Fit(fitted, best, malicious, coin, bounded, verdict, told, level)
+    why_not = _cannot_tell(fitted, best, bounded)
+    return Fit(fitted, best, malicious, coin, bounded, verdict, why_not, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,7 +296,8 @@ def _suitability(
     bounded: Bounded | None,
 ) -> Suitability:
     if any(arm.rewards < ENOUGH for arm in fitted):
-        return Suitability(True)  # too few to judge
+        # too few to judge, except that zeros and ones have no use for medians
+        return Suitability(bounded is None)
     if all(x[0] == x[-1] == logged[0][0] for x in logged):
         return Suitability(
             False,

@@ -1,4 +1,4 @@
-"""Which share of hostile sources can be borne: by anybody, and by `TrustThompson`.
+"""Which share of hostile sources can be tolerated: by anybody, and by `TrustThompson`.
 
 A source that sends n rewards of an arm shows its mean up to sigma / sqrt(n). Lies
 within that cannot be told from luck, larger ones can. So what matters is how many
@@ -53,9 +53,12 @@ def unnoticed_lie(sigma: float, rewards: float, arms: int) -> float:
     return sigma * math.sqrt(most_distance(arms) / 2 * (rewards + CAUTION)) / rewards
 
 
-def borne_share(gap: float, sigma: float, rewards: float, arms: int, wild: bool = False) -> float:
-    """Return the share of hostile sources that `TrustThompson` bears, whatever they
-    send.
+def tolerated_share(
+    gap: float, sigma: float, rewards: float, arms: int, wild: bool = False
+) -> float:
+    """Return the share of hostile sources that `TrustThompson` tolerates.
+
+    Below it the policy finds the best arm, whatever they send.
 
     A hostile source that stays trusted is at most `unnoticed_lie` away from the centre
     of the trusted sources. No source counts for more than a usual one, so a share rho
@@ -72,12 +75,12 @@ def borne_share(gap: float, sigma: float, rewards: float, arms: int, wild: bool 
 
     The bound is never above `sources_limit`. It holds for many sources, each of which
     has sent `rewards` rewards of both arms, and presumes that the look began near the
-    honest majority. Against most attacks the policy bears more, because sources that
-    tell the same lie are found together.
+    honest majority. Against most attacks the policy tolerates more, because sources
+    that tell the same lie are found together.
 
-    >>> [round(borne_share(0.02, 0.32, n, 5), 3) for n in (10, 100, 1000)]
+    >>> [round(tolerated_share(0.02, 0.32, n, 5), 3) for n in (10, 100, 1000)]
     [0.023, 0.088, 0.239]
-    >>> round(borne_share(0.02, 0.32, 1000, 5, wild=True), 3)
+    >>> round(tolerated_share(0.02, 0.32, 1000, 5, wild=True), 3)
     0.13
     """
     gap, sigma, rewards = _checked(gap, sigma, rewards)

@@ -81,16 +81,19 @@ def without_laws(
         or "two arms have the same median."
     )
     floor = None
-    if bounded is not None and bounded.kind == "0 or 1" and means[0] > means[1]:
+    if bounded is not None and bounded.kind == "0 or 1" and not logged.cannot_tell:
         floor = rate_floor(means, rho, horizon)
         floor = floor if math.isinf(floor) else min(largest, floor)
+    advice = judged.instead
+    if bounded is not None and logged.cannot_tell and bounded.limit <= rho < bounded.nobody:
+        advice = ""  # more rewards may show that rho is low enough
     return Certificate(
         policy=policy,
         rho=rho,
         horizon=horizon,
         delta=delta,
         arms=len(logged.fitted),
-        best=logged.fitted[logged.best].name,
+        best="" if logged.tied else logged.fitted[logged.best].name,
         smallest_gap=means[0] - means[1],
         spread=0.0,
         guaranteed=False,
@@ -107,7 +110,7 @@ def without_laws(
         floor_unknown=None,
         recommended=judged.policy,
         recommended_bound=None,
-        advice=judged.instead or "log more rewards first.",
+        advice=advice or "log more rewards first.",
         suitability=judged,
         fit=logged,
         best_mean=means[0],
