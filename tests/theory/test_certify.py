@@ -189,12 +189,12 @@ def test_laws_that_are_not_normal():
     assert "corollaries" not in str(certificate)
 
 
-def test_the_lower_bound_for_a_share_that_is_not_told():
+def test_the_lower_bound_for_an_unknown_share():
     """It is beside the one for a policy that knows rho, and counts the larger share."""
     certificate = ia.certify(PAPER, rho=0.3)
     assert certificate.floor_unknown == pytest.approx(1166, abs=0.5)
     page = " ".join(str(certificate).split())
-    assert "885.3 if outliers are far away. The latter is 1,166 for a policy that is" in page
+    assert "885.3 if outliers are far away. The latter is 1,166 for a policy that does" in page
     assert "every share up to 0.4." in page
     much = ia.certify(ia.GaussianBandit([0, 6]), rho=0.45)
     assert much.floor_unknown == much.floor_far
@@ -208,7 +208,7 @@ def test_arms_on_which_no_policy_stands_every_share():
     certificate = ia.certify(ia.GaussianBandit([0, 1]), rho=0.1)
     assert certificate.floor_unknown == math.inf
     page = " ".join(str(certificate).split())
-    assert "On these arms no policy can stand every share up to 0.4." in page
+    assert "On these arms no policy can tolerate every share up to 0.4." in page
 
 
 def test_without_poison_means_are_recommended():

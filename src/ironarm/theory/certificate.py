@@ -77,7 +77,7 @@ class Certificate:
         can tell the arms apart. None unless the arms are normal with one sigma, or
         rewards are 0 and 1.
     floor_far : the same under far-away outliers. None unless normal with one sigma.
-    floor_unknown : floor_far for a policy that is told no share and must stand every
+    floor_unknown : floor_far for a policy that knows no share and must tolerate every
         one up to 0.4, or rho if that is more; infinite if none can.
     recommended, recommended_bound : a policy and its bound; None if nothing helps.
     advice : one sentence about the recommendation.
@@ -254,10 +254,10 @@ class Certificate:
             return "linear regret: under the worst attack no policy can tell these arms apart."
         share = f"every share up to {share_to_stand(self.rho):g}"
         unknown = (
-            f"On these arms no policy can stand {share}."
+            f"On these arms no policy can tolerate {share}."
             if math.isinf(self.floor_unknown)
-            else f"The latter is {figure(self.floor_unknown)} for a policy that is not told rho "
-            f"and must stand {share}."
+            else f"The latter is {figure(self.floor_unknown)} for a policy that does not know rho "
+            f"and must tolerate {share}."
         )
         return (
             "as T grows, no policy can promise less than a multiple of log T: at this horizon "

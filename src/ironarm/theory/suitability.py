@@ -45,7 +45,7 @@ def suitability(arms: Arms, rho: float) -> Suitability:
     >>> verdict.suited, verdict.policy
     (False, KLUCB(c=0.0, reward_range=(0.0, 1.0)))
     >>> print(verdict.instead.partition(": ")[2])
-    it finds the best arm for rho below 0.1667.
+    each finds the best arm for rho below 0.1667.
     """
     ordered = arms.median_order_is_mean_order
     bounded = bounded_rewards(arms)
