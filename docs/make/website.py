@@ -74,6 +74,23 @@ scheme = "slate"
 toggle.icon = "lucide/moon"
 toggle.name = "Switch to light"
 
+# not the usual ones, which make (c) a copyright sign, 1/2 one letter and ^ a superscript
+[project.markdown_extensions]
+admonition = {{}}
+attr_list = {{}}
+def_list = {{}}
+footnotes = {{}}
+md_in_html = {{}}
+toc = {{permalink = true}}
+
+[project.markdown_extensions.pymdownx]
+betterem = {{}}
+details = {{}}
+highlight = {{anchor_linenums = true, line_spans = "__span", pygments_lang_class = true}}
+inlinehilite = {{}}
+magiclink = {{}}
+superfences = {{}}
+
 [project.plugins.mkdocstrings.handlers.python]
 paths = [{source}]
 
