@@ -2,17 +2,50 @@
 
 NumPy's format takes what follows the colon in `rho : the corrupt share` for a type.
 Types stand in the signature, so the words are moved to where that format has them.
+Pages that a docstring names become links. Defaults that are constants of a module are
+shown as their values. `ia.simulate` is the function, not the module of that name.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import griffe
 
+import ironarm  # noqa: F401 -- its constants are looked up
+
 SECTION = re.compile(r"^(Parameters|Attributes)\n-+\n", re.MULTILINE)
+PARAMETERS = re.compile(r"^Parameters\n-+\n(?:\S.* : .*\n?|[ \t]+\S.*\n?)+", re.MULTILINE)
+TOGETHER = re.compile(r"^([*\w]+(?:, [*\w]+)+)( : .*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 ENTRY = re.compile(r"^(\w[\w, *]*?) : (.*)$")
+PAGE = re.compile(r"(?<![`/\w])docs/([a-z-]+\.md)\b")
+CONSTANT = re.compile(r"[A-Z][A-Z_]+")
+NAVIGATION = Path(__file__).resolve().parent.parent / "navigation.toml"
+
+
+def one_by_one(text: str) -> str:
+    r"""Return a docstring with an entry for each parameter.
+
+    Where several share one, mkdocstrings gives all of them the first one's type.
+
+    >>> print(one_by_one("Parameters\n----------\nx, y : numbers,\n    both\n"))
+    Parameters
+    ----------
+    x : numbers,
+        both
+    y : numbers,
+        both
+    <BLANKLINE>
+    """
+
+    def apart(found: re.Match[str]) -> str:
+        return "\n".join(name + found[2] for name in found[1].split(", "))
+
+    return PARAMETERS.sub(lambda found: TOGETHER.sub(apart, found[0]), text)
 
 
 def with_words_below(text: str) -> str:
@@ -55,10 +88,49 @@ def with_examples(text: str) -> str:
     return re.sub(r"^>>> ", "Examples\n--------\n>>> ", text, count=1, flags=re.MULTILINE)
 
 
+def with_links(text: str) -> str:
+    """Return a docstring in which names of pages are links, as the reference has them.
+
+    >>> with_links("See docs/live.md.")
+    'See [Use an agent](../live.md).'
+    """
+    titles = titles_of(tomllib.loads(NAVIGATION.read_text()))
+    return PAGE.sub(lambda found: f"[{titles.get(found[1], found[1])}](../{found[1]})", text)
+
+
+def titles_of(tree: dict[str, Any]) -> dict[str, str]:
+    """Return the titles that a navigation gives its pages.
+
+    >>> titles_of({"A": "a.md", "D": {"E": "e.md"}})
+    {'a.md': 'A', 'e.md': 'E'}
+    """
+    found = {}
+    for title, value in tree.items():
+        found.update({value: title} if isinstance(value, str) else titles_of(value))
+    return found
+
+
 class PlainParameters(griffe.Extension):
-    """Rewrite each docstring when griffe has read it."""
+    """Rewrite what griffe has read."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of one object, if it has one."""
         if obj.docstring is not None:
-            obj.docstring.value = with_examples(with_words_below(obj.docstring.value))
+            text = with_examples(with_words_below(one_by_one(obj.docstring.value)))
+            obj.docstring.value = with_links(text)
+
+    def on_function(self, *, func: griffe.Function, **_: Any) -> None:
+        """Show the values of defaults that are constants."""
+        for parameter in func.parameters:
+            module, name = sys.modules.get(func.module.path), str(parameter.default)
+            if module and CONSTANT.fullmatch(name):
+                parameter.default = f"{getattr(module, name):_}"
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Let public names lead to functions whose modules have the same name."""
+        for name, member in list(pkg.members.items()):
+            if isinstance(member, griffe.Alias):
+                inside = member.target_path.removeprefix(f"{pkg.path}.")
+                target = pkg.members.get(inside.partition(".")[0]) and pkg[inside]
+                if target and not target.is_alias and target.is_module and name in target.members:
+                    pkg.set_member(name, griffe.Alias(name, f"{target.path}.{name}", parent=pkg))

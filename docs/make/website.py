@@ -6,6 +6,7 @@ the site of them. A warning is an error, and every link is followed.
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -31,6 +32,12 @@ KINDS = ("png", "svg", "toml", "py", "ipynb", "css")
 PICTURE = re.compile(
     r'<picture><source [^>]* srcset="[^"]*"><img alt="([^"]*)" src="([^"]*)-light.svg"></picture>'
 )
+CELL = re.compile(r"<td((?: style=\"[^\"]*\")?)>(.*?)</td>", re.DOTALL)
+INLINE = re.compile(r"(?<!<pre>)(?<!</span>)<code>[^<]*</code>")
+HYPHENS = re.compile(r"(?<![\w-])(?:--?[a-z][\w-]*|\w+(?:-\w+)+)")
+TAG = re.compile(r"<[^>]*>")
+SIZES = ((16, "short"), (30, "medium"), (120, "long"))
+"""Up to how many characters a cell of a table is how long, for site.css."""
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 CONFIG = """\
@@ -66,6 +73,23 @@ media = "(prefers-color-scheme: dark)"
 scheme = "slate"
 toggle.icon = "lucide/moon"
 toggle.name = "Switch to light"
+
+# not the usual ones, which make (c) a copyright sign, 1/2 one letter and ^ a superscript
+[project.markdown_extensions]
+admonition = {{}}
+attr_list = {{}}
+def_list = {{}}
+footnotes = {{}}
+md_in_html = {{}}
+toc = {{permalink = true}}
+
+[project.markdown_extensions.pymdownx]
+betterem = {{}}
+details = {{}}
+highlight = {{anchor_linenums = true, line_spans = "__span", pygments_lang_class = true}}
+inlinehilite = {{}}
+magiclink = {{}}
+superfences = {{}}
 
 [project.plugins.mkdocstrings.handlers.python]
 paths = [{source}]
@@ -113,6 +137,8 @@ def main() -> int:
     if built.returncode or complaints not in ("", "No issues found"):
         print(complaints.partition("Traceback")[0])
         return 1
+    for path in (STAGE / "site").rglob("*.html"):
+        path.write_text(for_narrow(path.read_text()))
     found = list(faults(STAGE / "site"))
     print("\n".join(found), end="\n" if found else "")
     if found:
@@ -148,7 +174,7 @@ def for_site(text: str, of_root: bool = False) -> str:
     Links to pages of the root lead to the site's. Links to code, which the site does
     not hold, are only words. A link that only names a file gets the page's title.
     Pictures follow the page's switch between light and dark, not the system's. Blocks
-    with prompts say so, for their colours.
+    with prompts say so, for their colours; what only doctest reads is left out.
 
     >>> for_site("[a](../CHANGELOG.md) [b](../src/ironarm/files.py) [c](live.md)")
     '[a](changelog.md) b [c](live.md)'
@@ -156,6 +182,8 @@ def for_site(text: str, of_root: bool = False) -> str:
     '[a](live.md) [b](index.md)'
     >>> for_site("[live.md](live.md#threads)")
     '[Use an agent](live.md#threads)'
+    >>> for_site("[docs/live.md](docs/live.md)", of_root=True)
+    '[Use an agent](live.md)'
     """
     up = "" if of_root else r"\.\./"
     if of_root:
@@ -169,11 +197,36 @@ def for_site(text: str, of_root: bool = False) -> str:
 
     def link(found: re.Match[str]) -> str:
         words, page, anchor = found[1], found[2], found[3] or ""
-        return f"[{titles.get(page, words) if words == page else words}]({page}{anchor})"
+        named = words.removeprefix("docs/") == page
+        return f"[{titles.get(page, words) if named else words}]({page}{anchor})"
 
     text = re.sub(r"\[([^\]]*)\]\(([^)#:]+\.md)(#[^)]*)?\)", link, text)
+    text = re.sub(r"^ *<BLANKLINE>$", "", text, flags=re.MULTILINE)
     text = PICTURE.sub(r"![\1](\2-light.svg#only-light)\n![\1](\2-dark.svg#only-dark)", text)
     return re.sub(r"^( *)```python\n(?= *>>>)", r"\1```pycon\n", text, flags=re.MULTILINE)
+
+
+def for_narrow(page: str) -> str:
+    """Return a page of HTML with what site.css needs to fit it to a narrow screen.
+
+    Cells of a table say whether their text is short or long, and in code in a line no
+    word is broken behind a hyphen, as in `--rho`.
+
+    >>> for_narrow("<td>0.125</td>")
+    '<td class="short">0.125</td>'
+    >>> for_narrow("<code>--rho 0.3</code>")
+    '<code><span class="whole">--rho</span> 0.3</code>'
+    """
+
+    def cell(found: re.Match[str]) -> str:
+        length = len(html.unescape(TAG.sub("", found[2])).strip())
+        size = next((name for most, name in SIZES if length <= most), "longest")
+        return f'<td{found[1]} class="{size}">{found[2]}</td>'
+
+    def code(found: re.Match[str]) -> str:
+        return HYPHENS.sub(r'<span class="whole">\g<0></span>', found[0])
+
+    return INLINE.sub(code, CELL.sub(cell, page))
 
 
 def navigation(pages: Path) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """The site builds without a warning, and every link in it leads somewhere."""
 
+import re
 import subprocess
 import sys
 
@@ -35,6 +36,25 @@ def test_every_command_is_in_the_reference(site):
     page = (site / "reference" / "commands.html").read_text()
     for verb in VERBS:
         assert f"usage: ironarm {verb}" in page
+
+
+def test_formulas_are_shown_as_written(site):
+    """Markdown makes no sign of (c), no one letter of 1/2 and no superscript of ^."""
+    for path in site.rglob("*.html"):
+        article = path.read_text().partition("<article")[2].partition("</article>")[0]
+        assert not [sign for sign in ("©", "®", "½", "¼", "<sup>", "<mark>") if sign in article], (
+            path
+        )
+
+
+def test_functions_are_shown_with_their_parameters(site):
+    """Also those in a module of the same name, and each parameter with its own type."""
+    for name in ("simulate", "certify"):
+        page = (site / "reference" / f"{page_of(name)}.html").read_text()
+        signature = page.partition(f'id="ironarm.{name}"')[2].partition("</pre>")[0]
+        assert "horizon" in signature, name
+    everything = "".join(path.read_text() for path in (site / "reference").glob("*.html"))
+    assert "HELD" not in re.sub(r"<[^>]*>", "", everything)
 
 
 def test_search_finds_the_pages(site):
