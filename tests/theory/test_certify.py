@@ -189,7 +189,7 @@ def test_laws_that_are_not_normal():
     assert "corollaries" not in str(certificate)
 
 
-def test_the_lower_bound_for_a_share_that_is_not_told():
+def test_the_lower_bound_for_a_share_that_is_not_known():
     """It is beside the one for a policy that knows rho, and counts the larger share."""
     certificate = ia.certify(PAPER, rho=0.3)
     assert certificate.floor_unknown == pytest.approx(1166, abs=0.5)
