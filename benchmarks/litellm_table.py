@@ -62,8 +62,8 @@ WHOLE = 150  # requests of each cell that are also played whole
 
 CONTENDERS: dict[str, Callable[[int], Any]] = {
     "LiteLLM's handler": lambda seed: None,
-    "UCB, told the spread": lambda seed: RobustRouting(policy=ia.UCB(sigma=SPREAD), seed=seed),
-    "ironarm's default, told nothing": lambda seed: RobustRouting(seed=seed),
+    "UCB with the true spread": lambda seed: RobustRouting(policy=ia.UCB(sigma=SPREAD), seed=seed),
+    "ironarm's default": lambda seed: RobustRouting(seed=seed),
 }
 SETTINGS = {
     "none": ("stalls", 0.0),
@@ -200,7 +200,7 @@ def cell(shares: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="4 seeds")
-    parser.add_argument("--seeds", type=int, help="how many; 20 unless told")
+    parser.add_argument("--seeds", type=int, help="how many; 20 unless given")
     parser.add_argument("--whole", action="store_true", help="all requests through acompletion")
     chosen = parser.parse_args()
     seeds = range(1, 1 + (chosen.seeds or (4 if chosen.quick else 20)))

@@ -194,7 +194,7 @@ def test_bandits_that_work_are_let_be(lab):
         assert bandit_from_text("mine.py:Broken([1, 2])").arms == 2
 
 
-def test_what_is_told_is_said_to_be_nothing_only_where_that_is_stated(lab):
+def test_a_policy_needs_to_know_nothing_only_where_that_is_stated(lab):
     """The advice of an arena; UCB states it."""
     arena = read_arena(Path(__file__).parent / "arena" / "small_arena.toml")
     with own_code.allowed():
@@ -203,8 +203,8 @@ def test_what_is_told_is_said_to_be_nothing_only_where_that_is_stated(lab):
             name: _reach(Standing(name, (), 1.0, "", 1.0, 0.0, 50.0, 0), arena)
             for name in arena.policies
         }
-    assert said["UCB"].startswith("It is told nothing.")
-    assert said["Mine"].startswith("What it is told is not stated.")
+    assert said["UCB"].startswith("It needs to know nothing about the rewards or the attack.")
+    assert said["Mine"].startswith("What it needs to know is not stated.")
 
 
 def test_compiling_promises_to_keep_only_what_is_kept(monkeypatch):

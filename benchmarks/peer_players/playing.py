@@ -17,8 +17,8 @@ MARK = "answer: "
 MEANS = [2.0 * arm + 2.0 for arm in range(10)]
 GAPS = [MEANS[-1] - mean for mean in MEANS]
 RANGE = (-1800.0, 1820.0)
-"""The rewards, attacked ones too, lie in it but for the noise: told to policies for
-rewards in a known range, and only to these."""
+"""The rewards, attacked ones too, lie in it but for the noise. Only policies for
+rewards in a known range get it."""
 
 
 class Contender:

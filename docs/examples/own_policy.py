@@ -80,7 +80,7 @@ class SteadyMedUCB(IndexPolicy):
     omega: float = 4.0
 
     estimator = LowerMedian
-    told = {"omega": "sigma"}  # omega is to be chosen for the rewards' sigma
+    needs = {"omega": "sigma"}  # omega is to be chosen for the rewards' sigma
     fields = {**IndexPolicy.fields, "enough_until": "cache int[1]"}
 
     def __post_init__(self) -> None:

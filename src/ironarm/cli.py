@@ -81,7 +81,7 @@ examples:
   ironarm decide mirrors.db --arms eu us      one decision of an agent in a file, for scripts
   ironarm learn mirrors.db ID 0.35            and its reward
   ironarm log verify agent.db                 the log of a durable agent
-  ironarm policies                            which policies there are, and what they are told
+  ironarm policies                            which policies there are, and what you must know
 """
 
 

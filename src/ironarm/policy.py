@@ -78,10 +78,11 @@ class Policy:
     """Whether `update` reads who sent the reward."""
     experimental: ClassVar[bool] = False
     """Whether formulas are not fully checked; the docstring then says which."""
-    told: ClassVar[dict[str, str] | None] = None
-    """What parameters say about the rewards or the attack; None if that is not stated.
+    needs: ClassVar[dict[str, str] | None] = None
+    """What you must know about the rewards or the attack to set the parameters.
 
-    By the parameter's name, in a word or two: "sigma", "bound on rho", "range".
+    By the parameter's name, in a word or two: "sigma", "bound on rho", "range". It is
+    {} if you need to know nothing, and None if that is not stated.
     """
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:

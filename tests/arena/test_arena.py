@@ -165,7 +165,7 @@ def test_policies_are_sorted_by_their_worst_case():
     assert [standing.most for standing in standings(findings)] == [row.to_best for row in made]
 
 
-def test_advice_follows_from_the_scores_and_from_what_a_policy_is_told():
+def test_advice_follows_from_the_scores_and_from_what_a_policy_needs():
     """With less knowledge, the best of the policies that need no more is advised.
 
     Without an attack the plain policy wins.
@@ -221,10 +221,10 @@ def test_two_policies_are_compared_attack_by_attack():
     assert comparisons(findings)[1].attack == "Mimic"
 
 
-def test_what_a_policy_is_told_is_read_off_its_text():
+def test_what_a_policy_needs_is_read_off_its_text():
     """Names in the parameters, and the horizon if its numbers depend on it."""
     arena = read_arena(FILE)
-    assert {name: arena.told(name) for name in arena.policies} == {
+    assert {name: arena.needs(name) for name in arena.policies} == {
         "UCB": ("sigma",),
         "MedEUCB": ("sigma",),
         "CountIMED": ("rho", "sigma", "smallest gap"),
@@ -269,8 +269,8 @@ def test_the_report_has_the_floors_of_each_place(finished):
     ]
     normal = ia.GaussianBandit([4, 2, 0])
     for one in found[:2]:
-        told = regret_floor(normal, one["rho"], 2000, far=True)
-        assert told < one["share_unknown"] == unknown_floor(normal, one["rho"], 2000)
+        known = regret_floor(normal, one["rho"], 2000, far=True)
+        assert known < one["share_unknown"] == unknown_floor(normal, one["rho"], 2000)
         assert one["any_attack"] == worst_floor(normal, one["rho"], 2000)
     assert not isinstance(found[2]["share_unknown"], float)
     assert "must stand every share up to 0.4 has a floor of" in (
@@ -322,7 +322,7 @@ def test_the_worst_attack_has_the_lowest_information():
         ("horizon = 1_000", "horizont = 1_000", "horizont"),
         ('"t(3)"', '"student(3)"', "unknown law"),
         ("gap = 0.5", "gab = 0.5", "unknown field 'gab'"),
-        ("sigma = 1.73, ", "", "uses sigma, which the setting 'close' does not tell"),
+        ("sigma = 1.73, ", "", "uses sigma, which the setting 'close' does not state"),
         ('"Infinite" = "Infinite"', '"Infinite" = "Infinite(rho=0.3)"', "rho of its own"),
         ("rho     = [0.1, 0.3]", "rho     = [0.1, 0.10000001]", "comes twice"),
         ("means = [4, 2, 0]", "means = [2, 2, 2]", "same mean"),
@@ -475,7 +475,7 @@ def test_lower_bounds_for_coins_are_not_shown_where_sources_are_corrupt(tmp_path
         name = "sensors"
         title = "sensors"
         bandit = { name = "GaussianBandit", means = [2, 0], sigma = 1 }
-        told = { sigma = 1 }
+        known = { sigma = 1 }
         sources = { count = 20, active = 3 }
         rho = 0.1
         horizon = 100

@@ -21,7 +21,7 @@ from ironarm.arena.places import (
     first_look,
 )
 from ironarm.arena.read import read_arena
-from ironarm.arena.report import told_text
+from ironarm.arena.report import needs_text
 from ironarm.arena.standings import ENOUGH_TRIALS, Row, Standing
 from ironarm.arena.worst_case import Damage, WorstCase
 from ironarm.cli import main
@@ -97,13 +97,13 @@ def test_the_page_speaks_one_language(page):
     assert all(re.findall(r'<th scope="col">([^<]*)</th>', page))
 
 
-def test_what_a_policy_is_told_may_not_be_stated(finished):
-    """Nothing is told only to a class that says so."""
+def test_what_a_policy_needs_may_not_be_stated(finished):
+    """Only a class that says so needs to know nothing."""
     path = finished[0][1].partition(":")[0]
     with own_code.allowed():
         arena = with_rivals(read_arena(ARENA), [f"{path}:Mine"], ["CoherentIMED", "UCB"])
-        told = {name: told_text(arena, name) for name in arena.policies}
-    assert told == {"Mine": "not stated", "CoherentIMED": "nothing", "UCB": "σ"}
+        needs = {name: needs_text(arena, name) for name in arena.policies}
+    assert needs == {"Mine": "not stated", "CoherentIMED": "nothing", "UCB": "σ"}
 
 
 def test_the_page_opens_in_a_browser(page, tmp_path):
@@ -130,7 +130,7 @@ def test_a_repeated_comparison_computes_nothing(finished, capsys):
     """And another policy costs its own cells only.
 
     5 policies meet 3 attacks in 3 places, one of which one policy refuses. 4 cells are
-    shared by two rho: those without an attack, of policies that are not told rho.
+    shared by two rho: those without an attack, of policies that do not use rho.
     """
     command, _ = finished
     capsys.readouterr()

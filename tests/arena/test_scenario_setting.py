@@ -22,7 +22,7 @@ def test_the_arena_of_routers_takes_its_arms_from_the_scenarios():
     assert expected == late.bandit.means.tolist()
     assert late.bandit.best == spec.best(1)
     assert late.delay == ia.Delay(mean=50, lost=0.1, expire=500)
-    assert late.told["gap"] == pytest.approx(math.log(0.75 / 0.5))
+    assert late.known["gap"] == pytest.approx(math.log(0.75 / 0.5))
     assert late.horizon == spec.requests
     assert late.title == "The same; outcomes come 50 requests late on average, one in ten never"
     drift = settings["degradation"].bandit

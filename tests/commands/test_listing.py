@@ -24,7 +24,7 @@ class Mine(IndexPolicy):
 
     omega: float = 4.0
     estimator = LowerMedian
-    told = {"omega": "sigma"}
+    needs = {"omega": "sigma"}
 
 @dataclass(frozen=True)
 class Silent(IndexPolicy):
@@ -63,19 +63,19 @@ def test_all_are_listed_in_80_columns(verb, names, capsys):
     assert [name for name in names if name not in firsts] == []
 
 
-def test_a_line_has_parameters_defaults_and_what_is_told(capsys):
-    """MedEUCB is told nothing about rho, unless `for_rho` makes it."""
+def test_a_line_has_parameters_defaults_and_what_one_must_know(capsys):
+    """MedEUCB needs to know nothing about rho, unless `for_rho` makes it."""
     rows = {line.split(" ")[0]: line for line in printed(capsys, "policies").splitlines()}
     assert rows["MedEUCB"].split("  ")[-1].strip() == "sigma (omega); for_rho: rho"
     assert "b=4, omega=4, block=None" in rows["MedEUCB"]
     data = {row["name"]: row for row in json.loads(printed(capsys, "policies", "--json"))}
-    assert data["CountIMED"]["told"] == {"epsilon": "bound on rho", "sigma": "sigma"}
+    assert data["CountIMED"]["needs"] == {"epsilon": "bound on rho", "sigma": "sigma"}
     assert data["CountIMED"]["parameters"] == {"epsilon": None, "sigma": "1", "shift": "True"}
-    assert data["CoherentIMED"]["told"] == {}
+    assert data["CoherentIMED"]["needs"] == {}
     assert data["HuberUCB"]["remarks"] == ["experimental"]
 
 
-def test_what_policies_are_told_is_what_the_arena_tells_them():
+def test_what_policies_need_is_what_the_arena_gives_them():
     """The same parameters; the arena's horizon is the simulation's."""
     arena = read_arena()
     for text in arena.policies.values():
@@ -84,20 +84,20 @@ def test_what_policies_are_told_is_what_the_arena_tells_them():
             continue
         words = {"rho", "sigma", "low", "high", "gap"}
         named = {key for key, node in given.items() if names_in(ast.unparse(node)) & words}
-        assert named == set(POLICIES[name].told) - {"horizon"}, name
+        assert named == set(POLICIES[name].needs) - {"horizon"}, name
 
 
 @pytest.mark.parametrize("kind", POLICIES.values())
-def test_what_is_told_is_told_by_a_parameter(kind):
-    """No key of `told` is misspelt, and `for_rho` is not needed to know them."""
-    assert kind.told is not None
-    assert set(kind.told) <= set(kind.__dataclass_fields__)
+def test_what_a_policy_needs_sets_a_parameter(kind):
+    """No key of `needs` is misspelt, and `for_rho` is not needed to know them."""
+    assert kind.needs is not None
+    assert set(kind.needs) <= set(kind.__dataclass_fields__)
 
 
 def test_a_name_prints_its_page(capsys):
-    """Told, parameters and docstring."""
+    """What one must know, parameters and docstring."""
     page = printed(capsys, "policies", "MedEUCB")
-    assert page.startswith("MedEUCB(b=4, omega=4, block=None)\ntold: sigma (omega)\n")
+    assert page.startswith("MedEUCB(b=4, omega=4, block=None)\nneeds to know: sigma (omega)\n")
     assert "forced pulls of each arm per unit of log t" in page
     assert "experimental" in printed(capsys, "policies", "HuberUCB")
     assert "outside the model" in printed(capsys, "attacks", "Bursts")
@@ -106,7 +106,7 @@ def test_a_name_prints_its_page(capsys):
 
 
 def test_own_files_are_listed_and_have_pages(lab, capsys):
-    """A policy that does not say what it is told is not said to be told nothing."""
+    """Only a policy that says so is listed as needing to know nothing."""
     output = printed(capsys, "policies", "mine.py")
     assert "mine.py:Mine " in output
     assert "sigma (omega)" in output

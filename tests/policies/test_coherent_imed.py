@@ -116,8 +116,8 @@ LIMITS = {  # the comments have the mean and the stuck trials of those with anot
         740,
         2,
     ),  # 605; 0 of 200
-    # the attack's equal rewards are then not told from equal clean ones: 2.2 times the
-    # median without rounding
+    # the attack's equal rewards are then not told apart from equal clean ones: 2.2
+    # times the median without rounding
     "hundredths, one value": (
         Rounded(0.01),
         ia.Constant(rho=0.3, value=100),

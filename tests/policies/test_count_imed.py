@@ -85,7 +85,7 @@ def test_forced_pulls_for_rho():
 @pytest.mark.statistical
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="ten million rounds")
 @pytest.mark.parametrize(
-    ("told", "rho", "low", "high"),
+    ("knows", "rho", "low", "high"),
     [
         (True, 0.125, 665, 765),
         (True, 0.3, 950, 1700),
@@ -93,13 +93,13 @@ def test_forced_pulls_for_rho():
         (False, 0.3, 975, 1140),
     ],
 )
-def test_regret_on_the_papers_arms(told, rho, low, high):
+def test_regret_on_the_papers_arms(knows, rho, low, high):
     """With or without rho, the mean regret is what 2,000 trials have shown.
 
     It is within 4 standard errors of 100 trials, and no trial is stuck (false alarm
     below 1e-4 each; the seed is fixed).
     """
-    policy = ia.CountIMED.for_rho(rho) if told else ia.CoherentIMED()
+    policy = ia.CountIMED.for_rho(rho) if knows else ia.CoherentIMED()
     result = ia.simulate(
         policy,
         PAPER,
@@ -113,7 +113,7 @@ def test_regret_on_the_papers_arms(told, rho, low, high):
     assert not result.stuck.any()
 
 
-def test_scale_of_the_rewards_does_not_matter_to_the_policy_that_is_told_nothing():
+def test_scale_of_the_rewards_does_not_matter_to_the_policy_without_parameters():
     """Rewards times 1024 give the same choices: nothing depends on units."""
     attack = {scale: ia.OppositeUniform(rho=0.25, scale=1800 * scale) for scale in (1, 1024)}
     pulls = [
@@ -132,7 +132,7 @@ def test_scale_of_the_rewards_does_not_matter_to_the_policy_that_is_told_nothing
 
 
 @pytest.mark.filterwarnings("ignore::ironarm.RewardWarning")
-def test_equal_and_infinite_rewards_leave_the_policy_that_is_told_nothing_at_work():
+def test_equal_and_infinite_rewards_leave_the_policy_without_parameters_at_work():
     """Rewards without spread, one in four infinite, still lead to the best arm."""
     agent = ia.Agent(ia.CoherentIMED(), arms=["low", "high"], seed=1)
     for t in range(400):

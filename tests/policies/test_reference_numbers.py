@@ -107,7 +107,7 @@ CRIMED_FIGURE = {
 def test_the_figure_of_crimed(outliers):
     """Few outliers and small gaps.
 
-    IMED is told a sigma of 1 instead of 0.5, as it must have been for the published
+    IMED gets a sigma of 1 instead of 0.5, as it must have been for the published
     figure.
     """
     attack, horizon = OUTLIERS[outliers]
@@ -493,7 +493,7 @@ UNIFORM, MIMIC = (
 
 
 def adaptive(rho):
-    """It is told nothing."""
+    """It needs no parameters."""
     return ia.CoherentIMED()
 
 

@@ -115,7 +115,7 @@ def test_a_policy_follows_deployments_and_cancels_what_never_comes():
         router.outcome(request, "a", 1.0 + 3 * (request % 7))  # of one that is gone, or not
 
 
-def test_the_policy_that_is_told_nothing_stands_where_greedy_falls():
+def test_the_policy_without_parameters_stands_where_greedy_falls():
     """On two of ours, with two seeds, which is far from a coin's toss."""
     for name in ("fail-fast", "poisoned-scores"):
         for seed in (1, 2):

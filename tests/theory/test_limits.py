@@ -269,7 +269,7 @@ def test_a_larger_share_to_stand_tells_no_more(gap, one, two, three):
 
 
 def test_gaps_that_an_unknown_share_hides():
-    """Such an arm tells next to nothing; a policy told no share is then hopeless."""
+    """Such an arm tells next to nothing; a policy without rho is then hopeless."""
     assert observed_kl(1e-3, 0, cap=0.4) == 0
     assert regret_floor(ia.GaussianBandit([0, 1e-3]), 0, 100, far=True, cap=0.4) == math.inf
     edge = smallest_gap(0.4, sigma=3)

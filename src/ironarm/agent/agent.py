@@ -69,7 +69,7 @@ class Agent:
     Parameters
     ----------
     policy : the policy, for example `ia.MedEUCB()`. Without one it is `CoherentIMED()`,
-        which need not be told anything.
+        which needs to know nothing about the rewards or the attack.
     arms : the arms' names, strings or whole numbers, each once; or their number.
     seed : a whole number; None for a fresh one. Same seed, same rewards: same choices.
     minimize : True if small rewards are good: latencies, costs.

@@ -155,8 +155,8 @@ def named_attacks(bandit: Bandit, rho: float) -> list[Attack]:
     for name, kind in ATTACKS.items():
         if kind.within_model and kind not in (NoAttack, Shaped):
             known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-            told = {"sigma": sigma} if sigma > 0 and "sigma" in known else {}
-            attack = make(name, {"rho": rho, **told})
+            given = {"sigma": sigma} if sigma > 0 and "sigma" in known else {}
+            attack = make(name, {"rho": rho, **given})
             try:
                 _ = Adversary(attack, bandit).start
             except InvalidInput:  # one that needs densities, where there are none

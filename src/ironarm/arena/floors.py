@@ -4,7 +4,7 @@ Both are for policies that do well on all shifts of the setting's laws under eve
 attack with this rho. They are asymptotic, log T times a constant: at a finite horizon a
 policy can lie below them, and one that gives up elsewhere can do so at any horizon.
 
-A third one is for policies that are not told rho: they must do well under every share.
+A third one is for policies that do not know rho: they must do well under every share.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def attack_floor(bandit: Bandit, attack: Attack, rho: float, horizon: int) -> fl
 def _rates_under(bandit: BernoulliBandit, attack: Attack, rho: float, horizon: int) -> float:
     """Return the lower bound for 0/1 rewards under a given attack.
 
-    As in `theory.rate_floor`: an arm that shows the rate r must be told from the best
-    one, whose rewards are attacked with 0.
+    As in `theory.rate_floor`: an arm that shows the rate r must be told apart from the
+    best one, whose rewards are attacked with 0.
     """
     lowest, total = (1 - rho) * bandit.means[bandit.best], 0.0
     for arm, (rate, gap) in enumerate(zip(bandit.means, bandit.gaps, strict=True)):
@@ -121,7 +121,7 @@ def _attacked_rate(bandit: BernoulliBandit, attack: Attack, arm: int) -> float:
 
 
 def unknown_floor(bandit: Bandit, rho: float, horizon: int) -> float:
-    """Return the lower bound for a policy that is not told rho, outliers far away.
+    """Return the lower bound for a policy that does not know rho, outliers far away.
 
     It is infinite if no policy can stand the largest share, and NaN unless the arms are
     normal, share one sigma and have one best.

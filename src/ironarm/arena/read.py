@@ -35,17 +35,20 @@ from ..validation import did_you_mean, number, whole
 from .names import arena_file
 from .scenario_setting import from_scenario
 
-TOLD = frozenset({"sigma", "low", "high", "gap"})
+KNOWN = frozenset({"sigma", "low", "high", "gap"})
 
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A bandit, how long it is played, and what policies may be told of it."""
+    """A bandit, how long it is played, and what is known of it.
+
+    The texts of policies and attacks may use what is known.
+    """
 
     name: str
     title: str
     bandit: Bandit
-    told: Mapping[str, float]
+    known: Mapping[str, float]
     rho: tuple[float, ...]
     horizon: int
     trials: int
@@ -94,18 +97,18 @@ class Arena:
         return [name for name in self.attacks if name not in setting.without]
 
     def policy(self, name: str, setting: Setting, rho: float) -> Policy:
-        """Return a policy for a setting; it is told what its text asks for.
+        """Return a policy for a setting; its text may use what is known there.
 
         It raises InvalidInput if it cannot play there.
         """
-        policy = policy_from_text(self.policies[name], rho=rho, **setting.told)
+        policy = policy_from_text(self.policies[name], rho=rho, **setting.known)
         constants_of(policy, setting.bandit.arms, setting.horizon)
         return policy
 
     def attack(self, name: str, setting: Setting, rho: float) -> Attack:
         """Return the attack of that name for a setting."""
         kind, parameters = parse(
-            self.attacks[name], "attack", partial(value_with, names={"rho": rho, **setting.told})
+            self.attacks[name], "attack", partial(value_with, names={"rho": rho, **setting.known})
         )
         if "rho" in parameters:
             raise InvalidInput(
@@ -114,14 +117,14 @@ class Arena:
             )
         return attacks.make(kind, parameters if kind == "NoAttack" else {"rho": rho, **parameters})
 
-    def told(self, name: str) -> tuple[str, ...]:
-        """Return what a policy is told about a setting.
+    def needs(self, name: str) -> tuple[str, ...]:
+        """Return what you must know about a setting to use a policy there.
 
         These are the names that its text uses, and the horizon if its constants depend
         on it.
         """
         used = names_in(self.policies[name])
-        known = (
+        named = (
             ["rho"] * ("rho" in used)
             + ["sigma"] * ("sigma" in used)
             + ["range"] * bool({"low", "high"} & used)
@@ -131,15 +134,15 @@ class Arena:
         policy = self.policy(name, setting, setting.rho[0])
         arms, horizon = setting.bandit.arms, setting.horizon
         return (
-            *known,
+            *named,
             *["horizon"]
             * (constants_of(policy, arms, horizon) != constants_of(policy, arms, 2 * horizon)),
         )
 
-    def states_told(self, name: str) -> bool:
-        """Say whether a policy's class states what it is told; one's own may not."""
+    def states_needs(self, name: str) -> bool:
+        """Say whether a policy's class states what it needs; one's own may not."""
         setting = self.settings[0]
-        return type(self.policy(name, setting, setting.rho[0])).told is not None
+        return type(self.policy(name, setting, setting.rho[0])).needs is not None
 
 
 def names_in(text: str) -> set[str]:
@@ -216,10 +219,10 @@ def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
             ("attack", {name: arena.attacks[name] for name in arena.attacks_in(setting)}),
         ):
             for name, entry in entries.items():
-                for word in sorted((TOLD & names_in(entry)) - setting.told.keys()):
+                for word in sorted((KNOWN & names_in(entry)) - setting.known.keys()):
                     raise InvalidInput(
                         f"the {what} {name!r} uses {word}, which the setting {setting.name!r} "
-                        f"does not tell; add {word} to its told."
+                        f"does not state; add {word} to its known."
                     )
     # a name or a parameter that does not exist is refused before anything is run
     for setting in settings:
@@ -301,11 +304,11 @@ def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
         "a setting",
         table,
         ("name", "title", "bandit", "rho", "horizon", "trials"),
-        ("told", "quick", "without", *FEEDBACK),
+        ("known", "quick", "without", *FEEDBACK),
     )
     name = file_name("a setting's name", table["name"])
-    told = table.get("told", {})
-    fields(f"told of the setting {name!r}", told, (), sorted(TOLD))
+    known = table.get("known", {})
+    fields(f"known of the setting {name!r}", known, (), sorted(KNOWN))
     without = table.get("without", [])
     if not isinstance(without, list):
         raise InvalidInput(
@@ -327,7 +330,7 @@ def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
         name=name,
         title=text("a setting's title", table["title"]),
         bandit=bandits.make(table["bandit"]),
-        told={key: number(key, value) for key, value in told.items()},
+        known={key: number(key, value) for key, value in known.items()},
         rho=tuple(number("rho", value, at_least=0, below=0.5) for value in rho),
         horizon=whole("horizon", table["horizon"], at_least=10, below=2**48),
         trials=whole("trials", table["trials"], at_least=1),

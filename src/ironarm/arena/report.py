@@ -101,11 +101,11 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
                 "panels": panels,
                 "wide": True,
             }
-            told = ", ".join(f"{key} = {value:g}" for key, value in setting.told.items())
+            known = ", ".join(f"{key} = {value:g}" for key, value in setting.known.items())
             parts.append(
                 {
                     "setting": setting,
-                    "told": greek(told),
+                    "known": greek(known),
                     "figure": figure,
                     "tables": [_setting_table(findings, setting, rho) for rho in setting.rho],
                 }
@@ -143,7 +143,7 @@ def standings_table(findings: Findings) -> Table:
     body = tuple(
         (
             standing.policy,
-            told_text(findings.arena, standing.policy),
+            needs_text(findings.arena, standing.policy),
             f"{_times(standing.most)} ({greek(standing.where)})",
             _times(standing.average),
             f"{100 * standing.stuck:.1f} %",
@@ -154,7 +154,7 @@ def standings_table(findings: Findings) -> Table:
     )
     head = (
         "policy",
-        "told",
+        "needs to know",
         "times the best, at most",
         "on average",
         "stuck, at most",
@@ -164,8 +164,8 @@ def standings_table(findings: Findings) -> Table:
         "In each setting and for each ρ, a policy's worst case is divided by the smallest worst "
         "case of any policy. The table has the largest of these ratios and where that was, and "
         "their geometric mean. It is sorted by the largest ratio; policies that refuse a setting "
-        "come last. “Told” lists what a policy must be given. “Stuck” is the largest share of "
-        "trials, under any one attack, that ended on a wrong arm."
+        "come last. “Needs to know” lists what you must know to use a policy. “Stuck” is the "
+        "largest share of trials, under any one attack, that ended on a wrong arm."
     )
     places: dict[str, dict[str, str]] = {}
     for (setting, rho, policy), why in findings.refused.items():
@@ -179,14 +179,14 @@ def standings_table(findings: Findings) -> Table:
     )
 
 
-def told_text(arena: Arena, name: str) -> str:
-    """Return what a policy is told, in words.
+def needs_text(arena: Arena, name: str) -> str:
+    """Return what you must know to use a policy, in words.
 
     It is not stated where the text names nothing of the setting, and the class does not
-    say that there is nothing to tell.
+    say that it needs nothing.
     """
-    told = greek(", ".join(arena.told(name)))
-    return told or ("nothing" if arena.states_told(name) else "not stated")
+    needs = greek(", ".join(arena.needs(name)))
+    return needs or ("nothing" if arena.states_needs(name) else "not stated")
 
 
 def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
@@ -234,15 +234,15 @@ def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
 
 
 def _share_unknown(floor: float, rho: float, form: str) -> str:
-    """Return a sentence on the floor of policies that are not told rho, if known."""
+    """Return a sentence on the floor of policies that do not know rho, if any."""
     share = f"every share up to {share_to_stand(rho):g}"
     if math.isnan(floor):
         return ""
     if math.isinf(floor):
         return f" Here no policy can stand {share}."
     return (
-        f" A policy that is not told ρ and must stand {share} has a floor of {floor:{form}}, even "
-        "if outliers are far away."
+        f" A policy that does not know ρ and must stand {share} has a floor of {floor:{form}}, "
+        "even if outliers are far away."
     )
 
 
@@ -266,10 +266,10 @@ def _policies_table(findings: Findings) -> Table:
     body = []
     for name, text in findings.arena.policies.items():
         kind = _kind("policy", all_policies.POLICIES, text)
-        told = told_text(findings.arena, name)
+        needs = needs_text(findings.arena, name)
         warning = "Experimental: not all of its formulas are checked. " if kind.experimental else ""
-        body.append((name, text, told, warning + _first_sentence(kind)))
-    head = ("policy", "written as", "told", "what it is")
+        body.append((name, text, needs, warning + _first_sentence(kind)))
+    head = ("policy", "written as", "needs to know", "what it is")
     return Table("Policies", head, tuple(body), (), words=True)
 
 
@@ -289,7 +289,7 @@ def _for_machines(findings: Findings) -> dict[str, Any]:
         "title": arena.title,
         "seed": arena.seed,
         "policies": {
-            name: {"text": text, "told": list(arena.told(name))}
+            name: {"text": text, "needs": list(arena.needs(name))}
             for name, text in arena.policies.items()
         },
         "attacks": {
@@ -302,7 +302,7 @@ def _for_machines(findings: Findings) -> dict[str, Any]:
                     key: getattr(setting, key)
                     for key in ("name", "title", "rho", "horizon", "trials")
                 },
-                "told": dict(setting.told),
+                "known": dict(setting.known),
                 "without": list(setting.without),
                 "sources": None if setting.sources is None else setting.sources.to_dict(),
                 "delay": None if setting.delay is None else setting.delay.to_dict(),

@@ -22,7 +22,7 @@ def from_scenario(name: object) -> dict[str, Any]:
     """Return the fields of a setting that a scenario determines.
 
     >>> found = from_scenario("stalls")
-    >>> found["bandit"]["name"], found["horizon"], found["told"]["sigma"]
+    >>> found["bandit"]["name"], found["horizon"], found["known"]["sigma"]
     ('GaussianBandit', 2000, 0.3)
     """
     if not isinstance(name, str):
@@ -42,7 +42,7 @@ def from_scenario(name: object) -> dict[str, Any]:
     return {
         "title": spec.title,
         "bandit": bandit,
-        "told": {
+        "known": {
             "sigma": spec.spread,
             "low": min(values) - REACH * spec.spread,
             "high": max(values) + REACH * spec.spread,

@@ -20,7 +20,7 @@ KNOWLEDGE = (
     ("You know the spread of clean rewards, but not rho", {"sigma", "range", "horizon"}),
     ("You know neither", {"horizon"}),
 )
-"""What somebody may know, and what a policy may then be told."""
+"""What somebody may know, and what a policy may then need to know."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Standing:
     """
 
     policy: str
-    told: tuple[str, ...]
+    needs: tuple[str, ...]
     most: float
     where: str
     average: float
@@ -143,7 +143,7 @@ def standings(findings: Findings) -> list[Standing]:
         made.append(
             Standing(
                 name,
-                findings.arena.told(name),
+                findings.arena.needs(name),
                 by_place[where],
                 where,
                 average,
@@ -165,7 +165,7 @@ def advice(findings: Findings) -> list[Advice]:
     given = []
     for when, allowed in KNOWLEDGE:
         found = next(
-            (standing for standing in all_standings if set(standing.told) <= allowed), None
+            (standing for standing in all_standings if set(standing.needs) <= allowed), None
         )
         if found is not None:
             given.append(Advice(when, found.policy, _reach(found, findings.arena)))
@@ -223,12 +223,12 @@ def comparisons(findings: Findings) -> list[Comparison]:
 
 
 def _reach(standing: Standing, arena: Arena) -> str:
-    known = [word if word in ("rho", "sigma") else f"the {word}" for word in standing.told]
-    told = "It is told nothing."
-    if known:
-        told = f"It must be told {listed(list(known), 'and')}."
-    elif not arena.states_told(standing.policy):
-        told = "What it is told is not stated."
+    needed = [word if word in ("rho", "sigma") else f"the {word}" for word in standing.needs]
+    needs = "It needs to know nothing about the rewards or the attack."
+    if needed:
+        needs = f"You must know {listed(needed, 'and')} to use it."
+    elif not arena.states_needs(standing.policy):
+        needs = "What it needs to know is not stated."
     share = f"{100 * standing.stuck:.1f}\N{NO-BREAK SPACE}%"
     stuck = (
         f"Under one attack {share} of its trials ended on a wrong arm."
@@ -236,9 +236,9 @@ def _reach(standing: Standing, arena: Arena) -> str:
         else "It was never stuck on a wrong arm."
     )
     if standing.most <= 1:
-        return f"{told} It has the smallest worst case everywhere. {stuck}"
+        return f"{needs} It has the smallest worst case everywhere. {stuck}"
     return (
-        f"{told} Its worst case is at most {standing.most:.1f} times the smallest of any policy "
+        f"{needs} Its worst case is at most {standing.most:.1f} times the smallest of any policy "
         f"({standing.where}), and {standing.average:.1f} times on average. {stuck}"
     )
 
@@ -246,7 +246,7 @@ def _reach(standing: Standing, arena: Arena) -> str:
 def _in_setting(findings: Findings, setting: Setting) -> Advice | None:
     """Return the policy with the smallest worst case in a setting, over its rho.
 
-    The text also names the best policy that is told nothing.
+    The text also names the best policy that needs to know nothing.
     """
     by_policy: dict[str, list[Row]] = {}
     for rho in setting.rho:
@@ -261,18 +261,21 @@ def _in_setting(findings: Findings, setting: Setting) -> Advice | None:
         return min(names, key=lambda name: max(row.to_best for row in whole[name]))
 
     best = most(whole)
-    untold = most(
+    free = most(
         [
             name
             for name in whole
-            if not set(findings.arena.told(name)) & {"rho", "sigma", "smallest gap", "range"}
-            and findings.arena.states_told(name)
+            if not set(findings.arena.needs(name)) & {"rho", "sigma", "smallest gap", "range"}
+            and findings.arena.states_needs(name)
         ]
         or list(whole)
     )
     text = f"Its worst case is {_figures(whole[best], setting)}."
-    if untold != best:
-        text += f" {untold}, which is told nothing: {_figures(whole[untold], setting)}."
+    if free != best:
+        text += (
+            f" {free}, which needs to know nothing about the rewards or the attack: "
+            f"{_figures(whole[free], setting)}."
+        )
     return Advice(setting.title, best, text)
 
 

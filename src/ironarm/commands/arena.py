@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the arena, write its page, print the standings and the advice."""
     from ..arena.compare import named
     from ..arena.read import read_arena, with_policies
-    from ..arena.report import arena_report, told_text
+    from ..arena.report import arena_report, needs_text
     from ..arena.standings import ENOUGH_TRIALS
 
     if options.print:
@@ -116,11 +116,11 @@ def run(options: argparse.Namespace) -> int:
                 "    ",
             )
         )
-    head = ("policy", "told", "worst case / best, at most", "on average", "stuck, at most")
+    head = ("policy", "needs to know", "worst case / best, at most", "on average", "stuck, at most")
     body = [
         (
             s["policy"],
-            ", ".join(s["told"]) or told_text(arena, s["policy"]),
+            ", ".join(s["needs"]) or needs_text(arena, s["policy"]),
             f"{s['most']:.3g}",
             f"{s['average']:.3g}",
             f"{100 * s['stuck']:.3g} %",

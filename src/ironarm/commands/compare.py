@@ -17,7 +17,7 @@ examples:
   ironarm compare mine.py:MyPolicy --quick       a first look, in a minute
   ironarm compare mine.py:MyPolicy               the whole page, in 3 to 5 minutes
   ironarm compare 'mine.py:MyPolicy(b=2)' 'mine.py:MyPolicy(b=8)' --against UCB MedEUCB
-  ironarm compare 'mine.py:MyPolicy(sigma=sigma, share=rho)'   tell it the setting's sigma and rho
+  ironarm compare 'mine.py:MyPolicy(sigma=sigma, share=rho)'   give it the setting's sigma and rho
 
 In parameters, rho, sigma, low, high and gap stand for the setting's own. The page has the
 standings, where your policy wins and loses, the worst attack found, its speed, and a figure

@@ -25,7 +25,7 @@ class Entry:
     name: str
     origin: str
     parameters: dict[str, str | None]
-    told: dict[str, str] | None
+    needs: dict[str, str] | None
     remarks: tuple[str, ...]
     summary: str
 
@@ -34,20 +34,20 @@ class Entry:
         """Describe a class."""
         doc = inspect.getdoc(kind) or ""
         return cls(
-            name, origin, parameters_of(kind), getattr(kind, "told", None), _remarks(kind),
+            name, origin, parameters_of(kind), getattr(kind, "needs", None), _remarks(kind),
             " ".join(doc.partition("\n\n")[0].split()),
         )  # fmt: skip
 
-    def row(self, with_told: bool) -> tuple[str, ...]:
+    def row(self, with_needs: bool) -> tuple[str, ...]:
         """Return the cells of a table's row."""
         given = ", ".join(
             name if default is None else f"{name}={default}"
             for name, default in self.parameters.items()
         )
         notes = ", ".join(self.remarks)
-        if not with_told:
+        if not with_needs:
             return self.name, given or "none", notes
-        return self.name, given or "none", "; ".join(filter(None, (told_text(self.told), notes)))
+        return self.name, given or "none", "; ".join(filter(None, (needs_text(self.needs), notes)))
 
 
 def parameters_of(maker: Callable[..., Any]) -> dict[str, str | None]:
@@ -67,16 +67,16 @@ def parameters_of(maker: Callable[..., Any]) -> dict[str, str | None]:
     }
 
 
-def told_text(told: dict[str, str] | None) -> str:
-    """Return what a policy is told, with the parameter that says it.
+def needs_text(needs: dict[str, str] | None) -> str:
+    """Return what the user of a policy must know, with the parameter it sets.
 
-    >>> told_text({"epsilon": "bound on rho", "sigma": "sigma"}), told_text({})
+    >>> needs_text({"epsilon": "bound on rho", "sigma": "sigma"}), needs_text({})
     ('bound on rho (epsilon), sigma', 'nothing')
     """
-    if told is None:
+    if needs is None:
         return "not stated"
     return (
-        ", ".join(what if what == name else f"{what} ({name})" for name, what in told.items())
+        ", ".join(what if what == name else f"{what} ({name})" for name, what in needs.items())
         or "nothing"
     )
 
@@ -173,25 +173,28 @@ class Listing:
             yield Entry.of(getattr(module, name), f"{path}:{name}", path)
 
     def _table(self, entries: list[Entry]) -> str:
-        with_told = self.what == "policy"
-        head = (self.what, "parameters", "told" if with_told else "remarks")
+        with_needs = self.what == "policy"
+        head = (self.what, "parameters", "needs to know" if with_needs else "remarks")
         body = [
             (*row[:2], f"{row[2]}; from {entry.origin}".removeprefix("; "))
             if entry.origin not in ("ironarm", entry.name.partition(":")[0])
             else row
-            for entry, row in ((entry, entry.row(with_told)) for entry in entries)
+            for entry, row in ((entry, entry.row(with_needs)) for entry in entries)
         ]
-        told = (
-            "told: what the parameters say about the rewards or the attack. for_rho: what "
-            "Name.for_rho(...), which chooses parameters for a rho, is told beside it.\n"
+        note = (
+            "needs to know: what you must know about the rewards or the attack to set the "
+            "parameters; the parameter stands in brackets. for_rho: what you must also know for "
+            "Name.for_rho(...), which chooses parameters for a rho.\n"
         )
-        if any(entry.told is None for entry in entries):
-            told = told.replace(".\n", '. A class states it as told = {"b": "bound on rho"}.\n')
+        if any(entry.needs is None for entry in entries):
+            note = note.replace(
+                ".\n", '. A class states what it needs: needs = {"b": "bound on rho"}.\n'
+            )
         return "\n".join(
             [
                 text_table(head, body, words=(1, 2)),
                 "",
-                *([wrapped(told)] if with_told else []),
+                *([wrapped(note)] if with_needs else []),
                 f"'ironarm {self.verb} NAME' prints a page.",
             ]
         )
@@ -202,8 +205,8 @@ def _page(entry: Entry, kind: Any) -> str:
     name, given, *_ = entry.row(False)
     shown = "" if given == "none" else given
     lines = [wrapped(f"{name}({shown})", "", "    ")]
-    if hasattr(kind, "told"):
-        lines.append(wrapped(f"told: {told_text(entry.told)}", "", "    "))
+    if hasattr(kind, "needs"):
+        lines.append(wrapped(f"needs to know: {needs_text(entry.needs)}", "", "    "))
     lines += [wrapped(remark, "", "    ") for remark in entry.remarks]
     return "\n".join([*lines, "", inspect.getdoc(kind) or "It has no docstring."])
 
@@ -217,7 +220,7 @@ POLICIES = Listing(
     "policies",
     """\
 examples:
-  ironarm policies                    all, with parameters, defaults and what they are told
+  ironarm policies                    all: parameters, defaults, what you must know
   ironarm policies MedEUCB            its page: rule, parameters, when not to use it
   ironarm policies mine.py            those that a file of yours defines
   ironarm policies mine.py:MyPolicy   the page of one of them

@@ -106,7 +106,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         to the first token; "cost", minus the dollars; or a function of an `Outcome`,
         which may be `async`, and returns a number, larger is better, or None if there
         is nothing to learn from this answer.
-    policy : what decides; None for the default, which is told nothing.
+    policy : what decides; None for the default, which needs no parameters.
     path : a folder for the agents' logs. What is learnt then survives restarts, and
         processes on one machine share it. None: in memory only.
     service, key : the address of an `ironarm serve`, and a key of its with the scope

@@ -94,7 +94,7 @@ class BARBAR(RangedPolicy):
     reward_range: tuple[float, float] = (0.0, 1.0)
     scale: float = 1024.0
 
-    told = {"horizon": "horizon", "reward_range": "range"}
+    needs = {"horizon": "horizon", "reward_range": "range"}
 
     # `gathered` sums y N / n_a = y / chance, so r_a is gathered / N. `planned_for` is
     # the number of arms of the epoch's plan; another number needs a new plan

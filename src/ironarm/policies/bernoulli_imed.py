@@ -95,7 +95,7 @@ class BernoulliIMED(MeanOfRange):
 
     reward_range: tuple[float, float] = (0.0, 1.0)
 
-    told = {"reward_range": "range"}
+    needs = {"reward_range": "range"}
 
     fields = FIELDS
 

@@ -250,7 +250,7 @@ class CatoniUCB(Policy):
 
     variance: float = 1.0
 
-    told = {"variance": "variance"}
+    needs = {"variance": "variance"}
 
     estimator = Catoni
     fields = {

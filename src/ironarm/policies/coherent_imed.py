@@ -1,4 +1,4 @@
-"""CoherentIMED: IMED on counts that is told nothing."""
+"""CoherentIMED: IMED on counts, without parameters."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def scan(s, t):
 
 @dataclass(frozen=True)
 class CoherentIMED(ImedPolicy):
-    """CoherentIMED: IMED on counts that is told nothing. The default policy.
+    """CoherentIMED: IMED on counts, without parameters. The default policy.
 
     This is the project's own policy. Like `CountIMED` it pulls the arm with the least
     evidence against it, and evidence counts rewards, so their size does not matter. But
-    it is told neither the spread of the clean rewards nor the share of corrupt ones. It
-    learns both, mostly from the leader, the arm with the highest lower median. And it
-    has less evidence against an arm whose rewards do not lie together, because then
-    nothing says that it is bad.
+    you need to know neither the spread of the clean rewards nor the share of corrupt
+    ones. It learns both, mostly from the leader, the arm with the highest lower median.
+    And it has less evidence against an arm whose rewards do not lie together, because
+    then nothing says that it is bad.
 
     It holds at most 16,384 rewards of an arm, so it can run for months.
     docs/policies.md has more, docs/coherent-imed.md the rule and the measurements.
@@ -67,7 +67,7 @@ class CoherentIMED(ImedPolicy):
     Neerlandica 42, 1988 (the spread).
     """
 
-    told = {}
+    needs = {}
     estimator = SampledMedian
     fields = FIELDS
 

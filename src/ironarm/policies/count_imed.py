@@ -79,7 +79,7 @@ class CountIMED(ImedPolicy):
 
     estimator = OrderedMedian
     fields = FIELDS
-    told = {"epsilon": "bound on rho", "sigma": "sigma"}
+    needs = {"epsilon": "bound on rho", "sigma": "sigma"}
 
     def __post_init__(self) -> None:
         self._set(

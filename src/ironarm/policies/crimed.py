@@ -116,7 +116,7 @@ class CRIMEDStar(ImedPolicy):
     epsilon: float
     sigma: float = 1.0
 
-    told = {"epsilon": "bound on rho", "sigma": "sigma"}
+    needs = {"epsilon": "bound on rho", "sigma": "sigma"}
 
     estimator = LowerMedian
     fields = {**ImedPolicy.fields, **corrupted_kl.FIELDS}
@@ -189,7 +189,7 @@ class CRIMED(CRIMEDStar):
 
     horizon: int | None = None
 
-    told = {"epsilon": "bound on rho", "sigma": "sigma", "horizon": "horizon"}
+    needs = {"epsilon": "bound on rho", "sigma": "sigma", "horizon": "horizon"}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -65,7 +65,7 @@ class CRUCB(IndexPolicy):
     sigma: float = 1.0
     mean: str = "trimmed"
 
-    told = {"alpha": "bound on rho", "sigma": "sigma"}
+    needs = {"alpha": "bound on rho", "sigma": "sigma"}
 
     def __post_init__(self) -> None:
         self._set(

@@ -75,7 +75,7 @@ class DiscountedUCB(RangedPolicy):
     xi: float = 0.6
     reward_range: tuple[float, float] = (0.0, 1.0)
 
-    told = {"reward_range": "range"}
+    needs = {"reward_range": "range"}
 
     weighs_by_chance = False
     fields = {"weight": "float[arms]", "weighted": "float[arms]"}

@@ -47,7 +47,7 @@ class EpsilonGreedy(DecayingGreedy):
 
     c: float = 10.0
 
-    told = {}
+    needs = {}
 
     @property
     def first_pulls(self) -> int:

@@ -135,7 +135,7 @@ class EXP3(RangedPolicy):
     gamma: float | None = None
     reward_range: tuple[float, float] = (0.0, 1.0)
 
-    told = {"horizon": "horizon", "reward_range": "range"}
+    needs = {"horizon": "horizon", "reward_range": "range"}
 
     # s.estimate holds the log-weights; `weight` their exponentials relative to `base`;
     # `total` their sum now and when `reached` was computed; 0: not computed yet

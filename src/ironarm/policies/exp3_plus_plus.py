@@ -114,7 +114,7 @@ class EXP3PlusPlus(RangedPolicy):
     beta: float = 256.0
     rate: float = 0.5
 
-    told = {"reward_range": "range"}
+    needs = {"reward_range": "range"}
 
     # s.estimate holds -L; `loss` the sum of the plain losses; `weight` and `explore`
     # are those of this round; only `welcome` reads `last_round`

@@ -138,7 +138,7 @@ class HuberUCB(Policy):
     beta: float | None = None
     p: float | None = None
 
-    told = {"epsilon": "bound on rho", "sigma": "sigma"}
+    needs = {"epsilon": "bound on rho", "sigma": "sigma"}
 
     estimator = Huber
     experimental = True

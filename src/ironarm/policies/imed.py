@@ -95,7 +95,7 @@ class IMED(ImedPolicy):
 
     sigma: float = 1.0
 
-    told = {"sigma": "sigma"}
+    needs = {"sigma": "sigma"}
 
     def __post_init__(self) -> None:
         self._set(sigma=number("sigma", self.sigma, above=0))

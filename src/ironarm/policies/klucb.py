@@ -140,7 +140,7 @@ class KLUCB(MeanOfRange):
     c: float = 0.0
     reward_range: tuple[float, float] = (0.0, 1.0)
 
-    told = {"reward_range": "range"}
+    needs = {"reward_range": "range"}
 
     fields = {
         "leader": "cache int[1]",

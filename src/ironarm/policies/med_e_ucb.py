@@ -125,7 +125,7 @@ class MedEUCB(IndexPolicy):
     omega: float = 4.0
     block: int | None = None
 
-    told = {"omega": "sigma"}
+    needs = {"omega": "sigma"}
 
     estimator = LowerMedian
     fields = {**IndexPolicy.fields, "plan": "cache int[4]"}

@@ -53,6 +53,6 @@ class MedEpsilonGreedy(DecayingGreedy):
 
     c: float = 10.0
 
-    told = {}
+    needs = {}
 
     estimator = LowerMedian

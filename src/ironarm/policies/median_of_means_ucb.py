@@ -83,7 +83,7 @@ class MedianOfMeansUCB(EpochPolicy):
     v: float = 1.0
     epsilon: float = 1.0
 
-    told = {"v": "bound on a moment"}
+    needs = {"v": "bound on a moment"}
 
     estimator = MedianOfMeans
     fields = {

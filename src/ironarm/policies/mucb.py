@@ -108,7 +108,7 @@ class MUCB(RangedPolicy):
     horizon: int | None = None
     reward_range: tuple[float, float] = (0.0, 1.0)
 
-    told = {"reward_range": "range"}
+    needs = {"reward_range": "range"}
 
     weighs_by_chance = False
     fields = {

@@ -61,13 +61,13 @@ def scan(s, t):
 class RestartingIMED(ImedPolicy):
     """CoherentIMED that starts anew when an arm has changed, under attack.
 
-    This is the project's own policy. It is told nothing about the rewards, as its
-    parent `CoherentIMED`, and plays as that does. Beside it an alarm watches whether
-    the rewards of an arm still lie around its median: it counts those beyond
-    thresholds, and allows for the corrupt share that the parent has learnt, so corrupt
-    rewards alone cannot ring it. When it rings, all rewards so far are forgotten, and
-    the policy begins again. docs/drift.md has the rule, what is proved and what was
-    measured.
+    This is the project's own policy. Like its parent `CoherentIMED` it needs
+    to know nothing about the rewards, and it plays as that does. Beside it an alarm
+    watches whether the rewards of an arm still lie around its median: it counts those
+    beyond thresholds, and allows for the corrupt share that the parent has learnt, so
+    corrupt rewards alone cannot ring it. When it rings, all rewards so far are
+    forgotten, and the policy begins again. docs/drift.md has the rule, what is proved
+    and what was measured.
 
     **What it cannot see.** The leader's change shows in the leader's own rewards.
     Another arm that rises is seen only if it is pulled, and IMED hardly pulls it. Give
@@ -112,7 +112,7 @@ class RestartingIMED(ImedPolicy):
     alarm_rate: float = 1e-6
     restart: str = "all"
 
-    told = {}
+    needs = {}
     estimator = SampledMedian
     fields = {
         **coherent_choice.FIELDS,

@@ -51,7 +51,7 @@ class RUCB(IndexPolicy):
     omega: float = 4.0
     median: str = "lower"
 
-    told = {"omega": "sigma"}
+    needs = {"omega": "sigma"}
 
     def __post_init__(self) -> None:
         self._set(

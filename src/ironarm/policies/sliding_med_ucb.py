@@ -112,7 +112,7 @@ class SlidingMedUCB(IndexPolicy):
     b: float = 4.0
     omega: float = 4.0
 
-    told = {"omega": "sigma"}
+    needs = {"omega": "sigma"}
 
     estimator = SlidingMedian
     fields = {

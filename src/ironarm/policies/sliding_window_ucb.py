@@ -77,7 +77,7 @@ class SlidingWindowUCB(RangedPolicy):
     xi: float = 0.6
     reward_range: tuple[float, float] = (0.0, 1.0)
 
-    told = {"reward_range": "range"}
+    needs = {"reward_range": "range"}
 
     estimator = SlidingMean  # type: ignore[assignment]
     weighs_by_chance = False

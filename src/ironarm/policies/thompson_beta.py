@@ -58,7 +58,7 @@ class ThompsonBeta(MeanOfRange):
 
     reward_range: tuple[float, float] = (0.0, 1.0)
 
-    told = {"reward_range": "range"}
+    needs = {"reward_range": "range"}
 
     fields = {"wins": "int[arms]"}
 

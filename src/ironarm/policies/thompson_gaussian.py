@@ -68,7 +68,7 @@ class ThompsonGaussian(Policy):
 
     sigma: float = 1.0
 
-    told = {"sigma": "sigma"}
+    needs = {"sigma": "sigma"}
 
     fields = {"spread": "cache float[arms]"}
 

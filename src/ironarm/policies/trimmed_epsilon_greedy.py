@@ -57,7 +57,7 @@ class TrimmedEpsilonGreedy(DecayingGreedy):
     alpha: float
     c: float = 10.0
 
-    told = {"alpha": "bound on rho"}
+    needs = {"alpha": "bound on rho"}
 
     estimator = TrimmedMean
 

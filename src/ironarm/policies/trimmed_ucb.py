@@ -57,7 +57,7 @@ class TrimmedUCB(IndexPolicy):
     alpha: float
     omega: float = 4.0
 
-    told = {"alpha": "bound on rho", "omega": "sigma"}
+    needs = {"alpha": "bound on rho", "omega": "sigma"}
 
     estimator = TrimmedMean
 

@@ -81,7 +81,7 @@ class TruncatedMeanUCB(EpochPolicy):
     u: float
     epsilon: float = 1.0
 
-    told = {"u": "bound on a moment"}
+    needs = {"u": "bound on a moment"}
 
     estimator = TruncatedMean
     fields = {**EpochPolicy.fields, "truncation": "cache float[1]"}

@@ -56,9 +56,9 @@ class TrustThompson(Policy):
 
     `agent.update(arm, x, source="publisher-17")` says who sent a reward: a user, a
     publisher, a rater, a sensor. Honest sources send rewards of the same laws; others,
-    less than half of all, send anything, as much as they like. Told nothing else, the
-    policy finds out whom to trust: it drops sources whose rewards differ from the
-    others' by more than luck. Then round t pulls the arm with the largest
+    less than half of all, send anything, as much as they like. The policy needs to know
+    nothing else to find out whom to trust: it drops sources whose rewards differ from
+    the others' by more than luck. Then round t pulls the arm with the largest
 
         theta_a ~ N(mean_a, 1.5 v_a / N_a),
 
@@ -108,7 +108,7 @@ class TrustThompson(Policy):
     slots: int = 4096
 
     estimator = None
-    told = {}
+    needs = {}
     reads_source = True
     fields = {
         **source_rows.FIELDS,

@@ -101,7 +101,7 @@ class TsallisINF(RangedPolicy):
     reward_range: tuple[float, float] = (0.0, 1.0)
     variance: str = "plain"
 
-    told = {"reward_range": "range"}
+    needs = {"reward_range": "range"}
 
     # s.estimate holds -L; `root` is the last round's y = min L - x. The root is saved,
     # not a cache: from another start Newton's method ends at another last bit. L is

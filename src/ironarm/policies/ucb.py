@@ -47,7 +47,7 @@ class UCB(IndexPolicy):
     alpha: float = 2.1
     sigma: float = 1.0
 
-    told = {"sigma": "sigma"}
+    needs = {"sigma": "sigma"}
 
     def __post_init__(self) -> None:
         self._set(

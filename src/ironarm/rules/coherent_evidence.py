@@ -1,4 +1,4 @@
-"""Evidence against "the mean of arm a is at least x" for a policy that is told nothing.
+"""Evidence against "the mean of arm a is at least x", sigma and rho unknown.
 
 `CoherentIMED` compares arms by it; docs/coherent-imed.md has the formulas. It counts
 rewards as `count_evidence` does, and differs in three things. Counts are weighed by the

@@ -62,8 +62,8 @@ class Greedy:
 class PolicyRouter:
     """An agent with one of ironarm's policies, on the logarithm of times.
 
-    In the policy's text, `sigma` stands for the spread of clean readings, which only
-    these routers are told, and only if they ask.
+    In the policy's text, `sigma` stands for the spread of clean readings. No other
+    router gets to know it.
     """
 
     def __init__(self, policy: str) -> None:

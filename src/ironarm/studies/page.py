@@ -121,8 +121,8 @@ LETTERS = {"rho": "ρ", "sigma": "σ", "omega": "ω", "alpha": "α", "xi": "ξ"}
 def greek(text: str) -> str:
     r"""Return text for a page: Greek letters and signs, and "ρ = 0.3" in one line.
 
-    >>> greek("paper, rho = 0.3; told sigma").replace("\N{NO-BREAK SPACE}", "_")
-    'paper, ρ_=_0.3; told σ'
+    >>> greek("paper, rho = 0.3; needs sigma").replace("\N{NO-BREAK SPACE}", "_")
+    'paper, ρ_=_0.3; needs σ'
     >>> greek("does not apply: T <= G"), greek("CountIMED.for_rho")
     ('does not apply: T ≤ G', 'CountIMED.for_rho')
     """

@@ -27,7 +27,7 @@ from .assumptions import separation
 
 WINDOW = 12.0  # standard deviations beyond which a normal density does not matter
 POINTS = 8001
-UNKNOWN = 0.4  # a policy that is told no share may have to stand this one
+UNKNOWN = 0.4  # a policy that does not know rho may have to stand this share
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ def regret_floor(
 
     With `far` the attack is given, outliers far away; otherwise it is the worst one.
     The bound is asymptotic: at a finite horizon a policy can lie below it. Infinite if
-    an arm cannot be told from the best.
+    an arm cannot be told apart from the best.
 
     With `cap` the attack still has the share rho, but the policy does not know it: it
     must do well under every attack with a share up to cap. It then pays for cap even if
@@ -274,7 +274,7 @@ def regret_floor(
 
 
 def unknown_share_floor(source: Bandit | Arms, rho: float, horizon: int) -> float:
-    """Return the lower bound for a policy that is told no share, outliers far away.
+    """Return the lower bound for a policy that does not know rho, outliers far away.
 
     It is `regret_floor` for a policy that must do well under every attack with a share
     up to 0.4, or up to rho if that is more. Infinite if no policy does on these arms.
@@ -296,7 +296,9 @@ def unknown_share_floor(source: Bandit | Arms, rho: float, horizon: int) -> floa
 
 
 def share_to_stand(rho: float) -> float:
-    """Return the share that a policy told none may have to stand: 0.4, or rho if more.
+    """Return the share that a policy may have to stand if it does not know rho.
+
+    That is 0.4, or rho if that is more.
 
     >>> share_to_stand(0.1), share_to_stand(0.45)
     (0.4, 0.45)

@@ -70,9 +70,9 @@ def run(options: argparse.Namespace) -> int:
     config = RadioConfig.of({"jammer": {"rho": RHO, **jammer_options.changes(options)}})
     jammer_options.check_rho(options, config.jammer)
     bandit, strategy = RadioBandit(), strategy_of(config)
-    told = {"rho": config.jammer.rho} if uses_rho(config.jammer) else {}
+    known = {"rho": config.jammer.rho} if uses_rho(config.jammer) else {}
     with own_code.allowed():
-        policy = policy_from_text(options.policy, **told)
+        policy = policy_from_text(options.policy, **known)
     seed = whole("seed", options.seed)
     heard = wideband_rounds(
         bandit,

@@ -1,9 +1,9 @@
-"""The policy that is told nothing: every figure of docs/coherent-imed.md.
+"""The default policy, CoherentIMED: every figure of docs/coherent-imed.md.
 
-    python benchmarks/told_nothing.py paper
-    python benchmarks/told_nothing.py stuck --trials 100000 --attack Jun
-    python benchmarks/told_nothing.py weak --quick
-    python benchmarks/told_nothing.py paper --set BONUS=0 --trials 200 --seed 9101
+    python benchmarks/coherent_imed.py paper
+    python benchmarks/coherent_imed.py stuck --trials 100000 --attack Jun
+    python benchmarks/coherent_imed.py weak --quick
+    python benchmarks/coherent_imed.py paper --set BONUS=0 --trials 200 --seed 9101
 
 Each line has the mean regret with its 95 % interval, the largest regret, and how many
 trials ended stuck on a wrong arm, with Wilson's 95 % interval of that share.
@@ -102,8 +102,8 @@ def lines(section: str) -> Iterator[Line]:
     if section == "paper":
         for rho in RHOS:
             yield Line(PAPERS_ATTACK, rho, 100_000, 2000, 777001)
-            for told in (ia.CountIMED.for_rho(rho), ia.MedEUCB.for_rho(rho)):
-                yield Line(PAPERS_ATTACK, rho, 100_000, 2000, 2020, told)
+            for other in (ia.CountIMED.for_rho(rho), ia.MedEUCB.for_rho(rho)):
+                yield Line(PAPERS_ATTACK, rho, 100_000, 2000, 2020, other)
     elif section == "attacks":
         yield Line("NoAttack", None, 100_000, 200, 777003)
         for attack in (*SCATTER[1:], *GATHER):
