@@ -102,7 +102,10 @@ def test_the_default_policy_is_shown_beside_two_others(capsys):
         (["--nonsense"], "unrecognized arguments: --nonsense. `ironarm --help` lists"),
         (["--policies", "lab/tug:Tug"], "one of your own like mine.py:MyPolicy."),
         (["--policies", "UCB(alpha=1"], "one of your own like mine.py:MyPolicy."),
-        (["--policies", "UCB", "RUCB", "UCB"], "UCB is given twice; with common random numbers"),
+        (
+            ["--policies", "UCB", "RUCB", "UCB"],
+            "UCB is given twice; both would do exactly the same",
+        ),
         (["--means", "a,b"], "cannot read the numbers"),
         (["--means", "1:2:0"], "cannot read the numbers"),
         (["--horizon", "0"], "horizon"),
@@ -111,7 +114,7 @@ def test_the_default_policy_is_shown_beside_two_others(capsys):
         (["--policies", "UCB", "--plot", "x.unknown"], "must end with .pdf, .svg, .png or"),
         (["--policies", "UCB", "--save", "x.csv"], "ends in .npz, got .csv"),
         (["--policies", "UCB", "--save", "."], "is a folder; name a file in it"),
-        (["--attack", "CustomAttack"], "it is for Python"),
+        (["--attack", "CustomAttack"], "cannot be written as text"),
     ],
 )
 def test_mistakes_get_a_sentence_and_exit_code_2(arguments, message, capsys):
@@ -126,16 +129,16 @@ def test_mistakes_get_a_sentence_and_exit_code_2(arguments, message, capsys):
     ("arguments", "message"),
     [
         (["compare", "UCB", "--trials", "0"], "ironarm: trials must be a whole number of at least"),
-        (["compare", "mine.py"], "ironarm: mine.py does not exist. One of your own is written"),
+        (["compare", "mine.py"], "ironarm: mine.py does not exist. Write your own"),
         (
             ["compare", "mine.py:Mine"],
-            "ironarm: mine.py does not exist. One of your own is written",
+            "ironarm: mine.py does not exist. Write your own",
         ),
         (["arena", "clickz"], "there is no arena file clickz; .* Did you mean 'clicks'"),
         (["reproduce", "--study", "folder"], "the folder folder has no runs.toml; expected"),
         (["reproduce", "--study", "sintetic"], "there is no study 'sintetic'"),
         (["radio", "run", "--save", "run.csv"], "expected a file that ends in .json, got .csv"),
-        (["plot", "folder"], r"figures are drawn already: a\.pdf, b\.pdf in folder.figures"),
+        (["plot", "folder"], r"figures are already drawn: a\.pdf, b\.pdf in folder.figures"),
         (["plot", "agent.json", "--where", "rho=1"], "no choice of where; leave it out"),
         (["plot", "r.npz", "--own", "UCB"], r"no choice of policy \(on the command line, --own\)"),
     ],

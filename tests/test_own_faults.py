@@ -71,7 +71,7 @@ SIMULATE = [
     "--attack",
     "NoAttack",
 ]
-CHECK = "Mend that line, and check the policy with `ironarm check mine.py:Mine`."
+CHECK = "Fix that line, and check the policy with `ironarm check mine.py:Mine`."
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def mine(text="mine.py:Mine"):
         ),
         (
             ["--policies", "UCB", "--bandit", "mine.py:Unmade"],
-            "Unmade failed: mine.py, line 37: OSError: no file. Mend that line of the bandit.",
+            "Unmade failed: mine.py, line 37: OSError: no file. Fix that line of the bandit.",
         ),
     ],
 )

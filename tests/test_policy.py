@@ -71,7 +71,7 @@ def test_a_horizon_comes_from_the_parameter_or_from_the_simulation():
 @pytest.mark.parametrize("policy", [ia.CRIMED(epsilon=0.1), ia.EXP3(), ia.BARBAR()], ids=str)
 def test_an_agent_needs_the_horizon(policy):
     """Of policies that plan for it."""
-    with pytest.raises(ia.InvalidInput, match="must know how long it will run"):
+    with pytest.raises(ia.InvalidInput, match="needs to know how long it will run"):
         ia.Agent(policy, arms=2)
 
 

@@ -267,7 +267,7 @@ def test_a_good_policy_of_a_user_passes():
         (DoesNotCompile(), "DoesNotCompile cannot be compiled.*cannot create lists"),
         (OutOfBounds(), "IndexError|as plain Python"),
         (Starves(), "while all rewards were late, and never chose 'b'"),
-        (Good, "perhaps the class was given"),
+        (Good, "did you pass the class"),
         ("MedEUCB", "instance of ironarm.Policy"),
     ],
 )

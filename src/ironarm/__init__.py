@@ -9,8 +9,8 @@
     )
     print(result.summary())
 
-`__all__` is the public surface. What authors of policies, attacks and bandits need
-beside it is in `ironarm.extend` and `ironarm.testing`. Everything else may change.
+`__all__` is the public surface. If you write policies, attacks or bandits, you also
+need `ironarm.extend` and `ironarm.testing`. Everything else may change.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -69,7 +69,7 @@ examples:
   ironarm simulate --policies MedEUCB 'UCB(alpha=1)' --rho 0.3 --trials 100 --plot regret.png
   ironarm reproduce --out results             the paper's synthetic experiment: tables and figures
   ironarm arena                               every policy against every attack: which to use when
-  ironarm compare mine.py:MyPolicy            your own policy against the best of them
+  ironarm compare mine.py:MyPolicy            your own policy against the best
   ironarm sweep sweep.toml                    every combination that a file lists, in parallel
   ironarm certify --means 1,2,4 --rho 0.2     what theory promises, and how much corruption
   ironarm worst-case --policy UCB --rho 0.05  the attack that hurts a policy most
@@ -179,7 +179,7 @@ class Parser(argparse.ArgumentParser):
         if wrong:
             kind = "a number" if wrong[2] == "float" else "a whole number"
             message = f"{wrong[1]} must be {kind}, got {wrong[3]}"
-        raise InvalidInput(f"{message}. `{self.prog} --help` lists what can be given.")
+        raise InvalidInput(f"{message}. See `{self.prog} --help`.")
 
 
 def _parser() -> argparse.ArgumentParser:

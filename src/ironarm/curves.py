@@ -73,8 +73,7 @@ class Look:
             choice("x", self.x, ("log", "linear"))
             if self.what == "pulls":
                 raise InvalidInput(
-                    "x is for rounds, and pulls are drawn for each arm, so it would change "
-                    "nothing; leave it out."
+                    "x is the axis of rounds, which a figure of pulls does not have; leave it out."
                 )
         if self.ax is not None:
             if not hasattr(self.ax, "get_figure") or not hasattr(self.ax, "errorbar"):
@@ -83,7 +82,7 @@ class Look:
                 )
             if self.column:
                 raise InvalidInput(
-                    "column is about a new figure, and ax is part of one already; leave one out."
+                    "column is for a new figure, but ax already belongs to one; leave one out."
                 )
         if self.path is not None:
             check_format(Path(self.path))

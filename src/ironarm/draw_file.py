@@ -32,17 +32,17 @@ def plot(
 ) -> Any:
     """Draw a file that ironarm has saved, and return the figure (matplotlib).
 
-    A result, the folder of a sweep or its table of checkpoints, a run of the radio
-    testbed, a recording in SigMF or an agent: which it is, the file says. An option
-    that would change nothing is refused. Needs the extra `study`.
+    The file can be a result, the folder of a sweep or its table of checkpoints, a run
+    of the radio testbed, a SigMF recording, or an agent; its kind is detected. An
+    option that would change nothing is refused. Needs the extra `study`.
 
     Parameters
     ----------
     file : what to draw.
-    out : where to write the figure: .pdf, .svg, .png. None for nowhere.
+    out : a .pdf, .svg or .png file to write the figure to; None to write none.
     policies, labels, what, x, ax, column : as in `Result.plot`.
     where : for a sweep, columns and the values to draw, such as `{"rho": 0.3}`.
-    policy : for an agent, its policy, if that is your own; as in `Agent.load`.
+    policy : for an agent whose policy is your own, that policy; as in `Agent.load`.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def kind_of(path: Path) -> str:
         drawn = sorted(file.name for file in (path / "figures").glob("*.pdf"))
         if (path / "report.html").exists() and drawn:
             raise BadFile(
-                f"{path} holds a report, and its figures are drawn already: {', '.join(drawn)} in "
+                f"{path} holds a report, whose figures are already drawn: {', '.join(drawn)} in "
                 f"{path / 'figures'}, each also as .svg and .png; {CAN_BE_DRAWN}."
             )
         if (path / "cells").is_dir():

@@ -2,26 +2,26 @@
 
     IronarmError
     ├── InvalidInput (also a ValueError)      a value that cannot be used
-    │   ├── UnknownArm (also a LookupError)   no arm of that name
+    │   ├── UnknownArm (also a LookupError)   no arm with that name
     │   ├── UnknownDecision (also a LookupError)
-    │   │   │                                 no open decision of that id
+    │   │   │                                 no open decision with that id
     │   │   └── ClosedDecision                closed without a reward
-    │   ├── UnknownAgent (also a LookupError) the service has no agent of that name
-    │   ├── OtherReward                       the decision has another reward already
-    │   ├── OtherAgent                        an agent of that name is there already
+    │   ├── UnknownAgent (also a LookupError) the service has no agent with that name
+    │   ├── OtherReward                       the decision has a different reward
+    │   ├── OtherAgent                        the name belongs to a different agent
     │   └── BadFile                           truncated, foreign or newer
     ├── PolicyFault (also a TypeError)        a policy or an attack that cannot be
     │                                         compiled or breaks its contract
     ├── MissingExtra (also an ImportError)    an optional dependency is missing
     ├── StoreError                            an agent's log cannot be read or written,
-    │                                         or the service that keeps it not reached
-    ├── NotAllowed (also a PermissionError)   the service wants a key, or another one
+    │                                         or its service cannot be reached
+    ├── NotAllowed (also a PermissionError)   the key is missing, or not enough
     ├── NodeLost                              a node of the radio testbed died and
     │                                         did not return in time
-    ├── RadioFault                            a radio fell silent, or takes nothing
+    ├── RadioFault                            a radio fell silent, or accepts nothing
     │                                         more to send
     └── RouterFault                           a router under test crashed, was too late,
-                                              or chose what is not there
+                                              or chose an unknown deployment
 
 Each message is one or two sentences: what, expected, got, what to do.
 """
@@ -38,27 +38,30 @@ class InvalidInput(IronarmError, ValueError):
 
 
 class UnknownArm(InvalidInput, LookupError):
-    """There is no arm of that name."""
+    """There is no arm with that name."""
 
 
 class UnknownDecision(InvalidInput, LookupError):
-    """There is no open decision of that id."""
+    """There is no open decision with that id."""
 
 
 class ClosedDecision(UnknownDecision):
-    """The decision was closed without a reward: cancelled, expired, its arm removed."""
+    """The decision was closed without a reward.
+
+    It was cancelled, it expired, or its arm was removed.
+    """
 
 
 class UnknownAgent(InvalidInput, LookupError):
-    """The service has no agent of that name."""
+    """The service has no agent with that name."""
 
 
 class OtherReward(InvalidInput):
-    """The decision has a reward already, and it is another one."""
+    """The decision already has a different reward."""
 
 
 class OtherAgent(InvalidInput):
-    """There is an agent of that name already, and it is another one."""
+    """There is already a different agent with that name."""
 
 
 class BadFile(InvalidInput):
@@ -76,12 +79,13 @@ class MissingExtra(IronarmError, ImportError):
 class StoreError(IronarmError):
     """An agent's log cannot be read or written; nothing was stored.
 
-    A client that got no answer cannot know that; its message says so.
+    A client that got no answer cannot know whether anything was stored; its message
+    says so.
     """
 
 
 class NotAllowed(IronarmError, PermissionError):
-    """The service wants a key, or the key does not allow this."""
+    """The service needs a key, or the key does not allow this."""
 
 
 class NodeLost(IronarmError):
@@ -89,16 +93,16 @@ class NodeLost(IronarmError):
 
 
 class RadioFault(IronarmError):
-    """A radio fell silent, takes nothing more to send, or was closed while in use."""
+    """A radio fell silent, accepts nothing more to send, or was closed while in use."""
 
 
 class RouterFault(IronarmError):
-    """A router under test crashed, was too late, or chose what is not there."""
+    """A router under test crashed, was too late, or chose an unknown deployment."""
 
 
 def missing_extra(what: str, extra: str) -> MissingExtra:
     """Return the error to raise when an optional dependency is not installed."""
     return MissingExtra(
-        f"{what} needs packages that are not installed; they come with the extra '{extra}': pip "
+        f"{what} needs packages that are not installed; install the extra '{extra}' with pip "
         f"install '.[{extra}]' in the project's folder."
     )

@@ -1,14 +1,14 @@
-"""What authors of policies, attacks and bandits import, beside `ironarm` itself.
+"""What authors of policies, attacks and bandits import, in addition to `ironarm`.
 
 **Marks.** `hot` and `cold` mark the functions that ironarm compiles.
 
 **Base classes.** `Policy`, `Attack`, `Bandit` and `Estimator` are the contracts; the
 modules that define them document every method. Most policies start from a class that
-has the rule already:
+already has the rule:
 
     IndexPolicy     the highest estimate + sqrt(coefficient log t / n)
     DecayingGreedy  the highest estimate, or with probability c K / t a uniform arm
-    EpochPolicy     as IndexPolicy, with estimates that depend on the confidence
+    EpochPolicy     like IndexPolicy, with estimates that depend on the confidence
     ImedPolicy      the least evidence against an arm
     RangedPolicy    draws from probabilities, for rewards in a known range
     MeanOfRange     means of rewards in a known range
@@ -20,8 +20,8 @@ has the rule already:
 `TrimmedMean`, `AmplyTrimmedMean` and `Shorth` read `alpha`, `Huber` `beta`, `Catoni`
 `variance`, `ClippedMean` `low` and `high`.
 
-**Rules**, marked functions to call from a policy's own: `highest_index` and
-`index_moved`; `highest_line` and `line_moved`, for another spread than 1/sqrt(n);
+**Rules** are marked functions that a policy's own can call: `highest_index` and
+`index_moved`; `highest_line` and `line_moved`, for a spread other than 1/sqrt(n);
 `first_unrewarded`; `arm_below` and `too_few` for forced pulls; `greedy_after_start`;
 `still_leads`, `others_moved`, `rewards_until` and `highest_estimate` for ImedPolicy;
 `start_epoch`, `coefficient_for` and `highest_in_epoch` for EpochPolicy;
@@ -31,7 +31,7 @@ has the rule already:
 `integer`, and `gamma` and `beta` for shapes of at least 1.
 
 **Checks of parameters**: `number`, `whole`, `choice`, `optional`, and `finite_means`
-for bandits. They raise `InvalidInput`. `PolicyFault` is what a broken contract raises.
+for bandits. They raise `InvalidInput`. A broken contract raises `PolicyFault`.
 
 `ironarm.testing.check_policy` tests a policy against its contract.
 """

@@ -62,11 +62,10 @@ def attack_from_text(text: str, rho: float | None) -> Attack:
     """
     name, parameters = parse(text, "attack")
     if rho is not None and name == "NoAttack":
-        raise InvalidInput(f"NoAttack has no rho, got {rho:g} beside it. Leave it out.")
+        raise InvalidInput(f"NoAttack takes no rho, got {rho:g}. Leave it out.")
     if rho is not None and "rho" in parameters:
         raise InvalidInput(
-            f"rho is given twice: {rho:g} beside the attack {text!r}, which has its own. Leave "
-            "one out."
+            f"rho is given twice: {rho:g}, and in the attack {text!r}. Leave one out."
         )
     given = {} if name == "NoAttack" else {"rho": 0.125 if rho is None else rho}
     return attacks.make(name, {**given, **parameters})

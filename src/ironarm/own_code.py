@@ -118,8 +118,8 @@ def load_file(path: str) -> ModuleType:
         if written in _loaded:
             return _loaded[written]
         raise InvalidInput(
-            f"{path} is Python code, which a file of data may not run by itself. If you "
-            "trust it, add --allow-code to the command."
+            f"{path} is Python code, which a data file may not run by default. If you trust it, "
+            "add --allow-code to the command."
         )
     place = folder / path
     require_file(path)
@@ -139,8 +139,8 @@ def require_file(path: str) -> None:
     place = (_folder.get() or Path()) / path
     if not place.exists():
         raise InvalidInput(
-            f"{place} does not exist. One of your own is written like mine.py:MyPolicy, with the "
-            "path of its file."
+            f"{place} does not exist. Write your own like mine.py:MyPolicy, with the path of its "
+            "file."
         )
 
 

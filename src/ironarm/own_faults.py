@@ -31,10 +31,10 @@ def failed(kind: Any, error: Exception, what: str = "policy") -> PolicyFault:
     """
     found = f"{kind.__qualname__} failed: {raised_in(error)}."
     if what != "policy":
-        return PolicyFault(f"{found} Mend that line of the {what}.")
+        return PolicyFault(f"{found} Fix that line of the {what}.")
     name = name_of(kind).removesuffix(".for_rho")
     check = f"`ironarm check {name}`" if split(name)[0] else "`ironarm.testing.check_policy`"
-    return PolicyFault(f"{found} Mend that line, and check the policy with {check}.")
+    return PolicyFault(f"{found} Fix that line, and check the policy with {check}.")
 
 
 @contextmanager

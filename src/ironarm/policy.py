@@ -189,8 +189,8 @@ class Policy:
         if rounds is None:
             name = type(self).__name__
             raise InvalidInput(
-                f"{name} must know how long it will run: give {name}(horizon=...), the number of "
-                f"decisions{or_else}."
+                f"{name} needs to know how long it will run: give {name}(horizon=...), the number "
+                f"of decisions{or_else}."
             )
         return rounds
 

@@ -37,7 +37,7 @@ LATE = 5000
 
 
 def check_policy(policy: Policy) -> None:
-    """Run all checks; raise `PolicyFault` with a sentence about the first that fails.
+    """Run all checks; raise `PolicyFault`, in one sentence, if one fails.
 
     Examples
     --------
@@ -47,8 +47,8 @@ def check_policy(policy: Policy) -> None:
     """
     if not isinstance(policy, Policy):
         raise PolicyFault(
-            f"a policy is an instance of ironarm.Policy, got {policy!r}; perhaps the class was "
-            "given instead of an instance."
+            f"a policy must be an instance of ironarm.Policy, got {policy!r}; did you pass the "
+            "class instead of an instance?"
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RewardWarning)  # these rewards suit no policy
@@ -162,9 +162,9 @@ def it_means_the_same_uncompiled(policy: Policy) -> None:
 
 
 def it_is_the_same_live(policy: Policy) -> None:
-    """Behind an agent, the choices are those of the simulator.
+    """An agent makes the same choices as the simulator, with one worker or two.
 
-    Rewards come at once there. One worker or two give the same.
+    Rewards come at once.
     """
     bandit, attack = GaussianBandit([0.0, 1.0, 3.0]), Infinite(rho=0.1)
     alone = simulate(
@@ -183,7 +183,7 @@ def it_is_the_same_live(policy: Policy) -> None:
     )
     if not np.array_equal(alone.pulls, again.pulls):
         raise PolicyFault(
-            f"{type(policy).__name__} gives other pulls with two workers than with one; it must "
+            f"{type(policy).__name__} pulls differently with two workers than with one; it must "
             "not share anything between trials."
         )
     simulated = [arm for _, arm, _ in _play(policy, *_start(policy, 3), _normal, ROUNDS)]
@@ -224,8 +224,8 @@ def it_saves_and_continues(policy: Policy) -> None:
         arm, *others = (one.select() for one in (agent, saved, loaded))
         if others != [arm, arm]:
             raise PolicyFault(
-                f"{type(policy).__name__} chose {others[0]!r} after a save, and {others[1]!r} "
-                f"after a load, where it chooses {arm!r} without (round {t + 1} after it); "
+                f"{type(policy).__name__} chose {others[0]!r} after a save and {others[1]!r} "
+                f"after a load, but {arm!r} without them (round {t + 1} afterwards); "
                 "declare a field as 'cache' only if zero means that it is not known."
             )
         reward = next(values)
@@ -243,8 +243,8 @@ def it_saves_and_continues(policy: Policy) -> None:
 def it_explores_while_rewards_are_late(policy: Policy) -> None:
     """Before any reward has come, every arm is tried.
 
-    A policy that waits for an arm's reward before it turns to the next would repeat the
-    first arm for as long as its rewards are late.
+    A policy that waits for an arm's reward before it tries the next arm would repeat
+    the first one until its reward arrives.
     """
     names = ["a", "b", "c"]
     agent = _agent(policy, names)

@@ -81,5 +81,5 @@ def distinct(what: str, values: Iterable[Any]) -> None:
     seen: list[Any] = []
     for value in values:
         if value in seen:
-            raise InvalidInput(f"{what} {value!r} comes twice; give each its own.")
+            raise InvalidInput(f"{what} {value!r} appears twice; give each its own.")
         seen.append(value)

@@ -3,6 +3,7 @@ continues exactly from a file.
 """
 
 import copy
+import inspect
 import math
 import pickle
 import threading
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import ironarm as ia
+from ironarm.agent.source_book import HELD
 from ironarm.engine.state import State
 from ironarm.engine.streams import streams
 from tests.agent.playing import NAMES, POLICIES, play, rewards
@@ -288,3 +290,9 @@ def test_a_decimal_is_a_number():
             agent.update(0, bad)
         with pytest.raises(ia.InvalidInput, match="must be finite"):
             ia.UCB(alpha=bad)
+
+
+def test_the_default_number_of_sources_held_is_the_one_that_files_leave_out():
+    """The signature shows it as a number, and files hold only another one."""
+    default = inspect.signature(ia.Agent).parameters["sources_held"].default
+    assert default == HELD

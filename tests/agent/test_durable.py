@@ -142,7 +142,7 @@ def test_a_reward_twice_is_the_same_as_once(tmp_path):
         agent.learn(first, 2.0)
         agent.learn(first.id, 2.0)
         entries = agent.summary()["entries"]
-        with pytest.raises(ia.InvalidInput, match="rewarded with 2 before, got 3"):
+        with pytest.raises(ia.InvalidInput, match=r"already has its reward \(2\), got 3"):
             agent.learn(first, 3.0)
         with pytest.raises(ia.InvalidInput, match="twice, with 1 and 2"):
             agent.learn_batch([(second, 1.0), (second.id, 2.0)])
@@ -162,7 +162,7 @@ def test_ids_of_others_and_closed_decisions_are_refused(tmp_path):
         foreign = other.decide()
         gone, expired = agent.decide(), agent.decide()
         assert (gone.arm, expired.arm) == ("x", "y")
-        for bad, words in ((foreign, "there is no"), (0, "is text"), ("x", "there is no")):
+        for bad, words in ((foreign, "there is no"), (0, "are text"), ("x", "there is no")):
             with pytest.raises(ia.UnknownDecision, match=words):
                 agent.learn(bad, 1.0)
         agent.cancel(gone)

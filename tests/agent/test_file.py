@@ -57,10 +57,10 @@ def damaged(path, change):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda p: p.write_bytes(p.read_bytes()[:-40]), "only a part"),
+        (lambda p: p.write_bytes(p.read_bytes()[:-40]), "incomplete"),
         (lambda p: p.write_text("hello"), "not valid JSON"),
-        (lambda p: p.write_text("[1, 2]"), "not the file of an agent"),
-        (lambda p: p.write_text('{"format": "other"}'), "not the file of an agent"),
+        (lambda p: p.write_text("[1, 2]"), "not an agent's file"),
+        (lambda p: p.write_text('{"format": "other"}'), "not an agent's file"),
         (lambda p: damaged(p, lambda d: d.update(version=99)), "newer"),
         (lambda p: damaged(p, lambda d: d.pop("state")), "'state' is missing"),
         (lambda p: damaged(p, lambda d: d["state"]["fields"].pop("n")), "damaged"),

@@ -91,7 +91,7 @@ def test_a_policy_by_source_without_sources_warns():
             for i in range(60):
                 agent.update(agent.select(), float(i % 3), source=source)
         told = [str(each.message) for each in seen]
-        assert any("goes by who sends rewards" in text for text in told) == (source is None)
+        assert any("no reward has a source" in text for text in told) == (source is None)
 
 
 def test_clicks_with_a_sender_get_the_advice_for_it():

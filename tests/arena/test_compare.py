@@ -210,7 +210,7 @@ def test_the_headline_says_what_the_search_found():
 def test_mistakes_are_one_sentence(capsys):
     """Nobody to compare with, an unknown policy, a policy that plays nowhere."""
     for arguments, message in (
-        (["UCB", "--against", "UCB"], "nobody to compare with"),
+        (["UCB", "--against", "UCB"], "nothing to compare with"),
         (["Nobody"], "unknown policy 'Nobody'"),
         (["nothing.py:Mine"], "nothing.py does not exist"),
     ):

@@ -124,7 +124,7 @@ def test_ace_in_the_experiment_of_its_paper():
         ("runner-up", "Did you mean 'runner_up'"),
         (-1, "target must be a whole number"),
         (4, "one of the arms 0 to 3, got 4"),
-        (1, "not the best, got arm 1"),
+        (1, "not be the best arm, got arm 1"),
         (1.5, "target"),
     ],
 )

@@ -152,9 +152,9 @@ def test_files_can_name_it(data):
         (lambda: ia.DriftingBandit([1], [[0, 1]], law="cauchy"), "law must be"),
         (lambda: ia.DriftingBandit([1], [[0, 1]], sigma=-1), "sigma must be"),
         (lambda: ia.DriftingBandit(1, [[0, 1]]), "times must be a list"),
-        (lambda: ia.DriftingBandit.permutations([1, 1], 2, 100), "one is best"),
+        (lambda: ia.DriftingBandit.permutations([1, 1], 2, 100), "one is the best"),
         (lambda: ia.DriftingBandit.walk([0, 1], 0.1, 1000, low=0.5), "between low and high"),
-        (lambda: ia.DriftingBandit.linear([0], [0, 1], 100), "the same arms"),
+        (lambda: ia.DriftingBandit.linear([0], [0, 1], 100), "the same number of arms"),
         (lambda: ia.certify(ia.DriftingBandit(TIMES, MEANS), rho=0.1), "stay the same"),
     ],
 )

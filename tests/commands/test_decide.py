@@ -82,7 +82,7 @@ def test_the_same_reward_twice_is_once_and_another_is_refused(shell, db):
     assert shell("learn", db, decision["id"], 1)[0] == 0
     code, _, error = shell("learn", db, decision["id"], 2)
     assert code == 3
-    assert "was rewarded with 1 before" in error
+    assert "already has its reward (1)" in error
     with ia.DurableAgent(db) as agent:
         assert sum(agent.rewards.values()) == 1
 
@@ -159,18 +159,18 @@ def test_another_process_may_have_followed_the_list_first():
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["decide", "none.db"], 4, "does not exist; a new agent needs arms"),
+        (["decide", "none.db"], 4, "does not exist; to create an agent there, give arms"),
         (["decide", "no/folder.db", "--arms", "a"], 4, "its folder does not exist"),
         (["decide", "new.db", "--arms", "a", "a"], 2, "every arm needs a name of its own"),
         (["decide", "new.db", "--arms", "a", "--policy", "UBC"], 2, "Did you mean 'UCB'"),
-        (["decide", "new.db", "--follow"], 2, "give it too"),
-        (["decide", "text.db"], 2, "is not the log of an agent"),
+        (["decide", "new.db", "--follow"], 2, "give --arms too"),
+        (["decide", "text.db"], 2, "is not an agent's log"),
         (["learn", "none.db", "x", "1"], 4, "does not exist"),
-        (["learn", "none.db"], 2, "either one decision"),
+        (["learn", "none.db"], 2, "give one decision"),
         (["learn", "none.db", "x"], 2, "needs a reward"),
         (["learn", "none.db", "x", "fast"], 2, "must be a number, got 'fast'"),
         (["learn", "none.db", "x", "1", "--cancel"], 2, "no reward"),
-        (["learn", "none.db", "x", "1", "--batch", "b"], 2, "either one decision"),
+        (["learn", "none.db", "x", "1", "--batch", "b"], 2, "give one decision"),
         (["learn", "none.db", "--batch", "none.jsonl"], 4, "none.jsonl"),
         (["learn", "none.db", "--batch", "bad.jsonl"], 2, "line 2 of --batch bad.jsonl must be"),
         (["learn", "none.db", "--batch", "text.db", "--cancel"], 2, "needs the ID"),

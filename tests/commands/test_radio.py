@@ -165,12 +165,12 @@ TRANSLATED = HARDWARE.replace('"conducted"', '"conducted"\nfrequency_translation
         (
             ["run", "--jammer", "0.5,0,0,0,0", "--rho", "0.3"],
             None,
-            "--rho has no effect beside the jammer 0.5,0,0,0,0",
+            "--rho has no effect with the jammer 0.5,0,0,0,0",
         ),
         (
             ["run", "--rho", "0.3"],
             "[jammer]\nstrategy = 'trace:f'",
-            "--rho has no effect beside the jammer 'trace:f'",
+            "--rho has no effect with the jammer 'trace:f'",
         ),
         (["run", "--rounds", "0"], None, "rounds must be"),
         (["run", "--config", "no-such-file.toml"], None, "cannot be read"),

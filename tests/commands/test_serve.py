@@ -26,7 +26,7 @@ def test_a_stranger_gets_a_key_an_agent_and_a_decision(tmp_path, capsys):
     assert main(["agents", "create", *words]) == 0
     assert main(["keys", "add", "web", "--scope", "decide", "--scope", "reward", *words[-2:]]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[:2] == ["created ads: UCB, 2 arms", "ads is there already, and the same"]
+    assert out[:2] == ["created ads: UCB, 2 arms", "ads already exists, with the same settings"]
     key = out[2]
     with running(Place(tmp_path / "agents")) as node:
         assert ask(node.port, "POST", "/v1/agents/ads/decisions")[0] == 401

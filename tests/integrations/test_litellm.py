@@ -170,7 +170,7 @@ def test_a_failure_is_the_worst_there_is(kind, routed, mock):
     mock.behave = raising(getattr(litellm, kind), "east")
     assert play(router, routing, 3) == 3
     assert learnt(routing) == {"east": 3}
-    assert routing.agents[GROUP].estimates["east"] == pytest.approx(integration.WORST)
+    assert routing.agents[GROUP].estimates["east"] == pytest.approx(-1e6)
 
 
 def test_what_the_caller_did_wrong_is_not_the_deployments_fault(routed, mock):
@@ -363,7 +363,7 @@ def test_a_stream_that_breaks_is_a_failure(breaks_after, routed, mock):
 
     asyncio.run(run())
     assert learnt(routing) == {"east": 1}
-    assert routing.agents[GROUP].estimates["east"] == pytest.approx(integration.WORST)
+    assert routing.agents[GROUP].estimates["east"] == pytest.approx(-1e6)
 
 
 def test_calls_without_asyncio_are_routed_too(routed, mock):
@@ -713,7 +713,7 @@ def test_requests_go_on_while_the_strategy_is_closed(mock, routed, tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_refused_at_once():
     """And does not show as random routing."""
-    with pytest.raises(ia.InvalidInput, match="cannot be made"):
+    with pytest.raises(ia.InvalidInput, match="cannot be created"):
         RobustRouting(path="/dev/null/agents")
 
 

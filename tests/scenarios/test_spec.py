@@ -58,7 +58,7 @@ def test_who_is_there_and_who_is_best(tmp_path):
         ("value = 2.0", "value = -2.0", "value must be above 0"),
         ("from = 51", "from = 1", "from must be a whole number of at least 2"),
         ("from = 51", "from = 101", "from must be"),
-        ('name = "b"', 'name = "a"', "'a' comes twice"),
+        ('name = "b"', 'name = "a"', "'a' appears twice"),
         ("from = 91", 'from = 91\n[[corrupt]]\nshare = 2\non = "any"\nnever = true', "share must"),
         ("from = 91", 'from = 91\n[[corrupt]]\nshare = 1\non = "d"\nnever = true', "on names 'd'"),
         ("from = 91", 'from = 91\n[[corrupt]]\nshare = 1\non = "any"', "needs either reading"),

@@ -328,7 +328,7 @@ def test_the_worst_reward_is_a_failure(client, keyed, service, name):
         posts.learn(decision, math.inf)
     posts.fail(decision)
     posts.fail(decision)
-    with pytest.raises(ia.OtherReward, match="a failure before"):
+    with pytest.raises(ia.OtherReward, match="a failure"):
         posts.learn(decision, 2.0)
     kinds = [entry["kind"] for entry in log_of(service, name)]
     assert kinds.count("failed") == 3
@@ -352,9 +352,9 @@ def test_errors_are_the_librarys_own(client, keyed, service, name):
         client.create(name, "RUCB(omega=2)", arms=["a"])
     with pytest.raises(ia.InvalidInput, match="policy"):
         client.create(f"{name}-other", "Nonsense()", arms=["a"])
-    with pytest.raises(ia.InvalidInput, match="same as text"):
+    with pytest.raises(ia.InvalidInput, match="read the same"):
         client.create(f"{name}-other", ia.RUCB(), arms=[7, "7"])
-    with pytest.raises(ia.InvalidInput, match="same as text"):
+    with pytest.raises(ia.InvalidInput, match="read the same"):
         (client.create(f"{name}-7", ia.RUCB(), arms=[7])).add_arm("7")
     with pytest.raises(ia.InvalidInput, match="agent's name"):
         client.agent("../keys")
@@ -512,14 +512,14 @@ def test_an_address_of_something_else_is_said_to_be_one(either, status, error):
 def test_bad_settings_are_refused():
     """With a sentence that does not repeat the key."""
     for url in ("", "127.0.0.1:80", "ftp://x", "http://[", "http://", "http://x:99999999"):
-        with pytest.raises(ia.InvalidInput, match="cannot make a client"):
+        with pytest.raises(ia.InvalidInput, match="cannot use the address"):
             ia.Client(url)
     for key in ("", "a b", "a\nb", "ä"):
         with pytest.raises(ia.InvalidInput, match="a key is text"):
             ia.Client("http://x", key)
     with pytest.raises(ia.InvalidInput, match="timeout"):
         ia.Client("http://x", timeout=0)
-    with pytest.raises(ia.InvalidInput, match="cannot make a client"):
+    with pytest.raises(ia.InvalidInput, match="cannot use the address"):
         ia.Client("http://x", nonsense=1)
     client = ia.Client("http://x", "ia_secret")
     assert "secret" not in repr(client) + repr(client.agent("ads"))

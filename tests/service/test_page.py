@@ -126,16 +126,16 @@ def test_what_is_not_known_is_not_said(played):
 
     text = visit(played, work)
     assert "Not sure yet." in text
-    assert "nobody stands out 1 source, alike up to luck" in text
+    assert "nobody stands out 1 source, no clear differences" in text
 
 
 @on_page
 async def test_an_agent_without_rewards_has_a_page(client):
     """And so has the list without an agent."""
-    assert "There is no agent so far" in words((await client.get("/")).text)
+    assert "There is no agent yet" in words((await client.get("/")).text)
     await client.put("/v1/agents/new", json={"arms": ["a", 1], "policy": "UCB"})
     text = words((await client.get("/agents/new")).text)
-    assert "There are no rewards so far, so nothing can be said." in text
+    assert "There are no rewards yet, so nothing can be said." in text
     curves = (await client.get("/agents/new/curves")).json()
     assert (curves["arms"], curves["shares"]["times"]) == (["a", "1"], [])
     await client.delete("/v1/agents/new")

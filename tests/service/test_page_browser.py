@@ -125,9 +125,9 @@ def test_a_stranger_reads_the_answers_at_the_top(visit, address):
         "Which arm is best",
         "Which arms it chooses",
         "What the arms pay",
-        "Rewards as they came",
-        "How much is corrupt, and how much can be",
-        "Who sends it",
+        "Rewards as they arrived",
+        "How much is corrupt, and how much may be",
+        "Who sends the rewards",
         "Open and missing rewards",
         "The end of the log",
     ]

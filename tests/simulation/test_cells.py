@@ -152,5 +152,5 @@ def test_an_edit_of_the_code_makes_results_stale(tmp_path, monkeypatch):
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     """With a sentence."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(ia.InvalidInput, match="cannot be made"):
+    with pytest.raises(ia.InvalidInput, match="cannot be created"):
         CellStore(tmp_path / "file" / "cells")

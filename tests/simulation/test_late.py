@@ -244,7 +244,7 @@ def test_feedback_is_kept_with_the_result(tmp_path):
             lambda: ia.simulate(
                 ia.UCB(), BANDIT, ia.Bursts(rho=0.3), horizon=10, sources=ia.Sources(4)
             ),
-            "coin in bursts",
+            "attacks in bursts",
         ),
     ],
 )
@@ -283,7 +283,7 @@ def test_suppressed_rewards_are_those_that_contradict():
 
 def test_a_delay_after_which_nothing_comes_is_refused():
     """All rewards would be late for ever."""
-    with pytest.raises(ia.InvalidInput, match="no reward ever comes"):
+    with pytest.raises(ia.InvalidInput, match="no reward ever arrives"):
         ia.Delay(mean=100, law="fixed", expire=50)
     ia.Delay(mean=100, law="fixed", expire=100)
     ia.Delay(mean=100, expire=50)

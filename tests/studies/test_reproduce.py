@@ -215,7 +215,7 @@ def test_mistakes_are_one_sentence(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     for arguments, message in (
         (["--study", "sinthetic"], "Did you mean 'synthetic'"),
-        (["--study", str(SMALL), "--out", str(tmp_path / "file")], "cannot be made"),
+        (["--study", str(SMALL), "--out", str(tmp_path / "file")], "cannot be created"),
         (["--study", str(SMALL), "--trials", "1"], "trials must be a whole number of at least 2"),
     ):
         assert main(["reproduce", *arguments]) == 2

@@ -166,7 +166,7 @@ def test_a_scheduler_that_runs_already(tmp_path, small):
         )
         # it was asked, although it has a single worker
         assert len(cluster.scheduler.task_prefixes) == 1
-        with pytest.raises(ia.InvalidInput, match="which has its own workers"):
+        with pytest.raises(ia.InvalidInput, match="has its own workers"):
             run_sweep(
                 read_sweep(written(tmp_path, SMALL)),
                 tmp_path / "other",

@@ -91,7 +91,7 @@ def test_damaged_cells_are_noticed_and_redone(tmp_path, capsys, small):
 def test_workers_that_do_not_share_the_folder(tmp_path, monkeypatch):
     """Are noticed: cells were run and are not there."""
     monkeypatch.setattr(sweep, "run_cell", stand_ins.pretend)
-    with pytest.raises(ia.InvalidInput, match="3 cells were run by workers that do not write to"):
+    with pytest.raises(ia.InvalidInput, match="the results of 3 cells did not arrive in"):
         run_sweep(read_sweep(written(tmp_path, SMALL))[:3], tmp_path / "out", workers=1)
 
 

@@ -51,7 +51,7 @@ HEAD = ("arm", "rewards", "open", "estimate")
 
 
 class Decision(NamedTuple):
-    """Which arm to use, and the id under which its reward can be learnt later."""
+    """The arm to use, and the id to report its reward with."""
 
     id: int
     arm: Name
@@ -60,25 +60,28 @@ class Decision(NamedTuple):
 class Agent:
     """A policy at work on named arms.
 
-    `select` and `update` for rewards that come at once; `decide` and `learn` for
-    rewards that come late, in any order, or never (`cancel`, `expire`). Rounds and
-    schedules count decisions, the exploration bonus counts rewards and open decisions,
-    estimates count rewards. Where arms are compared, one without any reward comes
-    first, fewest open decisions first. All methods may be called from several threads.
+    Use `select` and `update` if each reward arrives before the next decision. Use
+    `decide` and `learn` if rewards arrive late, in any order, or never (`cancel`,
+    `expire`). Rounds and schedules count decisions, the exploration bonus counts
+    rewards and open decisions, and estimates count rewards. When arms are compared,
+    those without a reward come first; among them, the one with the fewest open
+    decisions. You can call all methods from several threads.
 
     Parameters
     ----------
     policy : the policy, for example `ia.MedEUCB()`. Without one it is `CoherentIMED()`,
         which needs to know nothing about the rewards or the attack.
     arms : the arms' names, strings or whole numbers, each once; or their number.
-    seed : a whole number; None for a fresh one. Same seed, same rewards: same choices.
+    seed : a whole number; None for a fresh one. The same seed and the same rewards give
+        the same choices.
     minimize : True if small rewards are good: latencies, costs.
-    memory : "exact", or "bounded" for policies on the lower median: a window of max(64,
-        4 sqrt(n)) rewards around the median instead of all n. It is exact until the
-        median leaves the window, which it says with a warning (and in `inexact`).
-        `CoherentIMED` and policies that hold no rewards have a bounded memory anyway.
-    sources_held : how many sources `sources` tells apart. If there are more, those with
-        the fewest rewards become one account. This does not change any decision.
+    memory : "exact" keeps every reward. "bounded", for policies based on the lower
+        median, keeps a window of max(64, 4 sqrt(n)) of the n rewards around the median.
+        It is exact until the median leaves the window; then the agent warns, and lists
+        the arm in `inexact`. `CoherentIMED` and policies that store no rewards always
+        have bounded memory.
+    sources_held : how many sources `sources` tells apart. Beyond that number, those
+        with the fewest rewards are merged into one entry. It never changes a decision.
 
     Examples
     --------
@@ -104,7 +107,7 @@ class Agent:
         seed: int | None = None,
         minimize: bool = False,
         memory: str = "exact",
-        sources_held: int = HELD,
+        sources_held: int = 100_000,
     ) -> None:
         if policy is None:
             policy = default_policy()
@@ -167,8 +170,9 @@ class Agent:
     def update(self, arm: Name, reward: float, source: Name | None = None) -> None:
         """Learn a reward of an arm.
 
-        It closes the arm's oldest open decision. If none is open, it is an extra
-        observation. `source` says who sent the reward: a user, a publisher, a sensor.
+        The reward closes the arm's oldest open decision. If none is open, it counts as
+        an extra observation. `source` says who sent the reward: a user, a publisher, a
+        sensor.
         """
         self._acquire()
         try:
@@ -210,9 +214,9 @@ class Agent:
     def decide(self, among: Iterable[Name] | None = None) -> Decision:
         """Decide which arm to use now, and return it with an id for its reward.
 
-        `among` names the arms that can be used this time, if not all can: servers that
-        are up, articles in stock. The choice is the one that the policy makes if there
-        are no other arms, and the decision counts as any other.
+        `among` lists the arms you can use this time, if not all: servers that are up,
+        articles in stock. The policy chooses as if there were no other arms, and the
+        decision counts like any other.
         """
         with self._lock:
             arm, chance = self._choice(among)
@@ -268,8 +272,8 @@ class Agent:
     def prepare(self) -> Agent:
         """Compile everything that live use needs, and return the agent.
 
-        After it no call compiles. Compiled code is kept on disk, so only the first
-        process pays.
+        After that, no call has to compile anything. The compiled code is cached on
+        disk, so only the first process waits for it.
         """
         with self._lock:
             self._state.prepare()
@@ -279,8 +283,8 @@ class Agent:
     def best(self) -> Name:
         """Return the arm with the best estimate; before any reward, the first arm.
 
-        It is what to use now if nothing more is to be learnt. An arm without a reward
-        is never it, once another has one.
+        Use it when you are done learning. Once any arm has a reward, an arm without one
+        is never returned.
         """
         with self._lock:
             self._state.adjust(SETTLE)
@@ -292,8 +296,8 @@ class Agent:
     def learn(self, id: int | Decision, reward: float, source: Name | None = None) -> None:
         """Learn the reward of a decision, however late and in any order.
 
-        The decision is given by its id, or as `decide` returned it. `source` says who
-        sent the reward.
+        Pass the decision's id, or the decision itself. `source` says who sent the
+        reward.
         """
         with self._lock:
             if type(id) is not int:
@@ -305,9 +309,9 @@ class Agent:
     def learn_batch(
         self, rewards: Iterable[tuple[int | Decision, float] | tuple[int | Decision, float, Name]]
     ) -> None:
-        """Learn many rewards: a decision or its id, the reward, and perhaps its source.
+        """Learn many rewards: (decision or id, reward), optionally with a source.
 
-        It learns all, or none if one is bad.
+        If one of them is invalid, none is learnt.
         """
         with self._lock:
             rows = [
@@ -318,18 +322,18 @@ class Agent:
             if len(set(ids)) < len(ids):
                 raise InvalidInput(
                     f"decision {next(id for id in ids if ids.count(id) > 1)} is in the batch "
-                    "twice; a decision has one reward."
+                    "twice; a decision takes one reward."
                 )
             for row in rows:
                 self._learn(*row)
 
     def cancel(self, id: int | Decision) -> None:
-        """Close a decision, or that with this id, that will never be rewarded."""
+        """Close a decision that will never get a reward. Pass it or its id."""
         with self._lock:
             self._state.adjust(CANCELLED, self._open.close(self._open_id(id)).arm)
 
     def expire(self, older_than: float) -> int:
-        """Cancel all decisions older than so many seconds, and return their number."""
+        """Cancel all decisions older than this many seconds; return how many."""
         with self._lock:
             old = self._open.expire(time() - number("older_than", older_than, at_least=0))
             for arm in old:
@@ -337,17 +341,17 @@ class Agent:
             return len(old)
 
     def warm_start(self, log: Iterable[tuple[Name, float]] | Any) -> None:
-        """Learn from logged pairs (arm, reward), as if the agent had decided so.
+        """Learn from logged pairs (arm, reward), as if the agent had chosen the arms.
 
-        Forced pulls that the log lacks are made first. A data frame (pandas, polars,
-        Arrow) with the columns `arm` and `reward` is a log too. So are rows (arm,
-        reward, source).
+        If the log lacks forced pulls, the agent makes them first. A log can also be
+        rows (arm, reward, source), or a data frame (pandas, polars, Arrow) with the
+        columns `arm` and `reward`.
         """
         with self._lock:
             if self._chance is not None:
                 raise InvalidInput(
                     f"{type(self._policy).__name__} weighs a reward by the probability of its "
-                    "decision, which a log does not tell; start it without one."
+                    "decision, which a log does not contain; start it without a log."
                 )
             rows = [
                 (self._index_of(arm), reward_of(reward), optional_source(source))
@@ -366,7 +370,8 @@ class Agent:
     def add_arm(self, arm: Name) -> None:
         """Add an arm at the end.
 
-        It gets the forced pulls that the policy's schedule would have given it by now.
+        The agent first makes the forced pulls that the policy's schedule would have
+        given it by now.
         """
         with self._lock:
             name = name_of(arm)
@@ -376,7 +381,7 @@ class Agent:
     def remove_arm(self, arm: Name) -> None:
         """Remove an arm and close its open decisions; the others keep their state.
 
-        Added again, it starts afresh.
+        If you add it again, it starts from scratch.
         """
         with self._lock:
             index = self._check_removable(arm)
@@ -386,7 +391,7 @@ class Agent:
     def _check_new(self, name: Name) -> None:
         if name in self._index:
             raise InvalidInput(
-                f"there is an arm {name!r} already; every arm needs a name of its own."
+                f"there is already an arm {name!r}; every arm needs a name of its own."
             )
 
     def _check_removable(self, arm: Name) -> int:
@@ -415,12 +420,12 @@ class Agent:
 
     @property
     def decisions(self) -> int:
-        """How many decisions have been made (rounds)."""
+        """How many decisions have been made; each is a round."""
         return self._state.rounds
 
     @property
     def open_decisions(self) -> list[Decision]:
-        """The decisions made by `decide` that have no reward so far, oldest first."""
+        """The decisions made by `decide` that have no reward yet, oldest first."""
         with self._lock:
             tickets = sorted(self._open.tickets.items())
             return [Decision(id, self._names[ticket.arm]) for id, ticket in tickets]
@@ -440,9 +445,9 @@ class Agent:
             }
 
     def summary(self) -> dict[str, Any]:
-        """Return what is known of each arm as plain data, which JSON can hold.
+        """Return what the agent knows of each arm, as data that JSON can hold.
 
-        What is not known, and what is not finite, is None.
+        Values that are unknown or not finite are None.
 
         >>> import ironarm as ia
         >>> agent = ia.Agent(ia.UCB(), arms=["a", "b"], seed=1)
@@ -477,12 +482,13 @@ class Agent:
             }
 
     def sources(self) -> list[Source]:
-        """Return what is known of each source, those that differ most surely first.
+        """Return what the agent knows of each source, the most suspicious first.
 
-        How many rewards it sent, how far they are from the others' on the same arms,
-        and with which probability, at most, that is an accident, however many sources
-        there are. It judges what a source sends, not why. If there are more than
-        `sources_held`, one entry, with None as its source, is for all others together.
+        Each entry says how many rewards the source sent, how far they are from the
+        others' on the same arms, and an upper bound on the probability that this is an
+        accident, corrected for the number of sources. It judges what a source sends,
+        not why. If there are more than `sources_held` sources, one entry, whose source
+        is None, stands for all the rest.
 
         Examples
         --------
@@ -509,7 +515,7 @@ class Agent:
 
     @property
     def inexact(self) -> list[Name]:
-        """With memory="bounded": the arms whose median has ever left its window."""
+        """With memory="bounded", the arms whose median has ever left its window."""
         if not self._bounded:
             return []
         with self._lock:
@@ -550,13 +556,13 @@ class Agent:
         return rows
 
     def plot(self, path: str | Path | None = None, *, ax: Any = None, column: bool = False) -> Any:
-        """Draw the arms' estimates with the number of rewards; return the figure.
+        """Draw the arms' estimates and numbers of rewards; return the figure.
 
         Parameters
         ----------
-        path : where to write it: .pdf, .svg, .png. None for nowhere.
-        ax : axes of your own to draw into.
-        column : True for print, as wide as a column.
+        path : a .pdf, .svg or .png file to write the figure to; None to write none.
+        ax : your own axes to draw into.
+        column : True for a figure as wide as a column in print.
         """
         from ..curves import Look
         from .plot import plot_agent
@@ -568,7 +574,7 @@ class Agent:
     def save(self, path: str | Path) -> None:
         """Write the agent to a JSON file, whole or not at all.
 
-        Loaded again, it continues with exactly the same choices.
+        After loading, it continues with exactly the same choices.
         """
         data, state = self._frozen()
         agent_file.write(
@@ -609,9 +615,9 @@ class Agent:
 
     @classmethod
     def load(cls, path: str | Path, policy: Policy | None = None) -> Agent:
-        """Read what `save` wrote.
+        """Read a file that `save` wrote.
 
-        A policy of your own must be given; the file holds data, never code.
+        If the policy is your own, pass it: the file holds data, never code.
         """
         data, policy = agent_file.read(Path(path), policy)
         with agent_file.damage_reported(Path(path)):
@@ -636,7 +642,7 @@ class Agent:
                 data["sources"], len(agent._names), agent._seed, agent._sources_held
             )
         if len(data["stream"]) != 4 or not any(data["stream"]):
-            raise ValueError("its random stream is not one")
+            raise ValueError("its random stream is not valid")
         agent._take_over(agent._state, agent._names, agent._open)
         agent._watch = Watch(policy) if agent.decisions == 0 else None
         agent._watching = agent._watch is not None or agent._memory_watched
@@ -693,8 +699,8 @@ class Agent:
         arm = self._names[self._open.ticket(id).arm]
         if isinstance(decision, Decision) and decision.arm != arm:
             raise UnknownDecision(
-                f"decision {id} of this agent is for {arm!r}, got one for {decision.arm!r}: it "
-                "was made by another agent."
+                f"decision {id} of this agent is for {arm!r}, got one for {decision.arm!r}: "
+                "another agent made it."
             )
         return int(id)  # type: ignore[call-overload]
 

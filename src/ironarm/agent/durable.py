@@ -41,22 +41,23 @@ class DurableAgent:
     """An agent in a file: an `Agent` that survives crashes and can be shared.
 
     Every decision and reward is in an append-only log on disk before the call returns.
-    Opening the same path continues exactly where it was, open decisions included.
-    Several processes and threads may open one path, and share one agent.
+    Open the same path again and the agent resumes, open decisions included. Several
+    processes and threads can open the same path; they share one agent.
 
-    It has the methods of `Agent`, with three differences. Ids are text that no other
-    agent gives. Learning the same reward of a decision twice is the same as once; with
-    another value it is an error. And if the disk fails, `StoreError` says so, and
-    nothing was stored.
+    It has the methods of `Agent`, with three differences. Ids are text, unique across
+    agents. You can report the same reward of a decision twice, and it counts once; a
+    different value is an error. If the disk fails, the call raises `StoreError` and
+    nothing is stored.
 
     Parameters
     ----------
-    path : the file. It is made if `arms` are given and it is not there.
+    path : the file. If it does not exist, it is created; that needs `arms`.
     policy, arms, seed, minimize, memory, sources_held : as for `Agent`, for a new one.
-        For one that is there they may be left out; if they are given they must be the
-        same. A policy of your own must be given.
-    commit_within : seconds for which entries may wait for the disk, so that many share
-        one commit. 0: none waits. With 0.01 a crash loses at most the last 10 ms.
+        For an existing agent you can leave them out; any you give must match. A policy
+        of your own must always be given.
+    commit_within : how long, in seconds, entries may wait for the disk, so that many
+        share one commit. 0: none waits. With 0.01, a crash loses at most the last 10
+        ms.
 
     Examples
     --------
@@ -122,7 +123,7 @@ class DurableAgent:
                     self._logged.create(described(new))
                     self._watch = Watch(new.policy)
                 else:
-                    raise StoreError(f"{path} holds no agent; give arms to make one there.")
+                    raise StoreError(f"{path} holds no agent; give arms to create one there.")
             self.flush()
         except BaseException:
             self._log.close()
@@ -140,7 +141,7 @@ class DurableAgent:
     def decide(self, among: Iterable[Name] | None = None) -> DurableDecision:
         """Decide which arm to use now, and return it with an id for its reward.
 
-        `among` names the arms that can be used this time, if not all can.
+        `among` lists the arms you can use this time, if not all.
         """
         # a generator may use the agent itself, so it is read before the log is held
         usable = among if among is None or isinstance(among, str) else list(among)
@@ -163,8 +164,8 @@ class DurableAgent:
     def update(self, arm: Name, reward: float, source: Name | None = None) -> None:
         """Learn a reward of an arm.
 
-        It closes the arm's oldest open decision. If none is open, it is an extra
-        observation.
+        The reward closes the arm's oldest open decision. If none is open, it counts as
+        an extra observation.
         """
         with self._appending:
             x = reward_of(reward)
@@ -174,7 +175,7 @@ class DurableAgent:
     def learn(self, id: str | DurableDecision, reward: float, source: Name | None = None) -> None:
         """Learn the reward of a decision, however late and in any order.
 
-        The same reward again changes nothing; another one is refused.
+        Repeating the same reward changes nothing; a different one is refused.
         """
         text, x, sender = id_of(id), reward_of(reward), optional_source(source)
         with self._appending:
@@ -185,9 +186,9 @@ class DurableAgent:
     def learn_batch(
         self, rewards: Iterable[tuple[str | DurableDecision, float] | tuple[Any, float, Name]]
     ) -> None:
-        """Learn many rewards: a decision or its id, the reward, and perhaps its source.
+        """Learn many rewards: (decision or id, reward), optionally with a source.
 
-        It learns all, or none if one is bad.
+        If one of them is invalid, none is learnt.
         """
         # a generator may use the agent itself, so it is read before the log is held
         rows = rows_of(rewards, "a decision or its id, and a reward")
@@ -212,17 +213,17 @@ class DurableAgent:
                     self._watch = None
 
     def cancel(self, id: str | DurableDecision) -> None:
-        """Close a decision that will never be rewarded; once more changes nothing."""
+        """Close a decision that will never get a reward; repeating it does nothing."""
         with self._appending:
             self._logged.cancel(id_of(id))
 
     def expire(self, older_than: float) -> int:
-        """Cancel all decisions older than so many seconds, and return their number."""
+        """Cancel all decisions older than this many seconds; return how many."""
         with self._appending:
             return self._logged.expire(time() - number("older_than", older_than, at_least=0))
 
     def warm_start(self, log: Iterable[tuple[Name, float]] | Any) -> None:
-        """Learn from logged pairs (arm, reward), as if the agent had decided so."""
+        """Learn from logged pairs (arm, reward), as if the agent had chosen the arm."""
         given = rows_of(pairs_of_frame(log) if is_frame(log) else log, "an arm and a reward")
         with self._appending:
             self._logged.warm(
@@ -232,7 +233,7 @@ class DurableAgent:
     # arms
 
     def add_arm(self, arm: Name) -> None:
-        """Add an arm at the end; it gets the forced pulls that it lacks."""
+        """Add an arm at the end; the agent first makes the forced pulls it lacks."""
         with self._appending:
             self._logged.add_arm(arm)
 
@@ -257,13 +258,13 @@ class DurableAgent:
 
     @property
     def decisions(self) -> int:
-        """How many decisions have been made (rounds)."""
+        """How many decisions have been made; each is a round."""
         with self._reading() as agent:
             return agent.decisions
 
     @property
     def open_decisions(self) -> list[DurableDecision]:
-        """The decisions that have no reward so far, oldest first."""
+        """The decisions that have no reward yet, oldest first."""
         with self._reading():
             return [DurableDecision(*pair) for pair in self._fold.open_pairs()]
 
@@ -282,20 +283,20 @@ class DurableAgent:
             return agent.rewards
 
     def sources(self) -> list[Source]:
-        """Return what is known of each source; see `Agent.sources`."""
+        """Return what the agent knows of each source; see `Agent.sources`."""
         with self._reading() as agent:
             found = agent._sources_later()
         return found()
 
     def summary(self) -> dict[str, Any]:
-        """Return what is known of each arm as plain data; see `Agent.summary`."""
+        """Return what the agent knows of each arm; see `Agent.summary`."""
         with self._reading() as agent:
             return {**agent.summary(), "entries": self._log.last}
 
     def save(self, path: str | Path) -> None:
-        """Write the agent as it is now to a file of its own, which `Agent.load` reads.
+        """Write the agent as it is now to a separate file for `Agent.load`.
 
-        Open decisions get whole numbers there, in the order in which they were made.
+        In that file, open decisions are numbered in the order in which they were made.
         """
         with self._reading():
             saved = self._fold.copied()
@@ -308,17 +309,17 @@ class DurableAgent:
     # the file
 
     def flush(self) -> None:
-        """Bring what waits to the disk."""
+        """Write all waiting entries to the disk."""
         with self._lock:
             self._raise_failure()
             if self._began is not None:
                 self._commit()
 
     def close(self) -> None:
-        """Bring what waits to the disk, and close the file.
+        """Write all waiting entries to the disk, and close the file.
 
-        With `commit_within`, a script that ends by itself does so too; a process of
-        `multiprocessing` does not, nor one that is killed.
+        With `commit_within`, this also happens when a script ends normally, but not in
+        a `multiprocessing` process or one that is killed.
         """
         if os.getpid() != self._process:
             return  # it belongs to the process that opened it
@@ -405,8 +406,8 @@ class DurableAgent:
     def _check_usable(self) -> None:
         if os.getpid() != self._process:
             raise StoreError(
-                f"{self._path} was opened before this process was forked; open it again here, "
-                "each process for itself."
+                f"{self._path} was opened before this process was forked; open it again in "
+                "each process."
             )
         if self._closed:
             raise StoreError(f"{self._path} is closed; open it again with DurableAgent(path).")
@@ -510,6 +511,6 @@ def id_of(decision: object) -> str:
     id = decision.id if isinstance(decision, DurableDecision) else decision
     if not isinstance(id, str):
         raise UnknownDecision(
-            f"the id of a durable agent's decision is text, got {id!r}; ids come from decide()."
+            f"a durable agent's decision ids are text, got {id!r}; ids come from decide()."
         )
     return id

@@ -59,7 +59,7 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
         raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
         raise BadFile(
-            f"{path} is not the file of an agent, or only a part of one: it is not valid JSON."
+            f"{path} is not an agent's file, or it is incomplete: it is not valid JSON."
         ) from None
     return understood(path, data, policy)
 
@@ -67,7 +67,7 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
 def understood(path: Path, data: Any, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
     """Return an agent's data and its policy, from what a file or a snapshot holds."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise BadFile(f"{path} is not the file of an agent.")
+        raise BadFile(f"{path} is not an agent's file.")
     if not isinstance(data.get("version"), int) or data["version"] > FORMAT_VERSION:
         raise BadFile(
             f"{path} was written by a newer ironarm (format {data.get('version')}, this one reads "

@@ -125,8 +125,8 @@ class Fold:
 
     def _strange(self, entry: Entry) -> None:
         raise BadFile(
-            f"entry {entry.number} is of the kind {entry.kind!r}, which this ironarm does not "
-            "know. Update ironarm to read it."
+            f"entry {entry.number} has the kind {entry.kind!r}, which this version of ironarm "
+            "does not know. Update ironarm to read it."
         )
 
     def _created(self, entry: Entry) -> None:

@@ -26,7 +26,7 @@ def estimator_for(policy: Policy, memory: str) -> type[Estimator] | None:
         return None  # its memory is always bounded
     if policy.estimator is not None and policy.estimator.holds_rewards:
         raise InvalidInput(
-            f'memory="bounded" is for policies on the lower median, which {policy!r} is not; it '
+            f'memory="bounded" works only for policies based on the lower median, and {policy!r} '
             'needs all rewards. Use memory="exact".'
         )
     return None
@@ -102,6 +102,6 @@ def reward_of(reward: object) -> float:
     if math.isnan(x):
         raise InvalidInput(
             "a reward must not be NaN. If the measurement failed, cancel the decision; if the "
-            "failure itself is the outcome, give the worst reward there is."
+            "failure itself is the outcome, give the worst possible reward."
         )
     return x

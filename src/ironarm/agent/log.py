@@ -166,7 +166,7 @@ class Log:
         """Forget all snapshots; the log is enough, unless its beginning was pruned."""
         if self.store.pruned(self.agent) is not None:
             raise InvalidInput(
-                f"{self.store.place} was pruned, so its snapshot cannot be made again; it stays."
+                f"{self.store.place} was pruned, so its snapshot cannot be rebuilt; it is kept."
             )
         self.store.drop_snapshots(self.agent)
 

@@ -29,7 +29,7 @@ Frozen = tuple[int, bytes, dict[str, Any], Any]
 
 
 class DurableDecision(NamedTuple):
-    """Which arm to use, and the id under which its reward can be learnt later."""
+    """The arm to use, and the id to report its reward with."""
 
     id: str
     arm: Name
@@ -139,8 +139,8 @@ class LoggedAgent:
         entries = self.log.about(id)
         if not entries:
             raise UnknownDecision(
-                f"there is no decision {id!r}. Ids come from decide(); one that was given "
-                "shortly before a crash may be lost if commits wait."
+                f"there is no decision {id!r}. Ids come from decide(); with commit_within, a "
+                "crash can lose the latest ones."
             )
         last = entries[-1]
         if last.kind == kind and last.value == x:
@@ -149,8 +149,8 @@ class LoggedAgent:
             before = "a failure" if last.kind == "failed" else f"{last.value:g}"
             now = "a failure" if kind == "failed" else f"{x:g}"
             raise OtherReward(
-                f"decision {id} was rewarded with {before} before, got {now}; a decision has one "
-                "reward."
+                f"decision {id} already has its reward ({before}), got {now}; a decision takes "
+                "one reward."
             )
         why = {"decided": "its arm was removed", "expired": "it has expired"}
         raise ClosedDecision(f"decision {id} is closed: {why.get(last.kind, 'it was cancelled')}.")
@@ -180,7 +180,7 @@ class LoggedAgent:
             if entries[0].arm == name and entries[0].value == x:
                 return False
             raise OtherReward(
-                "this Idempotency-Key was used for another observation; each needs its own."
+                "this Idempotency-Key was already used for another observation; each needs its own."
             )
         self._append(self._entry("observed", id, name, x, source, key=key))
         return True
@@ -199,7 +199,7 @@ class LoggedAgent:
             if entries and entries[-1].kind == "cancelled":
                 return False
             if entries and entries[-1].kind in ("rewarded", "failed", "observed"):
-                raise OtherReward(f"decision {id} has its reward, so it cannot be cancelled.")
+                raise OtherReward(f"decision {id} already has a reward, so it cannot be cancelled.")
             self.is_known(id, float("nan"))  # says why
         self._append(self._entry("cancelled", id, self.fold.arm_of(id), key=key))
         return True
@@ -251,7 +251,7 @@ class LoggedAgent:
     def _append(self, entry: Entry) -> None:
         """Append an entry, and learn it."""
         if self.fold.archived:
-            raise InvalidInput("the agent is archived and takes nothing more.")
+            raise InvalidInput("the agent is archived; it accepts no more changes.")
         self.log.append(entry)
         self.fold.apply(entry)
         self._after(entry.number)
@@ -278,7 +278,7 @@ def rows_by_id(
         if id in wanted and wanted[id][0] != x:
             raise InvalidInput(
                 f"decision {id} is in the batch twice, with {wanted[id][0]:g} and {x:g}; "
-                "a decision has one reward."
+                "a decision takes one reward."
             )
         wanted[id] = x, source
     return wanted

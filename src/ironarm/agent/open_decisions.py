@@ -50,7 +50,7 @@ class OpenDecisions:
             return self.tickets[int(id)]
         if isinstance(id, (int, np.integer)) and 0 <= id < self.next_id:
             raise UnknownDecision(
-                f"decision {id} is closed: it was rewarded, cancelled or expired before, or its "
+                f"decision {id} is already closed: it was rewarded, cancelled or expired, or its "
                 "arm was removed. A decision takes one reward."
             )
         raise UnknownDecision(f"there is no decision {id!r}; ids come from decide().")
@@ -139,6 +139,6 @@ class OpenDecisions:
         ]
         arms = {ticket.arm for ticket in self.tickets.values()}
         if len(queues) != len(self.queues) or not arms <= set(range(len(queues))):
-            raise ValueError("its open decisions are not those of its arms")
+            raise ValueError("its open decisions do not match its arms")
         self.queues = queues
         self._closed = [sum(map(self._is_closed, queue)) for queue in queues]

@@ -23,7 +23,7 @@ def renewed(data: dict[str, Any]) -> dict[str, Any]:
         return data
     successor = REPLACED[name]
     warnings.warn(
-        f"{name} has been replaced by {successor.__name__}, which goes on with this agent's "
+        f"{name} has been replaced by {successor.__name__}, which continues with this agent's "
         "rewards.",
         FutureWarning,
         stacklevel=4,  # the caller of Agent.load

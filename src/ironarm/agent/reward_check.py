@@ -37,7 +37,7 @@ TOO_LARGE = 1e100  # its square and its fourth power must be numbers
 
 
 class RewardWarning(UserWarning):
-    """The rewards do not look like what the policy is made for."""
+    """The rewards do not look like those the policy is made for."""
 
 
 class Watch:
@@ -80,8 +80,8 @@ class Watch:
         name = type(self._policy).__name__
         if self._policy.reads_source and not self.signed:
             return (
-                f"{name} goes by who sends rewards, and none has said so: without sources it has "
-                "no defence. Give update(..., source=...), or use another policy."
+                f"{name} judges rewards by who sent them, and no reward has a source; without "
+                "sources it has no defence. Call update(..., source=...), or use another policy."
             )
         if self._compares:
             message = self._ties(arms)
@@ -115,8 +115,8 @@ class Watch:
                 )
             if spread > 0 and not expected / SPREAD_FACTOR <= spread <= expected * SPREAD_FACTOR:
                 return (
-                    f"rewards of an arm spread by about {spread:.3g}, but {name}'s parameters are "
-                    f"made for {expected:.3g}. Use {_better(self._policy, spread)}."
+                    f"rewards of an arm spread by about {spread:.3g}, but {name}'s parameters "
+                    f"assume {expected:.3g}. Use {_better(self._policy, spread)}."
                 )
         return None
 
@@ -147,14 +147,14 @@ class Watch:
             return None  # one value is no range, and says nothing of other arms
         if low == 0 and all(value == 0 for value, _ in common):
             return (
-                f"{100 * tied:.0f} % of an arm's rewards are 0, and {compares}, which then are 0 "
-                f"for every arm. Use KLUCB(reward_range=(0, {high:.3g})), with the largest clean "
-                "reward for the second number, or feed 1 for a reward above 0 and use KLUCB()."
+                f"{100 * tied:.0f} % of an arm's rewards are 0, and {compares}, which are then 0 "
+                f"for every arm. Use KLUCB(reward_range=(0, {high:.3g})), with your largest clean "
+                "reward as the second number, or feed 1 for a reward above 0 and use KLUCB()."
             )
         return (
             f"{100 * tied:.0f} % of an arm's rewards have the same value, and {compares}, which "
-            f"ties make blunt. Use KLUCB(reward_range=({low:.3g}, {high:.3g})), with the range of "
-            "your clean rewards."
+            f"such ties make useless. Use KLUCB(reward_range=({low:.3g}, {high:.3g})), with the "
+            "range of your clean rewards."
         )
 
 

@@ -47,12 +47,12 @@ OTHERS = 0
 class Source(NamedTuple):
     """What an agent knows of one source.
 
-    `source` is its name, or None for all those together that are not told apart.
-    `difference` is how much larger the share of its rewards above the arms' references
-    is than it would be if it were like the others. `far` is its share of rewards far
-    from them, and `chance` the probability that a source that is like the others
-    differs so much in either, at most, for one of as many sources: 0.01 or less means
-    that it is no accident.
+    `source` is its name, or None for the entry that stands for all sources that are not
+    told apart. `difference` is the share of its rewards above the arms' references,
+    minus the share expected if it were like the others. `far` is the share of its
+    rewards that lie far from the references. `chance` bounds the probability that any
+    of the sources, if all were alike, would differ this much in either: 0.01 or less
+    means that it is no accident.
     """
 
     source: Name | None
@@ -274,7 +274,7 @@ class SourceBook:
         fits = (rewarded > 0).all() and (kinds >= 0).all() and (kinds <= rewarded).all()
         ordered = len(book._rows) == len(names) and (np.diff(keys) > 0).all()
         if not fits or not ordered or len(waiting) != len(rewards):
-            raise ValueError("its sources are not what they should be")
+            raise ValueError("its sources are not valid")
         if len(data["reference"]) != arms:
             raise ValueError("its sources do not fit its arms")
         book._keys, book._counts = keys, counts

@@ -273,7 +273,7 @@ class SqliteStore(Store):
         if not path.parent.is_dir():
             raise StoreError(f"{path} cannot be opened: its folder does not exist.")
         if not path.exists() and not create:
-            raise StoreError(f"{path} does not exist; a new agent needs arms, and makes it.")
+            raise StoreError(f"{path} does not exist; to create an agent there, give arms.")
         try:
             connection = sqlite3.connect(
                 path, timeout=busy, isolation_level=None, check_same_thread=False
@@ -355,7 +355,7 @@ def _prepare(path: Path, connection: sqlite3.Connection) -> None:
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
         elif application != APPLICATION:
-            raise BadFile(f"{path} is a database, but not the log of an agent.")
+            raise BadFile(f"{path} is a database, but not an agent's log.")
         elif version > FORMAT_VERSION:
             raise BadFile(
                 f"{path} was written by a newer ironarm (format {version}, this one reads up to "
@@ -376,7 +376,7 @@ def reported(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         text = str(error)
         if "not a database" in text or "malformed" in text:
-            raise BadFile(f"{path} is not the log of an agent, or it is damaged: {text}.") from None
+            raise BadFile(f"{path} is not an agent's log, or it is damaged: {text}.") from None
         if "locked" in text or "busy" in text:
             todo = f"another process kept it for {BUSY_SECONDS:.0f} s; try again"
         elif "full" in text:

@@ -36,7 +36,7 @@ def with_rivals(arena: Arena, texts: Sequence[str], against: Sequence[str] | Non
         others.update({name: arena.policies[name]} if name in arena.policies else named([name]))
     others = {name: text for name, text in others.items() if name not in mine}
     if not others:
-        raise InvalidInput("there is nobody to compare with; name another policy with --against.")
+        raise InvalidInput("there is nothing to compare with; name another policy with --against.")
     return with_policies(replace(arena, policies={}, compare=()), {**mine, **others})
 
 

@@ -112,7 +112,7 @@ class Arena:
         )
         if "rho" in parameters:
             raise InvalidInput(
-                f"the attack {name!r} has a rho of its own; expected the setting's alone. Leave "
+                f"the attack {name!r} has a rho of its own, but rho comes from the setting. Leave "
                 f"it out of {self.attacks[name]!r}."
             )
         return attacks.make(kind, parameters if kind == "NoAttack" else {"rho": rho, **parameters})
@@ -211,7 +211,7 @@ def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
         for name in setting.without:
             if name not in arena.attacks:
                 raise InvalidInput(
-                    f"the setting {setting.name!r} is without the attack {name!r}; expected one "
+                    f"the setting {setting.name!r} leaves out the attack {name!r}; expected one "
                     f"of {', '.join(arena.attacks)}.{did_you_mean(name, arena.attacks)}"
                 )
         for what, entries in (
@@ -229,15 +229,15 @@ def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
         made = [_fitting(arena, name, setting) for name in arena.attacks_in(setting)]
         if not any(attack.within_model for attack in made):
             raise InvalidInput(
-                f"all attacks in the setting {setting.name!r} are outside the model; add one "
-                "within it, for example NoAttack or OppositeUniform: policies are judged by "
-                "those."
+                f"all attacks in the setting {setting.name!r} are outside the model, and policies "
+                "are judged by those within it; add one, for example NoAttack or "
+                "OppositeUniform."
             )
     for name in arena.attacks:
         if all(name in setting.without for setting in settings):
             raise InvalidInput(
-                f"no setting plays the attack {name!r}; leave it out of [attacks], or let one "
-                "play it."
+                f"no setting plays the attack {name!r}; leave it out of [attacks], or let a "
+                "setting play it."
             )
     for name in arena.policies:
         arena.policy(name, settings[0], settings[0].rho[0])

@@ -69,8 +69,8 @@ def make(name: str, parameters: dict[str, Any]) -> Attack:
     """
     if name == "CustomAttack":
         raise InvalidInput(
-            "CustomAttack holds a Python function, which text cannot give; it is for Python: "
-            "ia.CustomAttack(rho, function). In text, name a class in a file, like "
+            "CustomAttack holds a Python function, so it cannot be written as text; use "
+            "ia.CustomAttack(rho, function) in Python. In text, name a class in a file, like "
             "mine.py:MyAttack."
         )
     return make_by_name("attack", ATTACKS, name, parameters)

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 class ACE(Attack):
     """Liu and Shroff's attack: makes one arm look better than all others.
 
-    It knows neither the means nor the policy. From a reward of any arm a but the target
-    it subtracts
+    It knows neither the means nor the policy. From a reward of any arm a other than the
+    target it subtracts
 
         max(0, m_a - m_target + beta(N_a) + beta(N_target)) / rho,
         beta(n) = sqrt(2 sigma^2/n log(pi^2 K n^2/(3 delta))),
 
-    where m are the means of the clean rewards that the attacker has seen, N_a of them.
-    In the original it may change every reward (rho = 1). Here it acts when the coin
-    comes up, hence the factor 1/rho: an arm's mean is lowered as much as there. It
-    learns from attacked rounds only; until it has seen a reward of the target, it uses
-    that arm's true mean.
+    where m_a is the mean of the N_a clean rewards of arm a that the attacker has seen.
+    In the original it may change every reward (rho = 1). Here it acts only when the
+    coin comes up; the factor 1/rho lowers an arm's mean by as much as the original
+    does. It learns from attacked rounds only. Until it has seen a reward of the target,
+    it uses that arm's true mean.
 
-    It defeats policies on means with the smallest effort. The shift is bounded, and
+    It defeats policies that use means with the least effort. The shift is bounded, and
     most rewards are not shifted at all, so medians and trimmed means lose little.
 
     Parameters

@@ -44,8 +44,8 @@ def target_arm(target: str | int, bandit: Bandit) -> int:
         raise InvalidInput(f"target must be one of the arms 0 to {bandit.arms - 1}, got {arm}.")
     if arm == bandit.best and bandit.arms > 1:
         raise InvalidInput(
-            f"target must be an arm that is not the best, got arm {arm}, which is. Choose another "
-            "one, or 'runner_up'."
+            f"target must not be the best arm, got arm {arm}, which is. Choose another one, or "
+            "'runner_up'."
         )
     return arm
 

@@ -87,8 +87,8 @@ class Attack:
             return {name: float(value) for name, value in self.parameters.items() if name != "rho"}
         except (TypeError, ValueError):
             raise PolicyFault(
-                f"{type(self).__name__} has a parameter that is no number; return what `corrupt` "
-                "needs from a method `constants` of its own."
+                f"{type(self).__name__} has a parameter that is not a number; give it a method "
+                "`constants` that returns the numbers `corrupt` needs."
             ) from None
 
     def shows(self, bandit: Bandit) -> np.ndarray:

@@ -23,7 +23,7 @@ class Bursts(Attack):
 
     Every theorem, and every policy that relies on a share of at most rho in a sample of
     moderate size, needs an independent coin: `within_model` is False. Use this attack
-    to learn how much depends on that, for instance where outages last. It breaks
+    to learn how much depends on that, for instance if your outages last. It breaks
     policies that pull an arm many times in a row and then decide, since a burst can
     fill most of such a sample.
 
@@ -33,7 +33,7 @@ class Bursts(Attack):
         attacked, 0 <= rho < 1.
     length : the mean length of a run of attacked rounds, >= 1 and >= rho/(1 - rho).
     scale : the largest shift, in units of reward, > 0: subtracted from rewards of the
-        best arm, added to those of any other, as by OppositeUniform.
+        best arm, added to those of any other, as in `OppositeUniform`.
 
     Examples
     --------

@@ -21,14 +21,14 @@ class CustomAttack(Attack):
     """An attack from one function, `corrupt(e, a, x, u, v)`.
 
     It returns what the policy sees. `help(ironarm.attacks.base)` says what `e` holds.
-    Marked with `@ia.hot` the function is compiled and as fast as the built-in attacks.
-    Any other callable works too, at a few microseconds for each attacked round. It is
+    Mark it with `@ia.hot` and it is compiled, as fast as the built-in attacks. Any
+    other callable works too, at a few microseconds for each attacked round. It is
     called in the order of the rounds, and from several threads when `simulate` has
     several workers, so it must not keep state of its own: use `e.memory`.
 
-    That function is called in attacked rounds only. To see all rewards, give a second
+    This function is called in attacked rounds only. To see all rewards, give a second
     one, `observe(e, a, x, shown)`. It is called at the end of every round with the arm,
-    its reward, and what the policy was shown of it, and writes what it wants to keep to
+    its reward, and what the policy was shown. It writes what it wants to keep to
     `e.memory`. Mark both or neither: if one is plain Python, Python calls both.
 
     Parameters

@@ -11,19 +11,19 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class FakeChange(Attack):
-    """Plays a change of the laws that there is not, to make a policy forget.
+    """Fakes a change of the laws, to make a policy forget.
 
     For `quiet` rounds it does nothing, so that a policy learns what the arms are like.
-    Then for as many rounds it shifts every attacked reward of the best arm down by
-    `shift`, and of any other arm up by `shift`, so that they seem to have changed all
-    at once. Then it is quiet again. A policy that restarts on it pays for learning the
-    same arms anew, each time.
+    Then, for as many rounds, it shifts every attacked reward of the best arm down by
+    `shift`, and of any other arm up by `shift`, so that all arms seem to have changed
+    at once. Then it is quiet again. A policy that restarts because of it learns the
+    same arms again each time.
 
     Parameters
     ----------
-    rho : probability of an attack in a round, 0 <= rho < 1; within the quiet rounds
-        too, where an attack leaves the reward as it is.
-    quiet : rounds of each half, >= 1.
+    rho : probability of an attack in a round, 0 <= rho < 1. It counts quiet rounds too,
+        in which an attack leaves the reward as it is.
+    quiet : rounds of each phase, >= 1.
     shift : how far rewards are moved, in units of reward, > 0. A few standard
         deviations look most like a change.
 

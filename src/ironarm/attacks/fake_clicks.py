@@ -15,20 +15,20 @@ NO_SHIFT = -1.0
 
 @dataclass(frozen=True)
 class FakeClicks(Attack):
-    """Bots that click: an attacked reward becomes 1 with a probability, else 0.
+    """Bots that click: an attacked reward becomes 1 with some probability, else 0.
 
-    The probability is chosen for the best arm, the runner-up and all others. Without
-    any choice it is 0 on the best arm and 1 on the others, which moves the rates as far
-    as rewards of 0 and 1 allow: from p to (1 - rho) p on the best arm and to (1 - rho)
-    p + rho on any other. No attack does more to rewards of 0 and 1, because all that
-    they tell is their rate.
+    You choose that probability for the best arm, the runner-up and all others. By
+    default it is 0 on the best arm and 1 on the others, which moves the rates as far as
+    rewards of 0 and 1 allow: from p to (1 - rho) p on the best arm and to (1 - rho) p +
+    rho on any other. No attack does more to rewards of 0 and 1, because their rate is
+    all they carry.
 
     With `shift` the bots are subtle: they click at the arm's own rate minus the shift
-    on the best arm, plus the shift on any other. So a single one hardly differs from a
+    on the best arm, plus the shift on any other. So a single bot hardly differs from a
     person.
 
-    With `length` attacked rounds come in runs, as by `Bursts`, and the attack is
-    **outside the model**: `within_model` is False then.
+    With `length` attacked rounds come in runs, as in `Bursts`. The attack is then
+    **outside the model**: `within_model` is False.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class FakeClicks(Attack):
     best, runner_up, others : probability of a click in an attacked round on the best
         arm, on the best of the others, on any other, 0 to 1; None leaves the arm's
         rewards alone.
-    shift : how far the bots' rates are from the arms', 0 to 1, clipped to [0, 1]; it
-        takes the place of the three.
+    shift : how far the bots' rates are from the arms', 0 to 1; the rates are clipped to
+        [0, 1]. It replaces the three probabilities.
     length : the mean length of a run of attacked rounds, >= 1 and >= rho/(1 - rho);
         None for a coin that is independent from round to round.
 

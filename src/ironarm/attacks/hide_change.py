@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 class HideChange(Attack):
     """Hides changes of the laws: shows rewards as they were before the last change.
 
-    An attacked reward of an arm is shifted by what the arm's mean has changed at the
-    last change of any mean, so it looks like one from before. Until the first change it
-    does nothing. For a `DriftingBandit`; with other bandits it never does anything. A
-    slow drift has many changes, and only the last step of it is hidden.
+    After a change of any mean, attacked rewards of an arm are shifted back by as much
+    as that change moved the arm's own mean, so they look like rewards from before.
+    Until the first change the attack does nothing. It is for a `DriftingBandit`; with
+    other bandits it never does anything. A slow drift has many changes, and only its
+    last step is hidden.
 
     Parameters
     ----------

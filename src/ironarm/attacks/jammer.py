@@ -23,28 +23,27 @@ class Jammer(Attack):
 
     For bandits with jammed laws, such as `ia.RadioBandit`.
 
-    The policy then sees the SINR that the receiver measures while that packet is
-    jammed: the reward comes from the jammed channel's law.
+    The policy sees the SINR that the receiver measures while the packet is jammed: the
+    reward comes from the jammed channel's law.
 
-    What is fixed: in a channel, every jammed packet gets noise of the same power. By
-    default each channel has a power of its own, the one that brings its mean SINR down
-    to the bandit's `jammed`. The paper reports jammed means from 5 to 10 dB, and
-    `ia.RadioBandit` has 10 dB in the best channel and 5 dB in the worst: the noise
-    arrives 10 dB weaker than a packet in the one and 5 dB weaker in the other. With
-    `same_power` it arrives equally strong in all channels, and leaves all of them at
-    about 7.5 dB.
+    Within a channel, every jammed packet gets noise of the same power. By default each
+    channel has its own power, the one that brings its mean SINR down to the bandit's
+    `jammed`. The paper reports jammed means from 5 to 10 dB, and `ia.RadioBandit` has
+    10 dB in the best channel and 5 dB in the worst: the noise arrives 10 dB weaker than
+    a packet in the one and 5 dB weaker in the other. With `same_power` it arrives
+    equally strong in all channels, and leaves all of them at about 7.5 dB.
 
     Parameters
     ----------
     rho : probability of an attack in a round, 0 <= rho < 1.
     strategy : "any" jams the channel in use, as in the paper's text; "best" only the
         best channel; a list of channel numbers, such as [0, 3], only those. (In the
-        radio testbed's command line and configuration a list is something else: a
+        radio testbed's command line and configuration, a list means something else: a
         probability for each channel.)
     same_power : whether the noise has the same power in all channels: the mean, in dB,
-        of the powers that the channels have by default. Sent and received power are
-        then both the same, because this bandit's paths do not differ. Those of `ironarm
-        radio run` do, and there `--same-power` is about the power that is sent.
+        of the default powers. Sent and received power are then both the same, because
+        this bandit's paths do not differ. The paths of `ironarm radio run` do, and
+        there `--same-power` refers to the power that is sent.
 
     Examples
     --------

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 class Jun(Attack):
     """Jun et al.'s attacks: lower an arm's mean until it is below the target's.
 
-    With m_a what the policy believes of arm a, from n_a - 1 rewards before this one,
-    the reward x of an arm a that is not the target becomes the smaller of x and
+    Let m_a be the policy's estimate of arm a, from n_a - 1 rewards before this one. The
+    reward x of an arm a that is not the target becomes the smaller of x and
 
         n_a level - (n_a - 1) m_a,   level = m_target - 2 beta(n_target) - margin,
         beta(n) = sqrt(2 sigma^2/n log(pi^2 K n^2/(3 delta))),
 
     so that the mean is at most `level` afterwards. With margin 0 it is their attack on
-    epsilon-greedy, with a margin Delta_0 > 0 the one on UCB. Here it acts when the coin
-    comes up: the mean rises between attacks, and the next one lowers it again.
+    epsilon-greedy, with a margin Delta_0 > 0 the one on UCB. Here it acts only when the
+    coin comes up: the mean rises between attacks, and the next one lowers it again.
 
-    The means are `e.estimate`, the policy's own. For policies on means that is the mean
-    of what was seen, as in the original. For others it is their median or trimmed mean,
-    and the attack is a heuristic: one reward does not move them to the level. Against
-    EXP3, whose estimates are log-weights, it makes no sense.
+    The estimates are the policy's own, `e.estimate`. For policies that use means they
+    are the means of the rewards seen, as in the original. For others they are medians
+    or trimmed means, and the attack is a heuristic: one reward does not move them to
+    the level. Against EXP3, whose estimates are log-weights, it makes no sense.
 
     Parameters
     ----------

@@ -35,14 +35,14 @@ class LeastFavourable(Attack):
 
     with the k >= 1 that makes them densities. Each is (1 - rho) times the clean law
     plus rho times some law H, and an attacked reward is drawn from H. Then a reward of
-    the arm tells KL(q || q*) against its being the best, which is kl_rho(gap/sigma) for
-    normal arms. No policy that does well under every attack can pull the arm fewer than
-    log T / kl_rho times. Arms too close for the pair to exist look exactly the same.
-    docs/attacks.md has more about the pair.
+    the arm carries the evidence KL(q || q*) against its being the best, which is
+    kl_rho(gap/sigma) for normal arms. No policy that does well under every attack can
+    pull the arm fewer than log T / kl_rho times. Arms too close for the pair to exist
+    look exactly the same. docs/attacks.md says more about the pair.
 
     It hurts policies that need few pulls: they need more. A policy that pulls every arm
     often anyway hardly notices, and means suffer more from outliers. The arms must have
-    densities: a GaussianBandit, of any sigmas above 0, or a ScipyBandit of continuous
+    densities: a GaussianBandit with all sigmas above 0, or a ScipyBandit of continuous
     laws.
 
     Parameters
@@ -165,6 +165,6 @@ def _cdf(bandit: Bandit, arm: int) -> Callable[[np.ndarray], Any]:
     if not callable(getattr(law, "pdf", None)):
         raise InvalidInput(
             "LeastFavourable needs arms with densities, a GaussianBandit with sigma above 0 or a "
-            f"ScipyBandit of continuous laws, got {bandit!r}. Use Mimic there."
+            f"ScipyBandit of continuous laws, got {bandit!r}. Use Mimic instead."
         )
     return law.cdf  # type: ignore[no-any-return]

@@ -11,16 +11,16 @@ from .base import Attack
 
 @dataclass(frozen=True)
 class MedianChaser(Attack):
-    """Adaptive and inconspicuous: shows the best arm just under the runner-up.
+    """Adaptive and inconspicuous: shows the best arm just below the runner-up.
 
-    An attacked reward of the best arm is put just under the runner-up's current
-    estimate, which is its lower median for the median policies. Before the runner-up
-    has an estimate, its true mean is used. Other arms are left alone.
+    An attacked reward of the best arm is put just below the runner-up's current
+    estimate, its lower median for policies that use medians. Before the runner-up has
+    an estimate, its true mean is used. Other arms are left alone.
 
     Parameters
     ----------
     rho : probability of an attack in a round, 0 <= rho < 1.
-    margin : how far under, in units of reward, > 0.
+    margin : how far below, in units of reward, > 0.
 
     Examples
     --------

@@ -19,16 +19,17 @@ class Overtake(Attack):
     """Adaptive, sees every reward: goes just as far as is needed to trade places.
 
     An attacked reward of the best arm becomes the lowest clean reward of the runner-up
-    so far. If the mean of all that was shown of the best arm would still exceed that of
+    so far. If the mean of the best arm's rewards as shown would still exceed that of
     the runner-up, the reward goes lower, until both are equal. An attacked reward of
     any other arm becomes the highest clean reward of the best arm so far. Before an arm
-    has paid a reward, its true mean is used. A reward that is already beyond stays.
+    has paid a reward, its true mean is used. A reward that already lies beyond is left
+    alone.
 
-    Where half of a sample is attacked, a median is wrong; a mean is wrong soon after.
-    Policies that look for outliers find few: the attacked rewards of an arm lie close
-    together, and near clean rewards of its rival. Policies that never come back to an
-    arm that began badly suffer more from outliers. It needs no scale, and stays within
-    the model.
+    Once half of a sample is attacked, its median is wrong; its mean is wrong soon
+    after. Policies that look for outliers find few: the attacked rewards of an arm lie
+    close together, and near clean rewards of its rival. Policies that never return to
+    an arm with a bad start suffer more from outliers. The attack needs no scale, and
+    stays within the model.
 
     Parameters
     ----------

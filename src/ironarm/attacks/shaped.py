@@ -21,10 +21,10 @@ LEAVE, UP, DOWN, MIMIC, PLACE, CHASE, SINK = range(7)
 
 @dataclass(frozen=True)
 class Shaped(Attack):
-    """A family of attacks to search in, as `ironarm worst-case` does for a policy.
+    """A family of attacks that `ironarm worst-case` searches for a policy's worst one.
 
-    What happens to an attacked reward is chosen for each arm: the best, the runner-up,
-    the worst if it is another one, all others.
+    You choose what happens to an attacked reward of each arm: the best, the runner-up,
+    the worst if it is neither of them, and all others.
 
         "leave"   left alone
         "up"      raised by size (1 - spread w), w uniform on (0, 1)
@@ -34,10 +34,10 @@ class Shaped(Attack):
         "chase"   the same with the policy's estimate of the rival in place of its mean
         "sink"    moved to the worst arm's mean
 
-    The best arm's rival is the runner-up, that of any other arm is the best. The attack
-    acts only if all conditions hold, and shows the clean reward otherwise. Members are
-    OppositeUniform, FrontLoaded, MedianChaser, Understate and, for arms that differ in
-    their means only, Mimic.
+    The best arm's rival is the runner-up; the rival of any other arm is the best. The
+    attack acts only if all conditions hold, and shows the clean reward otherwise. The
+    family includes OppositeUniform, FrontLoaded, MedianChaser, Understate and, for arms
+    that differ only in their means, Mimic.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ class Shaped(Attack):
     best, runner_up, worst, others : what to do to these arms.
     size : the largest shift, in units of reward, > 0; 1e300 is as good as infinite.
     spread : 0: every shift is `size`; 1: shifts are uniform on (0, size).
-    first : only during this many first pulls of an arm; 0: without limit.
+    first : only during an arm's first pulls, this many; 0: no limit.
     after : only after this round.
-    leader : only while the arm that the policy believes in most is the best arm
+    leader : only while the arm that the policy estimates highest is the best arm
         ("right") or is not ("wrong"); "any": always.
-    shown : only in this share of the attacked rounds, drawn at random, 0 to 1; it does
-        not limit attacks on the best arm.
+    shown : only in this share of the attacked rounds, drawn at random, 0 to 1. Attacks
+        on the best arm are not limited by it.
 
     Examples
     --------

@@ -14,15 +14,16 @@ from .base import Attack
 class Suppress(Attack):
     """Hold up the rewards that tell the truth; replace none.
 
-    In an attacked round a reward of the best arm that lies above its mean is held up,
-    and so is a reward of any other arm that lies below its own. What is left makes the
-    best arm look worse, and the others better. For clicks: on the best arm clicks
-    vanish, on the others those who did not click do.
+    In an attacked round, a reward of the best arm that lies above its mean is held up,
+    and so is a reward of any other arm that lies below its own. The remaining rewards
+    make the best arm look worse, and the others better. With clicks, the best arm loses
+    clicks, and the others lose rounds without a click.
 
-    No value is ever forged, so it hurts a mean far less than an outlier, and a median
-    about half as much as a forged value. But a policy that waits for its rewards waits
-    for ever, and every guarantee assumes that they come: it is outside the model. The
-    decisions stay open unless the simulation lets them expire (`ia.Delay(expire=...)`).
+    No value is ever forged, so it hurts a mean far less than an outlier does, and a
+    median about half as much as a forged value. But a policy that waits for its rewards
+    waits for ever, and every guarantee assumes that they arrive: this attack is outside
+    the model. The decisions stay open unless the simulation lets them expire
+    (`ia.Delay(expire=...)`).
 
     Parameters
     ----------

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 class Understate(Attack):
     """Few outliers, so that attacks seem rare; the best arm looks clean and bad.
 
-    An attacked reward of the best arm is lowered by `down`, always by as much: it has
-    the arm's own spread, and looks like a clean reward of a bad arm. An attacked reward
-    of any other arm becomes an outlier in a share `shown` of the cases, as under
-    `OppositeUniform`, and is left alone in the others. Whoever learns from outliers how
-    much is attacked learns rho * shown, and then leaves a best arm too soon whose first
-    rewards were all attacked. It stays within the model.
+    An attacked reward of the best arm is lowered by `down`, always by the same amount:
+    it has the arm's own spread, and looks like a clean reward of a bad arm. An attacked
+    reward of any other arm becomes an outlier, as in `OppositeUniform`, in a share
+    `shown` of the cases; otherwise it is left alone. A policy that estimates the
+    corrupt share from outliers finds rho * shown, so it gives up the best arm too soon
+    if its first rewards were all attacked. The attack stays within the model.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class Bandit:
 
     @property
     def law_count(self) -> int:
-        """The number of laws: the arms', and those that only an attack can show."""
+        """The number of laws: the arms', and any that only an attack can show."""
         return self.arms
 
     @property

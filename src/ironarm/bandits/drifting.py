@@ -15,21 +15,18 @@ from .base import Bandit, finite_means
 from .bernoulli import BernoulliBandit
 from .gaussian import GaussianBandit
 
-STEPS = 100
-"""In how many steps a line or a walk moves, unless it is said otherwise."""
-
 
 class DriftingBandit(Bandit):
     """Arms whose means change: row k of `means` holds from round `times[k]` on.
 
-    The regret is against the best arm of the moment, and so are the best arm and the
-    means that an attacker knows. Between two times the laws stay the same; a slow drift
-    is a table of many small steps, as `linear` and `walk` make them. `means` is the
-    first row, and `table` has them all.
+    Regret is measured against the best arm of the moment. The best arm and the means
+    that an attacker knows are also those of the moment. Between two times the laws stay
+    the same; a slow drift is a table of many small steps, which `linear` and `walk`
+    build. The attribute `means` is the first row, and `table` has all rows.
 
     Parameters
     ----------
-    times : the rounds at which rows begin, increasing, the first is 1.
+    times : the rounds at which rows begin, in increasing order; the first is 1.
     means : a row of means for each time.
     sigma : the rewards' standard deviation, one for all arms or one for each; only for
         normal rewards.
@@ -115,8 +112,8 @@ class DriftingBandit(Bandit):
     ) -> DriftingBandit:
         """Return arms that exchange their means `changes` times, equally spaced.
 
-        Each time another arm becomes the best; which, and how the others change places,
-        is drawn from `seed`, the same in every trial.
+        Each time another arm becomes the best. The new order is drawn from `seed`, the
+        same in every trial.
 
         >>> import ironarm as ia
         >>> bandit = ia.DriftingBandit.permutations([0, 1, 5], changes=3, horizon=4000)
@@ -130,8 +127,8 @@ class DriftingBandit(Bandit):
         horizon = whole("horizon", horizon, at_least=changes + 1)
         if changes and (len(row) < 2 or np.sort(row)[-2] == row.max()):
             raise InvalidInput(
-                "arms can only exchange their means if there are at least two, and one is best, "
-                f"got {row.tolist()}."
+                "arms can only exchange their means if there are at least two and one is the "
+                f"best, got {row.tolist()}."
             )
         generator = np.random.default_rng(whole("seed", seed))
         rows = [row]
@@ -148,7 +145,7 @@ class DriftingBandit(Bandit):
         start: Iterable[float],
         end: Iterable[float],
         horizon: int,
-        steps: int = STEPS,
+        steps: int = 100,
         sigma: float | Sequence[float] = 1.0,
         law: str = "normal",
     ) -> DriftingBandit:
@@ -163,7 +160,8 @@ class DriftingBandit(Bandit):
         first, last = finite_means(start), finite_means(end)
         if len(first) != len(last):
             raise InvalidInput(
-                f"start and end must have the same arms, got {len(first)} and {len(last)}."
+                f"start and end must have the same number of arms, got {len(first)} and "
+                f"{len(last)}."
             )
         steps = whole("steps", steps, at_least=1)
         horizon = whole("horizon", horizon, at_least=steps + 1)
@@ -178,7 +176,7 @@ class DriftingBandit(Bandit):
         step: float,
         horizon: int,
         seed: int = 0,
-        steps: int = STEPS,
+        steps: int = 100,
         low: float | None = None,
         high: float | None = None,
         sigma: float | Sequence[float] = 1.0,
@@ -205,8 +203,8 @@ class DriftingBandit(Bandit):
         roof = float(row.max()) if high is None else number("high", high)
         if not floor < roof or (row < floor).any() or (row > roof).any():
             raise InvalidInput(
-                f"the means must lie between low and high, and low below high, got {floor:g} "
-                f"and {roof:g}."
+                f"the means must lie between low and high, and low must be below high, got "
+                f"{floor:g} and {roof:g}."
             )
         step = number("step", step, above=0)
         steps = whole("steps", steps, at_least=1)

@@ -26,8 +26,8 @@ class ReplayBandit(Bandit):
     ----------
     table : a CSV file or a data frame (pandas, polars, Arrow) with the columns `arm`
         and `reward`, or an iterable of (arm, reward) pairs. Arms keep the order in
-        which they first appear; `names` lists them. The file may have commas,
-        semicolons (then 1,5 is a number) or tabs.
+        which they first appear; `names` lists them. The file may be separated by
+        commas, semicolons (then 1,5 is a number) or tabs.
 
     Examples
     --------

@@ -18,7 +18,7 @@ examples:
   ironarm agents show ads --data agents
   ironarm agents archive ads --data agents
 
-It works on the store itself, whether a service runs on it or not.
+The command works on the store itself, whether or not a service is running on it.
 """
 
 
@@ -31,8 +31,10 @@ def add(verbs: Any) -> None:
     parser.add_argument("name", nargs="?", help="the agent")
     add_place(parser)
     parser.add_argument("--arms", help="names, separated by commas")
-    parser.add_argument("--policy", help="a policy, as 'MedEUCB(b=8)' (default: the default)")
-    parser.add_argument("--minimize", action="store_true", help="for latency and cost")
+    parser.add_argument("--policy", help="such as 'MedEUCB(b=8)' (default: CoherentIMED)")
+    parser.add_argument(
+        "--minimize", action="store_true", help="small rewards are good: latency, cost"
+    )
     parser.add_argument("--seed", type=int)
     parser.add_argument(
         "--reward-within", type=float, metavar="S", help="a decision expires after S seconds"
@@ -75,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
                 agent = directory.opened(store, number)
                 new = agent.archive_once(None)
                 agent.log.hand_over()
-            print(f"archived {options.name}" if new else f"{options.name} was archived before")
+            print(f"archived {options.name}" if new else f"{options.name} was already archived")
             return 0
         agent = directory.opened(store, number)
         print(json.dumps(agent.summary()) if options.json else agent.fold.agent)
@@ -103,6 +105,6 @@ def _create(store: Any, options: argparse.Namespace) -> int:
     print(
         f"created {options.name}: {new.policy.label}, {len(new.arms)} arms"
         if made
-        else f"{options.name} is there already, and the same"
+        else f"{options.name} already exists, with the same settings"
     )
     return 0

@@ -16,13 +16,13 @@ from .common import add_allow_code, add_verb, resumable
 EXAMPLES = """\
 examples:
   ironarm arena                           every policy, attack and setting, in about ten minutes
-  ironarm arena --quick --out quick       few trials, to look at
+  ironarm arena --quick --out quick       few trials, for a first look
   ironarm arena --print > my-arena.toml   copy the default, to change policies and attacks
   ironarm arena my-arena.toml --out mine  run your own
-  ironarm arena late                      another one of ours: rewards that come late
+  ironarm arena late                      another built-in arena: rewards that arrive late
   ironarm arena --policy mine.py:MyPolicy add a policy; only its own cells are run
 
-You can interrupt it; it resumes. What was run before is not run again.
+You can interrupt it; it resumes, and runs nothing twice.
 """
 
 
@@ -44,9 +44,9 @@ def add(verbs: Any) -> None:
         type=Path,
         metavar="FILE",
         help=(
-            "an arena of your own, as TOML, or another one of ours by its name: "
+            "your own arena, a TOML file, or a built-in one by name: "
             f"{', '.join(name for name in shipped() if name != 'arena')} (default: the one for "
-            "numbers that come at once)"
+            "numbers that arrive at once)"
         ),
     )
     arena.add_argument(
@@ -55,18 +55,20 @@ def add(verbs: Any) -> None:
         metavar="DIR",
         help=(
             "folder for the page and the finished cells (default: results/arena; for another "
-            "one of ours results/arena/NAME)"
+            "built-in arena, results/arena/NAME)"
         ),
     )
     arena.add_argument(
         "--trials", type=int, metavar="N", help="trials in every setting, instead of its own number"
     )
-    arena.add_argument("--quick", action="store_true", help="the settings' quick numbers of trials")
+    arena.add_argument(
+        "--quick", action="store_true", help="few trials: the settings' quick numbers"
+    )
     arena.add_argument(
         "--workers", type=int, metavar="N", help="threads (default: one for each processor)"
     )
     arena.add_argument(
-        "--force", action="store_true", help="run everything again, even what is finished"
+        "--force", action="store_true", help="run everything again, even finished cells"
     )
     arena.add_argument(
         "--policy",

@@ -24,7 +24,7 @@ examples:
   ironarm certify --laws 'gamma(3)' 'lognorm(0.5, scale=5)' 't(3, loc=1)' --rho 0.05
   ironarm certify --bandit 'BernoulliBandit([0.04, 0.06, 0.12])' --rho 0.02      clicks
   ironarm certify --csv rewards.csv --rho 0.1 --json
-  ironarm certify --map --policy 'MedEUCB(b=8)'      how much poison it survives
+  ironarm certify --map --policy 'MedEUCB(b=8)'      how much corruption it survives
   ironarm certify --paper                            the theorems in the paper's own settings
 """
 
@@ -101,7 +101,7 @@ def add(verbs: Any) -> None:
         "--sources",
         type=int,
         metavar="N",
-        help="N sources send the rewards: which share of them may be hostile?",
+        help="N sources send the rewards; print what share of them may be hostile",
     )
     parser.add_argument("--trials", type=int, help="trials at each point of the map (default: 40)")
     parser.add_argument(
@@ -207,7 +207,7 @@ def _map(options: argparse.Namespace, policy: Policy) -> int:
 def _arms(options: argparse.Namespace) -> Bandit:
     if options.sigma is not None and (options.laws or options.bandit or options.csv):
         raise InvalidInput(
-            "--sigma is for --means; laws, bandits and logged rewards bring their own spread. "
+            "--sigma is for --means; laws, bandits and logged rewards have their own spread. "
             "Leave it out."
         )
     if options.bandit:

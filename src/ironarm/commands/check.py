@@ -13,10 +13,9 @@ examples:
   ironarm check mine.py:MyPolicy
   ironarm check 'mine.py:MyPolicy(b=2)'
 
-It says in one sentence what is wrong, and in which line. Run it first: it alone plays the policy
-with indices checked. Elsewhere one that is out of bounds can end the command with a segmentation
-fault. That a policy passes does not mean
-that it stands attacks: `ironarm compare` measures that.
+It says in one sentence what is wrong, and in which line. Run it first: only this command checks
+the policy's array indices. Elsewhere an index out of bounds can cause a segmentation fault.
+A policy that passes may still fall to attacks: `ironarm compare` measures that.
 """
 
 

@@ -18,8 +18,8 @@ EXIT_CODES = """\
 exit codes:
   0  done
   2  the call is wrong: an option, an arm, a reward, a file of another kind; nothing changed
-  3  the decision is not open: no such id, cancelled, expired, or another reward before
-  4  the agent's file is not there, or cannot be read or written now; nothing was stored
+  3  the decision is not open: unknown, cancelled, expired, or it has a different reward
+  4  the agent's file does not exist, or cannot be read or written now; nothing was stored
 """
 """Of the verbs that scripts call."""
 
@@ -50,7 +50,7 @@ def add_allow_code(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-code",
         action="store_true",
-        help="let the file name Python files, as in mine.py:MyPolicy; loading one runs it",
+        help="let the file refer to Python files, as in mine.py:MyPolicy; loading one runs it",
     )
 
 
@@ -71,8 +71,8 @@ def add_arms(parser: argparse.ArgumentParser) -> None:
         "--bandit",
         metavar="B",
         help=(
-            "arms of another kind, as 'BernoulliBandit([0.2, 0.7])' or mine.py:MyBandit; in the "
-            "place of --means and --sigma"
+            "arms of another kind, such as 'BernoulliBandit([0.2, 0.7])' or mine.py:MyBandit; "
+            "instead of --means and --sigma"
         ),
     )
 
@@ -82,7 +82,7 @@ def arms_of(options: argparse.Namespace) -> Bandit:
     if options.bandit is None:
         return normal_arms(options.means or "2:20:2", options.sigma or "1")
     if options.means or options.sigma:
-        raise InvalidInput("--bandit is given beside --means or --sigma; leave one out.")
+        raise InvalidInput("--bandit replaces --means and --sigma; leave one of them out.")
     return bandit_from_text(options.bandit)
 
 
@@ -98,11 +98,11 @@ def add_feedback(parser: argparse.ArgumentParser) -> None:
         "--zipf", type=float, help="their traffic falls like 1/rank^ZIPF (default: equal)"
     )
     parser.add_argument(
-        "--active", type=float, help="how many times as much a corrupt source sends (default: 1)"
+        "--active", type=float, help="how many times as much corrupt sources send (default: 1)"
     )
     parser.add_argument("--delay", type=float, metavar="MEAN", help="mean delay of rewards, rounds")
     parser.add_argument("--lost", type=float, help="share of rewards that never come")
-    parser.add_argument("--expire", type=int, help="cancel a decision after so many rounds")
+    parser.add_argument("--expire", type=int, help="cancel a decision after this many rounds")
 
 
 def feedback_from(options: argparse.Namespace) -> dict[str, Any]:
@@ -138,8 +138,7 @@ def check_place(option: str, file: Path, example: str) -> None:
         )
     if file.exists() and not os.access(file, os.W_OK):
         raise InvalidInput(
-            f"{option} {file} cannot be written: the file is there, and you may not change it. "
-            "Choose another."
+            f"{option} {file} cannot be written: the file exists and is read-only. Choose another."
         )
 
 

@@ -41,7 +41,7 @@ def add(verbs: Any) -> None:
         "policies",
         nargs="+",
         metavar="POLICY",
-        help="your policy, as mine.py:MyPolicy, 'mine.py:MyPolicy(b=2)', or one by its name",
+        help="your policy: mine.py:MyPolicy, 'mine.py:MyPolicy(b=2)', or a built-in by name",
     )
     parser.add_argument(
         "--against",
@@ -69,7 +69,7 @@ def add(verbs: Any) -> None:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="a first look: few trials, mostly too few for verdicts, and a short search",
+        help="a first look: few trials, often too few for a verdict, and a short search",
     )
     parser.add_argument(
         "--trials", type=int, metavar="N", help="trials in every setting, instead of its own number"

@@ -13,11 +13,11 @@ from .common import EXIT_CODES, add_verb, exit_code
 
 EXAMPLES = f"""\
 examples:
-  ironarm decide mirrors.db --arms eu us asia --minimize   make the agent, if it is not there
+  ironarm decide mirrors.db --arms eu us asia --minimize   create the agent if it is new
   ironarm decide mirrors.db                                {{"id": "...", "arm": "eu"}}
   read -r id arm < <(ironarm decide mirrors.db --plain)    in bash, without a JSON reader
   ironarm decide mirrors.db --best                         the best so far; not a decision
-  ironarm decide mirrors.db --arms eu us --follow          arms come and go with the list
+  ironarm decide mirrors.db --arms eu us --follow          make the arms match the list
 
 `ironarm learn mirrors.db "$id" 0.35` gives the decision its reward.
 
@@ -38,25 +38,31 @@ def add(verbs: Any) -> None:
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the agent's file")
     parser.add_argument(
-        "--arms", nargs="+", metavar="ARM", help="the arms' names; makes the agent if there is none"
+        "--arms",
+        nargs="+",
+        metavar="ARM",
+        help="the arms' names; creates the agent if there is none",
     )
     parser.add_argument(
         "--follow",
         action="store_true",
-        help="add arms that are new in --arms, and remove those that are not there any more",
+        help="add arms that are new in --arms, and remove those that are no longer in it",
     )
     parser.add_argument(
         "--policy", metavar="P", help="for a new agent: Name, 'Name(parameter=1)' or mine.py:Mine"
     )
     parser.add_argument(
-        "--minimize", action="store_true", default=None, help="for a new agent: small is good"
+        "--minimize",
+        action="store_true",
+        default=None,
+        help="for a new agent: small rewards are good",
     )
     parser.add_argument("--seed", type=int, help="for a new agent: a whole number")
     parser.add_argument(
         "--best", action="store_true", help="print the best arm so far, and decide nothing"
     )
     parser.add_argument(
-        "--plain", action="store_true", help="print the id, a blank and the arm instead of JSON"
+        "--plain", action="store_true", help="print the id, a space and the arm instead of JSON"
     )
 
 
@@ -70,7 +76,7 @@ def _decide(options: argparse.Namespace) -> None:
     from ..notation import policy_from_text
 
     if options.follow and not options.arms:
-        raise InvalidInput("--follow follows the list of --arms; give it too.")
+        raise InvalidInput("--follow needs the list of arms; give --arms too.")
     with own_code.allowed():
         policy = policy_from_text(options.policy) if options.policy else None
     there = options.file.exists()

@@ -37,8 +37,8 @@ def add(verbs: Any) -> None:
         "demo",
         "routers side by side, live",
         (
-            "Let LiteLLM's routing strategies, if it is installed, and ironarm's serve the same "
-            "requests, live in the terminal, and write a page with the figure."
+            "Serve the same requests with LiteLLM's routing strategies, if it is installed, and "
+            "with ironarm's, live in the terminal; write a page with the figure."
         ),
         EXAMPLES,
     )
@@ -114,7 +114,7 @@ def _routers(litellm: Any, ours: dict[str, str]) -> dict[str, Any]:
     from ..scenarios.routers import PolicyRouter, built_in
 
     routers: dict[str, Any] = {name: PolicyRouter(text) for name, text in ours.items()}
-    print("preparing: compiling policies, if that was not done before", file=sys.stderr)
+    print("preparing: compiling policies, unless that is already done", file=sys.stderr)
     for text in ours.values():
         Agent(policy_from_text(text), arms=2, seed=0).prepare()
     if litellm.is_installed():

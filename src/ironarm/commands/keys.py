@@ -40,7 +40,7 @@ def add(verbs: Any) -> None:
     parser.add_argument(
         "--agent", action="append", metavar="NAME", help="only for this agent; may be repeated"
     )
-    parser.add_argument("--rate", type=float, metavar="R", help="requests a second at most")
+    parser.add_argument("--rate", type=float, metavar="R", help="at most R requests a second")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -56,12 +56,12 @@ def run(options: argparse.Namespace) -> int:
             print(make_key(store, options.name, options.scope, options.agent, options.rate))
         elif options.what == "revoke":
             if not store.revoke_key(options.name, time.time()):
-                raise InvalidInput(f"there is no key {options.name!r}; `ironarm keys list` shows.")
+                raise InvalidInput(f"there is no key {options.name!r}; see `ironarm keys list`.")
             print(f"revoked {options.name}")
         else:
             keys = [Key.of_row(row) for row in store.api_keys()]
             if not keys:
-                print("no keys: everybody on the machine may do everything")
+                print("no keys: anyone on this machine may do anything")
             for key in keys:
                 made = time.strftime("%Y-%m-%d", time.localtime(key.made))
                 agents = "all agents" if key.agents is None else ", ".join(sorted(key.agents))

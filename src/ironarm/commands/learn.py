@@ -14,12 +14,12 @@ from .common import EXIT_CODES, add_verb, exit_code
 EXAMPLES = f"""\
 examples:
   ironarm learn mirrors.db "$id" 0.35             the reward of a decision of `ironarm decide`
-  ironarm learn mirrors.db "$id" inf              it failed: the worst there is, if small is good
-  ironarm learn mirrors.db "$id" --cancel         it will never have a reward
-  ironarm learn mirrors.db --expire 3600          cancel all that are older than an hour
+  ironarm learn mirrors.db "$id" inf              it failed: the worst reward if small is good
+  ironarm learn mirrors.db "$id" --cancel         it will never get a reward
+  ironarm learn mirrors.db --expire 3600          cancel all decisions older than an hour
   ironarm learn mirrors.db --batch rewards.jsonl  lines like {{"id": "...", "reward": 0.35}}
 
-The same reward again is the same as once, so a script may repeat the call.
+Repeating a reward changes nothing, so a script may repeat the call.
 
 {EXIT_CODES}"""
 
@@ -43,8 +43,8 @@ def add(verbs: Any) -> None:
     parser.add_argument(
         "--batch",
         metavar="JSONL",
-        help="a file of lines with id, reward and perhaps source, or - for standard input; all "
-        "are learnt, or none",
+        help="a file of lines with id, reward and optionally source, or - for standard input; "
+        "if one line is invalid, none is learnt",
     )
     parser.add_argument(
         "--expire", type=float, metavar="SECONDS", help="then cancel decisions older than this"
@@ -76,18 +76,17 @@ def _rows(options: argparse.Namespace) -> list[tuple[Any, ...]]:
     one, many = options.id is not None, options.batch is not None
     if (one and many) or not (one or many or options.expire is not None):
         raise InvalidInput(
-            "give either one decision and its reward, or --batch, or --expire; see `ironarm learn "
-            "--help`."
+            "give one decision and its reward, or --batch, or --expire; see `ironarm learn --help`."
         )
     if options.source is not None and options.reward is None:
-        raise InvalidInput("--source belongs to one reward; in a batch each line names its own.")
+        raise InvalidInput("--source is for a single reward; in a batch each line has its own.")
     if many:
         if options.cancel:
             raise InvalidInput("--cancel needs the ID of a decision, got --batch.")
         return _batch(options.batch)
     if options.cancel:
         if not one or options.reward is not None:
-            raise InvalidInput("--cancel needs the ID of a decision, and no reward.")
+            raise InvalidInput("--cancel takes the ID of a decision, and no reward.")
         return []
     if not one:
         return []
@@ -117,8 +116,8 @@ def _batch(name: str) -> list[tuple[Any, ...]]:
             "source",
         }:
             raise BadFile(
-                f'{where} must be an object like {{"id": "...", "reward": 1.5}}, perhaps with a '
-                f"source, got {line[:100]!r}."
+                f'{where} must be an object like {{"id": "...", "reward": 1.5}}, optionally with '
+                f"a source, got {line[:100]!r}."
             )
         rows.append(_row(where, data["id"], data["reward"], data.get("source")))
     return rows

@@ -222,7 +222,7 @@ POLICIES = Listing(
 examples:
   ironarm policies                    all: parameters, defaults, what you must know
   ironarm policies MedEUCB            its page: rule, parameters, when not to use it
-  ironarm policies mine.py            those that a file of yours defines
+  ironarm policies mine.py            those that your file defines
   ironarm policies mine.py:MyPolicy   the page of one of them
   ironarm policies --json
 """,

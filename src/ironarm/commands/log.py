@@ -20,15 +20,15 @@ examples:
   ironarm log verify ads.db                    is every entry there, and unchanged?
   ironarm log export ads.db -o rewards.csv     rewards: time, arm, reward, source, decision
   ironarm log export ads.db --all -o log.jsonl every entry, as JSON lines
-  ironarm certify --csv rewards.csv --rho 0.1  what the logged arms can take
+  ironarm certify --csv rewards.csv --rho 0.1  how much corruption the logged arms can take
   ironarm simulate --bandit 'ReplayBandit("rewards.csv")' --policies CoherentIMED UCB --rho 0.1
-                                               how these would have done there, under attack
+                                               how these policies would have done under attack
   ironarm log verify agents                    every agent of a service's folder, or database
   ironarm log export agents --agent ads --without-source bot-7 -o rewards.csv
-  ironarm log prune ads.db --keep 100000       forget all but the last entries
+  ironarm log prune ads.db --keep 100000       delete all but the last entries
 
-`prune` keeps the state in the place of the entries that it deletes. What it forgets are
-decisions that were closed: a reward that is sent for one of them again finds none.
+`prune` replaces the entries that it deletes by the agent's state. It forgets closed decisions:
+a reward that is sent again for one of them is refused as unknown.
 """
 COLUMNS = ("time", "arm", "reward", "source", "decision")
 
@@ -39,7 +39,7 @@ def add(verbs: Any) -> None:
         verbs,
         "log",
         "check, export or prune the log of a durable agent",
-        "Check the log of a durable agent, write its rewards as a table, or make it shorter.",
+        "Check the log of a durable agent, write its rewards as a table, or shorten it.",
         EXAMPLES,
     )
     parser.add_argument("what", choices=["verify", "export", "prune"], help="what to do")
@@ -57,7 +57,7 @@ def add(verbs: Any) -> None:
         action="append",
         default=[],
         metavar="S",
-        help="leave out the rewards of a source that lies; may be repeated",
+        help="leave out the rewards of a source; may be repeated",
     )
     parser.add_argument(
         "--all", action="store_true", help="export every entry as JSON lines, not only rewards"
@@ -153,7 +153,7 @@ def _rewards(log: Any, without: set[str]) -> Iterator[str]:
             yield buffer.getvalue()
     if failures:
         what = "failure has" if failures == 1 else "failures have"
-        print(f"{failures:,} {what} no finite reward, left out; --all has them", file=sys.stderr)
+        print(f"{failures:,} {what} no finite reward, left out; see --all", file=sys.stderr)
 
 
 def _entries(log: Any) -> Iterator[str]:

@@ -30,7 +30,7 @@ def add(verbs: Any) -> None:
         verbs,
         "plot",
         "draw a result, a sweep, a radio run, a recording or an agent",
-        "Draw a file that ironarm has saved. Which kind it is, the file says.",
+        "Draw a file that ironarm has saved, of any kind.",
         EXAMPLES,
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="what to draw; see below")
@@ -73,7 +73,7 @@ def add(verbs: Any) -> None:
         help="for an agent with a policy of your own: that policy, as mine.py:MyPolicy",
     )
     parser.add_argument(
-        "--column", action="store_true", help="for print: as wide as a column, letters of 8 points"
+        "--column", action="store_true", help="for print: as wide as a column, with 8-point text"
     )
 
 

@@ -15,14 +15,14 @@ from .common import add_allow_code, add_verb, resumable
 EXAMPLES = """\
 examples:
   ironarm reproduce                      the paper's synthetic study, in a few minutes
-  ironarm reproduce --quick --out quick  a smaller one, in half a minute once compiled
+  ironarm reproduce --quick --out quick  a smaller version, in half a minute once compiled
   ironarm reproduce --study radio        the paper's radio testbed, at signal level, in minutes
   ironarm reproduce --study radio --quick --out quick/radio
                                          with half its trials at signal level, in a minute
   ironarm reproduce --trials 5000 --workers 2
   ironarm reproduce --study my-study     a study of your own, from a folder
 
-You can interrupt it; it resumes. What was run before is not run again.
+You can interrupt it; it resumes, and runs nothing twice.
 """
 
 
@@ -57,8 +57,8 @@ def add(verbs: Any) -> None:
         "--quick",
         action="store_true",
         help=(
-            "the study's quick sizes, for a first look: fewer trials in our studies, whatever the "
-            "runs say in yours"
+            "the study's quick sizes, for a first look: fewer trials in the built-in studies, "
+            "what the runs say in yours"
         ),
     )
     reproduce.add_argument(
@@ -66,15 +66,15 @@ def add(verbs: Any) -> None:
         type=Path,
         metavar="DIR",
         help=(
-            "folder for the report and the finished cells (default: results; for another of our "
-            "studies results/NAME)"
+            "folder for the report and the finished cells (default: results; for another "
+            "built-in study, results/NAME)"
         ),
     )
     reproduce.add_argument(
         "--workers", type=int, metavar="N", help="threads (default: one for each processor)"
     )
     reproduce.add_argument(
-        "--force", action="store_true", help="run everything again, even what is finished"
+        "--force", action="store_true", help="run everything again, even finished cells"
     )
     add_allow_code(reproduce)
 

@@ -15,7 +15,7 @@ from .common import add_verb
 
 EXAMPLES = """\
 examples:
-  ironarm scenarios list                            which there are
+  ironarm scenarios list                            all scenarios
   ironarm scenarios show fail-fast                  what happens in one of them
   ironarm scenarios run --router "python my.py"     your router on all of them, beside ours
   ironarm scenarios run stalls --router "./route" --alone --seeds 5 --json
@@ -53,7 +53,7 @@ def add(verbs: Any) -> None:
         nargs="*",
         metavar="SCENARIO",
         help="by name, or files: a spec (.toml), or for `run` what `make` wrote (.jsonl); "
-        "default: all of ours",
+        "default: all built-in ones",
     )
     parser.add_argument(
         "--router",
@@ -73,9 +73,7 @@ def add(verbs: Any) -> None:
         metavar="S",
         help="seconds for an answer (default: 10; at least 60 for the first one)",
     )
-    parser.add_argument(
-        "--restart", action="store_true", help="start the command anew for every run"
-    )
+    parser.add_argument("--restart", action="store_true", help="restart the command for every run")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument(
         "--out", type=Path, default=Path("scenarios"), metavar="DIR", help="where `make` writes"

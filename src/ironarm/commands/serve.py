@@ -18,8 +18,8 @@ examples:
   ironarm serve --database postgresql://user@host/ironarm --port 8001
                                                    one node of several on one database
 
-The page is at http://127.0.0.1:8321/, the interface is described at /openapi.json.
-Ctrl-C or SIGTERM ends it: what it has acknowledged is on disk.
+The page is at http://127.0.0.1:8321/, the description of the API at /openapi.json.
+Ctrl-C or SIGTERM ends it; everything it has confirmed is on disk.
 """
 
 
@@ -45,7 +45,7 @@ def add(verbs: Any) -> None:
         verbs,
         "serve",
         "serve agents over HTTP",
-        "Serve durable agents over HTTP, with a page. An answer means that it is on disk.",
+        "Serve durable agents over HTTP, with a page. What it confirms is already on disk.",
         EXAMPLES,
     )
     add_place(parser)

@@ -60,10 +60,10 @@ def add(verbs: Any) -> None:
         help="use Dask: a cluster on this machine, or the scheduler at ADDRESS",
     )
     sweep.add_argument(
-        "--trials", type=int, metavar="N", help="independent repetitions, in place of the file's"
+        "--trials", type=int, metavar="N", help="independent repetitions, instead of the file's"
     )
     sweep.add_argument(
-        "--force", action="store_true", help="run all cells, also those that are there"
+        "--force", action="store_true", help="run all cells again, even finished ones"
     )
     add_allow_code(sweep)
 

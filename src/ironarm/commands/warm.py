@@ -14,8 +14,8 @@ examples:
   ironarm warm                           the default policy
   ironarm warm MedEUCB 'KLUCB' mine.py:MyPolicy
 
-Compiled code is kept in IRONARM_CACHE_DIR, or in the user's cache folder: run this when an
-image is built, and no process that starts from it compiles anything.
+Compiled code is kept in IRONARM_CACHE_DIR, or in the user's cache folder. Run this when you
+build an image, and processes started from it need not compile.
 """
 
 
@@ -25,14 +25,14 @@ def add(verbs: Any) -> None:
         verbs,
         "warm",
         "compile policies for live use",
-        "Compile everything that agents with these policies will ever need, and keep it.",
+        "Compile everything that agents with these policies need, and keep it on disk.",
         EXAMPLES,
     )
     parser.add_argument(
         "policies",
         nargs="*",
         metavar="POLICY",
-        help="policies as Name, 'Name(parameter=1)' or mine.py:MyPolicy (default: the default)",
+        help="policies as Name, 'Name(parameter=1)' or mine.py:MyPolicy (default: CoherentIMED)",
     )
 
 

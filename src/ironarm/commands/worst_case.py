@@ -63,7 +63,7 @@ def add(verbs: Any) -> None:
         "--seed",
         type=int,
         default=2020,
-        help="of the search; the fresh trials have the next number (default: 2020)",
+        help="seed of the search; the fresh trials use the next number (default: 2020)",
     )
     parser.add_argument("--workers", type=int, help="threads (default: one for each processor)")
     parser.add_argument(

@@ -62,8 +62,8 @@ def directory() -> Path | None:
         problem = "this release of Numba keeps compiled code in a way that ironarm does not know"
     if problem:
         warnings.warn(
-            f"compiled code cannot be kept in {place}: {problem}. Each process compiles for "
-            "itself; set IRONARM_CACHE_DIR to a directory of your own.",
+            f"compiled code cannot be kept in {place}: {problem}. Each process compiles it "
+            "again; set IRONARM_CACHE_DIR to a directory of your own.",
             NotKept,
             stacklevel=2,
         )

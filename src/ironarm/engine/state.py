@@ -279,7 +279,7 @@ def _read(saved: Any, target: np.ndarray) -> np.ndarray:
     at, some = np.array(saved["at"], dtype=np.int64), np.array(saved["values"])
     fits = saved["length"] == len(target) and len(at) == len(some)
     if not fits or (len(at) and not 0 <= at.min() <= at.max() < len(target)):
-        raise ValueError("a field is not as long as it should be")
+        raise ValueError("a field has the wrong length")
     values = np.zeros_like(target)
     if target.dtype == np.int64 and len(some) and some.dtype != np.int64:
         raise ValueError("a count is not a whole number")
@@ -298,7 +298,7 @@ def _checked_fields(saved: dict[str, Any], targets: dict[str, np.ndarray]) -> di
     for name, target in targets.items():
         values = _read(saved[name], target)
         if values.shape != target.shape or (target.dtype == np.int64 and values.dtype != np.int64):
-            raise ValueError(f"the field {name!r} is not what it should be")
+            raise ValueError(f"the field {name!r} is not valid")
         fields[name] = values.astype(target.dtype)
     for name in ("n", "rewards", "owing", "below", "above", "lost", "skipped"):
         if name in fields and fields[name].min() < 0:

@@ -123,7 +123,7 @@ class Flag:
         """Return a decision, its value, and whether it was made before."""
         with self._lock:
             if self._closed:
-                raise InvalidInput(f"the flag {self.key!r} was removed, or has another agent.")
+                raise InvalidInput(f"the flag {self.key!r} was removed, or has a new agent.")
             self._close_old(room=1)
             waiting = self._open.get(self._by_user.get(user, "")) if user is not None else None
             if waiting is not None:
@@ -134,8 +134,8 @@ class Flag:
             if self._values is not None and str(made.arm) not in self._values:
                 self.agent.cancel(made.id)
                 raise InvalidInput(
-                    f"the flag {self.key!r} has a new variant {made.arm!r}, and values do not say "
-                    "what it stands for; call add_flag again with all values."
+                    f"the flag {self.key!r} has a new variant {made.arm!r}, and values does not "
+                    "say what it stands for; call add_flag again with all values."
                 )
             ticket = f"{self.key}/{made.id}"
             decision = OpenDecision(ticket, made.id, str(made.arm), user, monotonic())
@@ -188,8 +188,8 @@ class Flag:
         began = monotonic()
         if began < self._rest_until:
             raise StoreError(
-                f"the agent of the flag {self.key!r} failed less than {REST:g} seconds ago, and "
-                "is not asked again."
+                f"the agent of the flag {self.key!r} failed less than {REST:g} seconds ago; it "
+                "is not asked again yet."
             )
         try:
             return work()

@@ -48,7 +48,6 @@ from ..validation import choice, number
 from ..which_policy import default_policy
 from .routing import (
     REWARDS,
-    WORST,
     Outcome,
     RoutingAgent,
     Ticket,
@@ -94,31 +93,31 @@ class _Group:
 
 
 class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not followed by mypy
-    """A routing strategy for LiteLLM that stands corrupt feedback.
+    """A routing strategy for LiteLLM that withstands corrupt feedback.
 
-    There is one agent for each model group, and its arms are the group's deployments.
-    Stalls, error pages that come back fast and judges that are paid do not lead it
-    astray, as long as they are a minority; see `CoherentIMED`, the default policy.
+    Each model group has its own agent, whose arms are the group's deployments. Stalls,
+    error pages that return fast and bribed judges do not mislead it, as long as they
+    are a minority; see `CoherentIMED`, the default policy.
 
     Parameters
     ----------
     reward : "latency", minus the logarithm of the seconds; "first-token", the same up
-        to the first token; "cost", minus the dollars; or a function of an `Outcome`,
-        which may be `async`, and returns a number, larger is better, or None if there
-        is nothing to learn from this answer.
+        to the first token; "cost", minus the dollars; or a function of an `Outcome`. It
+        may be `async`, and returns a number (larger is better), or None if there is
+        nothing to learn from this answer.
     policy : what decides; None for the default, which needs no parameters.
-    path : a folder for the agents' logs. What is learnt then survives restarts, and
-        processes on one machine share it. None: in memory only.
-    service, key : the address of an `ironarm serve`, and a key of its with the scope
-        `admin`, if it has keys. What is learnt then survives restarts, and proxies on
-        many machines share it.
-    agent : in the place of all of these, a function of a model group's name and
-        the ids of its deployments that returns the agent; see `RoutingAgent`.
-    worst : the reward of a failure or a timeout: less than any answer can earn. A
-        policy on means never uses a deployment again after one; give it a number that
-        is not far below the others, as -7 for latencies.
-    expire_after : seconds until a decision whose callback never comes is closed. Longer
-        than the longest timeout.
+    path : a folder for the agents' logs. The agents then survive restarts, and
+        processes on one machine share them. None: in memory only.
+    service, key : the address of an `ironarm serve`, and a key with the scope `admin`
+        if the service has keys. The agents then survive restarts, and proxies on many
+        machines share them.
+    agent : instead of all of these, a function of a model group's name and the ids of
+        its deployments that returns the agent; see `RoutingAgent`.
+    worst : the reward of a failure or a timeout: less than any answer can earn. After
+        one such reward, a policy based on means never uses the deployment again; give
+        it a number not far below the others, such as -7 for latencies.
+    expire_after : seconds until a decision whose callback never comes is closed. Make
+        it longer than your longest timeout.
     seed : a whole number makes the choices repeatable; None for a fresh one.
 
     Examples
@@ -160,7 +159,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         service: str | None = None,
         key: str | None = None,
         agent: Callable[[str, Sequence[str]], RoutingAgent] | None = None,
-        worst: float = WORST,
+        worst: float = -1e6,
         expire_after: float = 600.0,
         seed: int | None = None,
     ) -> None:
@@ -172,7 +171,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         if path is not None and service is not None:
             raise InvalidInput("agents are kept in path or by service; leave one of them out.")
         if key is not None and service is None:
-            raise InvalidInput("key is that of a service; give its address as service.")
+            raise InvalidInput("key belongs to a service; give its address as service.")
         self.serial = next(_serial)  # LiteLLM keeps one of several loggers that look alike
         if callable(reward):
             self._reward = of_outcome(reward)
@@ -202,10 +201,10 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
             Agent(policy or default_policy(), arms=2, seed=0).prepare()
 
     def install(self, router: Any) -> RobustRouting:
-        """Let this strategy route the Router's calls, and return it.
+        """Let this strategy route the Router's calls, and return the strategy.
 
-        Once more changes nothing. A Router has one strategy, and so the other way
-        round.
+        Repeating it changes nothing. A Router has one strategy, and a strategy has one
+        Router.
         """
         if self._router is not None and self._router is not router:
             log.info("a new Router takes the place of the one before")
@@ -224,9 +223,9 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         return self
 
     def expire(self, older_than: float) -> int:
-        """Close all decisions older than so many seconds, and return their number.
+        """Close all decisions older than this many seconds; return how many.
 
-        Requests see to it every now and then, with `expire_after`.
+        Requests do this from time to time, with `expire_after`.
         """
         limit = monotonic() - number("older_than", older_than, at_least=0)
         for key, ticket in list(self._tickets.items()):
@@ -265,7 +264,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
 
     @property
     def open_tickets(self) -> int:
-        """How many decisions wait for a callback."""
+        """How many decisions are waiting for a callback."""
         return len(self._tickets)
 
     @property
@@ -480,7 +479,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: Any, call_type: Any
     ) -> None:
-        """In the proxy: see to it that its Router uses this strategy.
+        """In the proxy: make sure that its Router uses this strategy.
 
         The proxy makes its Router after its callbacks, and again when its settings
         change.
@@ -544,7 +543,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
     # wait for each other: so it is left alone for some seconds
 
     def _refuse(self) -> NoReturn:
-        raise StoreError(f"agents failed less than {REST:g} seconds ago, and are not asked again")
+        raise StoreError(f"agents failed less than {REST:g} seconds ago; not asked again yet")
 
     def _rest_after(self, error: Exception) -> None:
         if isinstance(error, StoreError) and monotonic() >= self._rest_until:
@@ -570,11 +569,11 @@ def is_deployments_fault(exception: Any) -> bool:
 
 
 def _folder(path: Path) -> Path:
-    """Make the folder for agents; who cannot is told so at once, and not by the log."""
+    """Make the folder for agents, so that a fault shows at once and not in the log."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput(f"path: {path} cannot be made: {error.strerror}.") from None
+        raise InvalidInput(f"path: {path} cannot be created: {error.strerror}.") from None
     return path
 
 

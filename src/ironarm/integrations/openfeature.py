@@ -44,25 +44,28 @@ T = TypeVar("T")
 class AgentProvider(AbstractProvider):
     """Flags that learn: each evaluation is a decision, each tracked event a reward.
 
-    A user is the targeting key of the evaluation context. As long as a user's decision
-    waits for its reward, the same user gets the same variant, and no new decision is
-    made. An event counts for the user's open decision, once: a hundred events are not a
-    hundred rewards. Without a targeting key every evaluation is a decision, and its
-    ticket, `details.flag_metadata["decision"]`, must come back in the attributes of the
-    event, as "decision". A ticket wins over a targeting key.
+    A user is the targeting key of the evaluation context. While a user's decision waits
+    for its reward, that user gets the same variant, and no new decision is made. An
+    event rewards the user's open decision, once: a hundred events are not a hundred
+    rewards. Without a targeting key, every evaluation is a decision; return its ticket,
+    `details.flag_metadata["decision"]`, in the attributes of the event, as "decision".
+    A ticket takes precedence over a targeting key.
 
     Parameters
     ----------
     agents : the flags: an agent for each flag's key. Its arms are the variants.
-    events : the names of events that reward a flag, by the flag's key. Without an entry
-        it is the event of the flag's own name. One event may reward several flags.
-    values : what a variant stands for, by the flag's key, as {"on": True, "off":
-        False}. Without an entry it is its name, and the flag is one of strings.
+    events : the names of events that reward a flag, by the flag's key. Without an
+        entry, it is the event with the flag's own name. One event may reward several
+        flags.
+    values : what a variant stands for, by the flag's key, such as {"on": True, "off":
+        False}. Without an entry, each variant stands for its name, and the flag is a
+        string flag.
     missing : the reward of a decision for which no event comes: 0 for clicks and
-        purchases, where silence is an answer. None: such a decision is cancelled, and
-        an event without a value is ignored; else it is a reward of 1.
+        purchases, where silence is an answer; an event without a value then counts as
+        1. None: such a decision is cancelled, and an event without a value is ignored.
     patience : seconds to wait for an event.
-    most_open : decisions of a flag that wait at a time; beyond, the oldest is closed.
+    most_open : how many decisions of a flag may wait at a time; beyond that, the oldest
+        is closed.
     sources : True to tell the agent who sent a reward: the targeting key.
 
     Examples
@@ -132,10 +135,10 @@ class AgentProvider(AbstractProvider):
         events: str | Iterable[str] | None = None,
         values: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add a flag, or replace one; OpenFeature's clients are told.
+        """Add a flag, or replace one; OpenFeature's clients are notified.
 
-        With the same agent, decisions that wait for their events go on waiting; with
-        another one they are closed.
+        If the agent is the same, decisions keep waiting for their events; if it is
+        another one, they are closed.
         """
         flag = self._flag(key, agent, events, values)
         _prepare(flag)
@@ -174,7 +177,7 @@ class AgentProvider(AbstractProvider):
         self._ended = False
 
     def shutdown(self) -> None:
-        """Bring what waits to the disk; the agents stay open, they are yours."""
+        """Write waiting entries to the disk. The agents are yours, and stay open."""
         self._ended = True
         for flag in self._flags.values():
             flush = getattr(flag.agent, "flush", None)
@@ -271,7 +274,7 @@ class AgentProvider(AbstractProvider):
         evaluation_context: EvaluationContext | None = None,
         tracking_event_details: TrackingEventDetails | None = None,
     ) -> None:
-        """Reward the decisions that an event is about; other events do nothing."""
+        """Reward the decisions that an event belongs to; ignore other events."""
         for flag in self._flags.values():
             if isinstance(tracking_event_name, str) and tracking_event_name in flag.events:
                 self._guarded(

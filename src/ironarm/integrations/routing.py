@@ -9,24 +9,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-WORST = -1e6
-"""The reward of a failure. It is finite, because failures must not be all the same."""
 DISTINCT = 4096
 """How many different rewards failures have, each as close to the next as can be. The
-default policy takes equal rewards for one, as a defence against forgers who repeat
-themselves, and would try a deployment that always fails again and again."""
+default policy counts equal rewards as one, as a defence against forgers who repeat
+themselves, and would try a deployment that always fails again and again. So the worst
+reward must be finite: infinite ones are all the same."""
 SHORTEST = 1e-6  # seconds; the logarithm of less says nothing
 
 
 class RoutingAgent(Protocol):
-    """What the strategy asks of an agent: `Agent` and `DurableAgent` have it."""
+    """What the strategy needs of an agent; `Agent` and `DurableAgent` have it."""
 
     @property
     def arms(self) -> tuple[Any, ...]:
         """The arms' names."""
 
     def decide(self, among: Sequence[str] | None = None) -> Any:
-        """Decide among these arms; what it returns has an `id` and an `arm`."""
+        """Decide among these arms; the decision has an `id` and an `arm`."""
 
     def learn(self, id: Any, reward: float) -> None:
         """Learn the reward of a decision."""
@@ -35,7 +34,7 @@ class RoutingAgent(Protocol):
         """Close a decision that will not be rewarded."""
 
     def expire(self, older_than: float) -> int:
-        """Close all decisions that are older than so many seconds."""
+        """Close all decisions older than this many seconds."""
 
     def add_arm(self, arm: str) -> None:
         """Add an arm."""

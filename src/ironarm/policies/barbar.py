@@ -42,11 +42,11 @@ def begin_epoch(s, t):
 
 @dataclass(frozen=True)
 class BARBAR(RangedPolicy):
-    """BARBAR, for an attacker who may change rewards by C in sum.
+    """BARBAR, for an attacker who may change rewards by C in total.
 
-    C need not be known. The attack adds only O(K C) to the regret. Gaps Delta_a are
-    taken to be 1 at first. Epoch m = 1, 2, ... takes N = sum(n) rounds, n_a = lambda /
-    Delta_a^2, and pulls arm a in each of them with probability n_a / N. It ends with
+    You need not know C. The attack adds only O(K C) to the regret. Gaps Delta_a start
+    at 1. Epoch m = 1, 2, ... takes N = sum(n) rounds, n_a = lambda / Delta_a^2, and
+    pulls arm a in each of them with probability n_a / N. It ends with
     r_a = (sum of its rewards) / n_a and
 
         Delta_a = max(2^-m, r* - r_a),   r* = max(r_a - Delta_a / 16),
@@ -58,17 +58,16 @@ class BARBAR(RangedPolicy):
 
     **Useless at T = 100,000.** The first epoch, of uniform exploration, has about
     lambda K rounds, and lambda is more than 10,000: with ten arms it does not end.
-    `scale` can shorten it, but then the guarantee is lost. **Nor for a share rho of
+    `scale` can shorten it, but then the guarantee is lost. **Not for a share rho of
     corrupt rewards**: C then grows with T, and so does the regret.
 
     Behind an agent: see docs/policies.md.
 
     Parameters
     ----------
-    horizon : rounds T that lambda is made for. None: a simulation supplies its own; an
-        agent needs it.
-    delta : the probability with which the regret may be larger than guaranteed, 0 <
-        delta < 1.
+    horizon : rounds T that lambda is computed for. None: a simulation uses its own; an
+        agent needs one.
+    delta : the probability that the regret exceeds the guarantee, 0 < delta < 1.
     reward_range : (low, high), the rewards that map to 0 and 1; others are clipped.
     scale : the factor 1024 in lambda, > 0.
 

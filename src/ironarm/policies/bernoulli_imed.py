@@ -61,12 +61,12 @@ class BernoulliIMED(MeanOfRange):
 
     kl(p, q) = p log(p/q) + (1 - p) log((1 - p)/(1 - q)). It needs no root, no horizon
     and no random numbers. Rewards in another range are mapped to [0, 1] by
-    `reward_range` and clipped; the index is then a lower bound on the evidence, as that
-    of `KLUCB`.
+    `reward_range` and clipped; the index is then a lower bound on the evidence, as for
+    `KLUCB`.
 
-    **Under attack** it is as `KLUCB`: for rho < gap/(1 + gap) it finds the best arm,
-    beyond it nobody does. **Not for rewards without a range**: use `CountIMED` or
-    `MedEUCB`.
+    **Under attack** it behaves like `KLUCB`: it finds the best arm for rho < gap/(1 +
+    gap); beyond that, no policy does. **Not for rewards without a range**: use
+    `CountIMED` or `MedEUCB`.
 
     Parameters
     ----------

@@ -20,18 +20,18 @@ MARGIN = 0.05  # epsilon minus rho, in `for_rho`
 class CountIMED(ImedPolicy):
     """Count-IMED: IMED with evidence that an attacker cannot forge.
 
-    This is the project's own policy. It survives rewards that an attacker replaces by
-    anything, and its regret stays close to what such attacks make unavoidable.
+    This is the project's own policy. An attacker may replace rewards by anything; the
+    regret stays close to the least that such attacks allow.
 
     Every arm is pulled once. Then the leader is the arm with the highest lower median,
     and x = Med_leader + beta, beta = sigma Phi^-1(1 / (2 (1 - epsilon))), allows for
     what corruption can take from a median. The leader's index is log n. Any other arm
     has E_a(x) + log n_a, where E_a(x) is the evidence against "the mean of arm a is at
-    least x": that too few of its rewards lie above thresholds below x, or together in
+    least x": too few of its rewards lie above thresholds below x, or close together in
     one window. An attacker can add such rewards but cannot take clean ones away. The
-    smallest index is pulled.
+    policy pulls the arm with the smallest index.
 
-    docs/count-imed.md has the formulas, what is proved, and the costs.
+    docs/count-imed.md has the formulas, the proofs and the costs.
 
     **Not for gaps below sigma Dmin(epsilon)** (`smallest_gap`): both arms are then
     pulled equally for ever. **Not for 0/1 rewards**, heavy ties or skewed rewards, nor
@@ -93,8 +93,8 @@ class CountIMED(ImedPolicy):
     def for_rho(cls, rho: float, gap: float | None = None, sigma: float = 1.0) -> CountIMED:
         """Return the policy for a share rho of corrupt rewards.
 
-        epsilon is rho + 0.05, or halfway to what the smallest gap allows if that is
-        less.
+        epsilon is rho + 0.05, or, if that is less, halfway between rho and the most
+        that the smallest gap allows.
 
         Parameters
         ----------

@@ -75,9 +75,9 @@ class CRIMEDStar(ImedPolicy):
 
     kl_eps(D) (`ironarm.rules.corrupted_kl`) is the divergence of Huber's least
     favourable pair, the smallest that a share epsilon of corruption can make it. Dmin,
-    twice the largest bias of a median, makes up for the bias of both. The attacker
-    gains nothing from the size of a reward. docs/policies.md says how kl_eps is
-    computed, and what happens to ties and infinite medians.
+    twice the largest bias of a median, makes up for the bias of both. An attacker gains
+    nothing from larger rewards. docs/policies.md says how kl_eps is computed, and how
+    ties and infinite medians are treated.
 
     **Not where a trial must not fail.** The index trusts a median of one or two
     rewards: under the paper's attack 8 of 800 trials at rho = 0.125 and 22 of 800 at
@@ -172,8 +172,8 @@ class CRIMED(CRIMEDStar):
     ----------
     epsilon : an upper bound on the share of corrupt rewards, 0 < epsilon < 0.5.
     sigma : the clean rewards' standard deviation, in units of reward, > 0.
-    horizon : rounds T that the start is made for. None: a simulation supplies its own;
-        an agent needs it.
+    horizon : rounds T that Nmin is computed for. None: a simulation uses its own; an
+        agent needs one.
 
     Examples
     --------

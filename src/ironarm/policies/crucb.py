@@ -24,13 +24,13 @@ class CRUCB(IndexPolicy):
     * "shorth": the mean of the shortest interval that holds floor((1 - alpha) n)
       rewards (sUCB).
 
-    **Not for an attack by chance** with rho near alpha: the adversary here may choose
-    which rewards to corrupt, but never more than alpha n of the first n of an arm, for
-    any n. A coin with rho = alpha breaks that about half of the time, most often at the
-    start. There is no forced exploration, so an arm whose first rewards are attacked is
-    given up, as with `RUCB`. The theorem also needs a small alpha: 0.014 for a gap of 2
-    sigma and T = 100,000. docs/policies.md has its condition, ties and infinite
-    rewards.
+    **Not for random attacks** with rho near alpha: the adversary here may choose which
+    rewards to corrupt, but never more than alpha n of the first n of an arm, for any n.
+    A coin with rho = alpha breaks that about half of the time, most often at the start.
+    There is no forced exploration, so an arm whose first rewards are attacked is given
+    up, as with `RUCB`. The theorem also needs a small alpha: 0.014 for a gap of 2 sigma
+    and T = 100,000. docs/policies.md has its condition, and says how ties and infinite
+    rewards are treated.
 
     Parameters
     ----------

@@ -43,8 +43,8 @@ class DiscountedUCB(RangedPolicy):
     The paper's discount for T rounds with U changes is 1 - sqrt(U / T) / (4 B).
 
     **Not under attack**: a share rho of corrupt rewards moves a mean by rho B. Use
-    `SlidingMedUCB` or `RestartingIMED`. A round costs O(K). Behind an agent rewards
-    count as rounds, late ones from when they come.
+    `SlidingMedUCB` or `RestartingIMED`. A round costs O(K). Behind an agent, age counts
+    rewards instead of rounds, and a late reward starts to age when it arrives.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ class EXP3(RangedPolicy):
 
     Parameters
     ----------
-    horizon : rounds T that gamma is made for. None: a simulation supplies its own; an
+    horizon : rounds T that gamma is computed for. None: a simulation uses its own; an
         agent needs `horizon` or `gamma`.
     gamma : the share of uniform exploration, 0 < gamma <= 1. None: from the horizon.
     reward_range : (low, high), the rewards that map to 0 and 1; others are clipped.

@@ -75,7 +75,7 @@ class EXP3PlusPlus(RangedPolicy):
     beta = 256, for which that is proved, the last term is the smallest only from about
     1e8 rounds on.
 
-    **Not for unbounded attacks**, for the reason given at `TsallisINF`, which has the
+    **Not for unbounded attacks**, for the reason given in `TsallisINF`, which has
     better guarantees.
 
     Behind an agent, `estimates` are -L_a.
@@ -84,8 +84,9 @@ class EXP3PlusPlus(RangedPolicy):
     ----------
     reward_range : (low, high), the rewards that map to 0 and 1; others are clipped.
     beta : exploration of arms that are known to be worse, > 0.
-    rate : the learning rate as a multiple of c_t, > 0. The bound for any rewards is for
-        1/2; that for random ones holds for 1/2 and more, and more learns faster.
+    rate : the learning rate as a multiple of c_t, > 0. The bound for any rewards holds
+        for 1/2, the one for random rewards for 1/2 and above. Larger rates learn
+        faster.
 
     Examples
     --------

@@ -89,20 +89,20 @@ class GLRKLUCB(RangedPolicy):
     """GLR-klUCB of Besson et al.: kl-UCB that watches for changes of bounded rewards.
 
     Rewards are mapped to [0, 1]. In a share alpha of all rounds the arms are pulled in
-    turn. All others pull the arm with the largest q for which n_a kl(mean_a, q) <= log
-    t_a + 3 log log t_a, with the rewards of the arm, and the rounds t_a, since its last
-    change. The n rewards of the arm pulled have changed if for some split into m and n
-    - m of them
+    turn. All other rounds pull the arm with the largest q for which n_a kl(mean_a, q)
+    <= log t_a + 3 log log t_a, counting the arm's rewards and the rounds t_a since its
+    last change. The arm pulled has changed if, for some split of its n rewards into the
+    first m and the rest,
 
         m kl(first mean, mean) + (n - m) kl(later mean, mean)
 
-    is at least log(3 n sqrt(n) / delta). Then they are forgotten: those of this arm
-    ("local"), or those of all arms ("global"). As in the authors' experiments splits
-    are tried at every tenth reward only (`step`). An arm holds 512 of them, so memory
-    is bounded. docs/policies.md has this in full, and the defaults of delta and alpha,
+    is at least log(3 n sqrt(n) / delta). Then the policy forgets the rewards of this
+    arm ("local") or of all arms ("global"). As in the authors' experiments, only every
+    tenth reward is tried as a split (`step`). An arm keeps 512 splits, so memory is
+    bounded. docs/policies.md has the details, and the defaults of delta and alpha,
     which are those of the authors' code.
 
-    **Not under attack**: corrupt rewards ring the alarm, or move the means. Use
+    **Not under attack**: corrupt rewards trigger the alarm, or move the means. Use
     `RestartingIMED`.
 
     Parameters
@@ -112,8 +112,8 @@ class GLRKLUCB(RangedPolicy):
     step : rewards between two splits, >= 1; 1 is the full test.
     delta : how unlikely a false alarm is, 0 < delta < 1; None for the default.
     exploration : alpha, 0 to 1; None for the default.
-    horizon : the number of rounds T. None: the simulation's; an agent needs it if delta
-        or alpha are to be the defaults.
+    horizon : the number of rounds T. None: the simulation's. An agent needs it to
+        compute the default delta or alpha.
     reward_range : (low, high), the rewards that map to 0 and 1; others are clipped.
 
     Examples

@@ -82,9 +82,9 @@ def huber_moved(s, a):
 class HuberUCB(Policy):
     """UCB with Huber's M-estimator, for heavy tails and corruption by chance.
 
-    **Experimental.** The paper's text could not be found. The radius below was derived
-    independently. The number of forced pulls was not derived. docs/policies.md has its
-    formula, and says what is shown.
+    **Experimental.** The paper's text was not available. The radius below was derived
+    independently; the number of forced pulls was not derived. docs/policies.md has its
+    formula, and says what has been shown.
 
     Rewards have a finite variance, and a share epsilon of them is replaced by anything.
     The estimate of arm a is the root m of sum psi(X_i - m) = 0, psi(x) = min(max(x,
@@ -154,8 +154,8 @@ class HuberUCB(Policy):
         if self._threshold < self.sigma:
             raise InvalidInput(
                 f"beta must be at least sigma, got beta={self.beta:g} with sigma={self.sigma:g}; "
-                "for less nothing is known of the estimate's error. Use beta=None, which is 4 "
-                "sigma."
+                "below that, nothing is known about the estimate's error. Use beta=None, which is "
+                "4 sigma."
             )
         if self.epsilon >= self._inside / 5:
             raise InvalidInput(

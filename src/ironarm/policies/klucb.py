@@ -102,10 +102,10 @@ class KLUCB(MeanOfRange):
     clipped; for laws that are far from 0/1, other policies do better. docs/policies.md
     says why the index still holds.
 
-    **Under attack.** An attacker with a share rho moves a rate p anywhere in [(1 - rho)
-    p, (1 - rho) p + rho]. For rho < gap/(1 + gap) this policy finds the best arm, and
-    its regret is that of the rates after the attack. Beyond it nobody finds the best
-    arm. `ia.certify` computes both; see `ironarm.theory.limit_on_rho`.
+    **Under attack.** An attacker with a share rho can move a rate p anywhere in [(1 -
+    rho) p, (1 - rho) p + rho]. For rho < gap/(1 + gap) this policy finds the best arm,
+    and its regret is that of the rates after the attack. Beyond that, no policy finds
+    the best arm. `ia.certify` computes both; see `ironarm.theory.limit_on_rho`.
 
     **Not for rewards without a range,** and not where the range is wide and the gaps
     are small: one attacked reward then weighs as much as the range. Use `CountIMED` or

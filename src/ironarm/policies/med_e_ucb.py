@@ -84,11 +84,12 @@ class MedEUCB(IndexPolicy):
     rewards are. b log t rewards make that rare enough for b of at least 1/kl(1/2, rho)
     if the outliers are far away: 2.4 for rho = 0.125, 11.5 for rho = 0.3
     (`MedEUCB.for_rho`). The default b = 4 is the paper's; at rho = 0.3 a few trials in
-    a thousand stay stuck with it. docs/policies.md has the forced pulls.
+    a thousand stay stuck with it. docs/policies.md describes the forced pulls.
 
     **Not for 0/1 rewards** or heavy ties: all medians are then equal. **Not for skewed
-    rewards** whose best mean is not the best median. Without corruption the forced
-    exploration is a waste: on the paper's arms `UCB` has a thirtieth of the regret.
+    rewards** if the arm with the best mean does not have the best median. Without
+    corruption the forced exploration is wasted: on the paper's arms `UCB` has a
+    thirtieth of the regret.
 
     Parameters
     ----------

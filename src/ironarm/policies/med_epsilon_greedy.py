@@ -21,8 +21,8 @@ class MedEpsilonGreedy(DecayingGreedy):
     Unlike `MedEUCB` it needs no scale of the rewards. With the default it explores
     about 1.7 times as much.
 
-    **Not for 0/1 rewards** or heavy ties, nor for skewed rewards whose best mean is not
-    the best median.
+    **Not for 0/1 rewards** or heavy ties, nor for skewed rewards if the arm with the
+    best mean does not have the best median.
 
     Parameters
     ----------

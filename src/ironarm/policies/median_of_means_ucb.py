@@ -44,8 +44,8 @@ class MedianOfMeansUCB(EpochPolicy):
             (16 log(e^(1/8)/delta) / n_a)^(epsilon/(1 + epsilon)).
 
     The paper has delta = t^-2. Here delta = tau^-2, tau the smallest power of two that
-    is at least t and at least 2. docs/policies.md has the other differences from the
-    paper, and why they are needed. The paper's regret constants are not claimed.
+    is at least t and at least 2. docs/policies.md lists the other differences from the
+    paper, and why they are needed. The paper's regret constants do not carry over.
 
     **Not for an attacker** who sends a constant share rho of outliers: the number of
     blocks grows only as log t, so soon every block of a leading arm has an outlier. The

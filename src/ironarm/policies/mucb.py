@@ -1,4 +1,4 @@
-"""M-UCB: UCB that starts anew when the halves of an arm's last rewards differ."""
+"""M-UCB: UCB that restarts when the halves of an arm's last rewards differ."""
 
 from __future__ import annotations
 
@@ -64,14 +64,15 @@ class MUCB(RangedPolicy):
 
     Rewards are mapped to [0, 1]. Let t rounds have been played since the last change
     that was found. If A = t mod floor(K / gamma) is 1 to K, arm A is pulled: a share
-    gamma of all rounds. All others pull the arm with the largest mean_a + sqrt(2 log t
-    / n_a), n_a and mean_a from the rewards since that change. If the last w rewards of
-    the arm pulled have halves whose sums differ by more than b, everything starts anew.
+    gamma of all rounds. All other rounds pull the arm with the largest mean_a + sqrt(2
+    log t / n_a), n_a and mean_a from the rewards since that change. If the sums of the
+    two halves of the pulled arm's last w rewards differ by more than b, the policy
+    restarts.
 
     The paper's b is sqrt(w/2 log(2 K T^2)), and its gamma sqrt(M K (2 b + 3 sqrt(w)) /
     (2 T)) for M changes.
 
-    **Not under attack**: corrupt rewards ring the alarm, or move the means. Use
+    **Not under attack**: corrupt rewards trigger the alarm, or move the means. Use
     `RestartingIMED`.
 
     Parameters
@@ -80,8 +81,8 @@ class MUCB(RangedPolicy):
     changes : how many changes to expect (the paper's M), > 0.
     threshold : b, > 0; None for the paper's.
     exploration : gamma, 0 to 1; None for the paper's.
-    horizon : the number of rounds T. None: the simulation's; an agent needs it if b or
-        gamma are to be the paper's.
+    horizon : the number of rounds T. None: the simulation's. An agent needs it to
+        compute the paper's b or gamma.
     reward_range : (low, high), the rewards that map to 0 and 1; others are clipped.
 
     Examples

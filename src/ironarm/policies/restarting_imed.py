@@ -1,4 +1,4 @@
-"""RestartingIMED: CoherentIMED that starts anew when an arm has changed."""
+"""RestartingIMED: CoherentIMED that restarts when an arm has changed."""
 
 from __future__ import annotations
 
@@ -59,30 +59,31 @@ def scan(s, t):
 
 @dataclass(frozen=True)
 class RestartingIMED(ImedPolicy):
-    """CoherentIMED that starts anew when an arm has changed, under attack.
+    """CoherentIMED that restarts when an arm has changed, even under attack.
 
-    This is the project's own policy. Like its parent `CoherentIMED` it needs
-    to know nothing about the rewards, and it plays as that does. Beside it an alarm
-    watches whether the rewards of an arm still lie around its median: it counts those
-    beyond thresholds, and allows for the corrupt share that the parent has learnt, so
-    corrupt rewards alone cannot ring it. When it rings, all rewards so far are
-    forgotten, and the policy begins again. docs/drift.md has the rule, what is proved
-    and what was measured.
+    This is the project's own policy. It plays like its parent `CoherentIMED`, which
+    needs no parameters. In addition, an alarm watches whether the rewards of an arm
+    still lie around its median: it counts those beyond thresholds, and allows for the
+    corrupt share that the parent has learnt, so corrupt rewards alone cannot trigger
+    it. When it goes off, the policy forgets all rewards so far and starts again.
+    docs/drift.md has the rule, the proofs and the measurements.
 
-    **What it cannot see.** The leader's change shows in the leader's own rewards.
-    Another arm that rises is seen only if it is pulled, and IMED hardly pulls it. Give
-    `probes` for that: its price is `probes` times the mean gap in every round.
+    **What it cannot see.** A change of the leader shows in the leader's own rewards. If
+    another arm improves, the policy notices only when it pulls that arm, and IMED
+    rarely does. Set `probes` for that; it costs `probes` times the mean gap in every
+    round.
 
-    It holds at most 16,384 rewards of an arm. If means creep, its medians lag behind
-    until the difference rings; at rho = 0.3 it is then no better than a sliding window.
-    Otherwise it fails where `CoherentIMED` fails.
+    It holds at most 16,384 rewards of an arm. If means change slowly, its medians lag
+    behind until the difference sets off the alarm; at rho = 0.3 it is then no better
+    than a sliding window. Otherwise it fails where `CoherentIMED` fails.
 
     Parameters
     ----------
     probes : the share of rounds that probe the arms in turn, 0 <= probes <= 1. With
         0.01 and ten arms, every arm is pulled at least once in 1,000 rounds.
-    alarm_rate : the expected share of rounds with a false alarm, > 0, at most; see
-        docs/drift.md for the assumptions. Smaller is safer, and slower to notice.
+    alarm_rate : a bound on the expected share of rounds with a false alarm, > 0; see
+        docs/drift.md for the assumptions. A smaller one is safer, and slower to notice
+        changes.
     restart : "all" forgets all arms, "arm" only the one that has changed.
 
     Examples

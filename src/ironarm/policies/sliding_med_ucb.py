@@ -69,16 +69,16 @@ class SlidingMedUCB(IndexPolicy):
 
         median_a + sqrt(omega log w / n_a)
 
-    with the lower median of those rewards. A change of any arm shows after about half a
-    window, the leader's or not. docs/policies.md has the forced pulls.
+    with the lower median of those rewards. A change of any arm, the leader or not,
+    shows after about half a window. docs/policies.md describes the forced pulls.
 
     **The price** is K b log(window) pulls in every window, for ever. `RestartingIMED`
-    has less regret wherever both were measured, far less if changes are abrupt. What
-    the window gives is a promise: nothing older than it counts. Behind an agent it
-    counts rewards, late ones from when they come.
+    has less regret wherever both were measured, far less if changes are abrupt. In
+    return you get a promise: nothing older than the window counts. Behind an agent the
+    window counts rewards, and a late one enters it when it arrives.
 
     **Not for 0/1 rewards** or heavy ties: all medians are then equal. **Not for** a
-    window with less than K b log(window) rounds: every round is then forced.
+    window of fewer than K b log(window) rounds: every round is then forced.
 
     Parameters
     ----------

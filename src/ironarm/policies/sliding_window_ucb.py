@@ -37,18 +37,18 @@ def in_window_moved(s, a):
 class SlidingWindowUCB(RangedPolicy):
     """SW-UCB of Garivier and Moulines: for bounded rewards whose laws change.
 
-    Only the last `window` rounds count. An arm that was not pulled in them is pulled,
-    lowest number first. Else the arm with the largest
+    Only the last `window` rounds count. A round pulls an arm that was not pulled in
+    them, lowest number first, or else the arm with the largest
 
-        mean_a + B sqrt(xi log(min(t, window)) / n_a)
+        mean_a + B sqrt(xi log(min(t, window)) / n_a),
 
-    is pulled, where t rounds were played, n_a and mean_a are the arm's rewards among
-    the last `window`, and B is the width of the range. The paper's window for T rounds
-    with U changes is about 2 B sqrt(T log T / U).
+    where t is the number of rounds so far, n_a and mean_a are the number and the mean
+    of the arm's rewards in the window, and B is the width of the range. The paper's
+    window for T rounds with U changes is about 2 B sqrt(T log T / U).
 
     **Not under attack**: a share rho of corrupt rewards moves a mean by rho B. Use
-    `SlidingMedUCB` or `RestartingIMED`. Behind an agent the window counts rewards, late
-    ones from when they come.
+    `SlidingMedUCB` or `RestartingIMED`. Behind an agent the window counts rewards, and
+    a late one enters it when it arrives.
 
     Parameters
     ----------

@@ -18,17 +18,17 @@ class ThompsonBeta(MeanOfRange):
 
         theta_a ~ Beta(1 + wins_a, 1 + losses_a),
 
-    drawn anew for every arm in every round: with a uniform prior, the belief about the
-    rate of an arm that has paid 1 in `wins` and 0 in `losses` cases. So an arm is
+    drawn afresh for every arm in every round: with a uniform prior, the belief about
+    the rate of an arm that has paid 1 in `wins` and 0 in `losses` cases. So an arm is
     pulled as often as it is believed to be the best. Its regret is asymptotically the
     least possible for rewards of 0 and 1. Rewards in another range are mapped to y in
-    [0, 1] by `reward_range` and clipped, and a coin decides: a win with probability y.
-    That keeps the mean, and the guarantee O(log T).
+    [0, 1] by `reward_range` and clipped; such a reward counts as a win with probability
+    y. That keeps the mean, and the guarantee O(log T).
 
-    **Under attack** it is as `KLUCB`: for rho < gap/(1 + gap) it finds the best arm,
-    beyond it nobody does. **Not for rewards without a range**: use `CountIMED` or
-    `MedEUCB`. It takes two gamma numbers for every arm in every round; with many arms
-    `BernoulliIMED` is faster.
+    **Under attack** it behaves like `KLUCB`: it finds the best arm for rho < gap/(1 +
+    gap); beyond that, no policy does. **Not for rewards without a range**: use
+    `CountIMED` or `MedEUCB`. It draws two gamma numbers for every arm in every round;
+    with many arms `BernoulliIMED` is faster.
 
     Parameters
     ----------

@@ -28,15 +28,16 @@ class ThompsonGaussian(Policy):
 
         theta_a ~ N(mean_a, sigma^2 / n_a),
 
-    drawn anew for every arm in every round. So an arm is pulled as often as it is
+    drawn afresh for every arm in every round. So an arm is pulled as often as it is
     believed to be the best. The regret is 2 sigma^2 log T / gap for each arm,
     asymptotically the least possible. The prior is flat so that units and offsets of
     the rewards do not matter; the first pull of each arm makes the belief proper.
 
     **Not for corrupted rewards.** One reward can move the mean anywhere, and the belief
     narrows as fast as if all rewards were clean. An infinite reward makes an arm's
-    draws infinite for ever, one of each sign makes them -inf, as for all policies on
-    means; among equals the lowest arm wins. Use `CountIMED` or `MedEUCB`.
+    draws infinite for ever; infinite rewards of both signs make them -inf, as for all
+    policies that use means. Among equals the lowest arm wins. Use `CountIMED` or
+    `MedEUCB`.
 
     Parameters
     ----------

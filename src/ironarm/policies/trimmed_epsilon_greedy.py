@@ -17,7 +17,7 @@ class TrimmedEpsilonGreedy(DecayingGreedy):
     then, at round t, a uniformly random arm with probability c K / t, else the arm with
     the largest mean after dropping the floor(alpha n) smallest and largest rewards.
 
-    **alpha must exceed rho clearly.** With alpha = rho, as in the paper, the attacked
+    **alpha must be well above rho.** With alpha = rho, as in the paper, the attacked
     rewards outnumber alpha n about half of the time and the policy fails in most
     trials. With alpha = rho + 0.1 its median regret is that of `MedEpsilonGreedy`, but
     a few trials in a hundred still fail. If rho is not known, prefer the median.

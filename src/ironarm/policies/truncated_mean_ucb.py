@@ -42,7 +42,7 @@ class TruncatedMeanUCB(EpochPolicy):
 
     The paper has delta = t^-2. Here delta = tau^-2, tau the smallest power of two that
     is at least t and at least 2. docs/policies.md says why, and where the constants
-    come from. The paper's regret constants are not claimed. Infinite rewards are
+    come from. The paper's regret constants do not carry over. Infinite rewards are
     truncated like all large ones.
 
     **Not for an attacker.** The threshold grows with the number of rewards, so a

@@ -52,13 +52,13 @@ def look(s):
 
 @dataclass(frozen=True)
 class TrustThompson(Policy):
-    """Thompson sampling for rewards with a source, of which some are hostile or broken.
+    """Thompson sampling for rewards from sources, some of them hostile or broken.
 
     `agent.update(arm, x, source="publisher-17")` says who sent a reward: a user, a
-    publisher, a rater, a sensor. Honest sources send rewards of the same laws; others,
-    less than half of all, send anything, as much as they like. The policy needs to know
-    nothing else to find out whom to trust: it drops sources whose rewards differ from
-    the others' by more than luck. Then round t pulls the arm with the largest
+    publisher, a rater, a sensor. Honest sources send rewards of the same laws. The
+    others, fewer than half, send anything, as much as they like. From that alone
+    the policy finds out whom to trust: it drops sources whose rewards differ from the
+    others' by more than luck. Then round t pulls the arm with the largest
 
         theta_a ~ N(mean_a, 1.5 v_a / N_a),
 
@@ -66,17 +66,16 @@ class TrustThompson(Policy):
     be 0 or 1 or any numbers; scale and offset do not matter. docs/policies.md has the
     rule, docs/sources.md the measurements.
 
-    **What it cannot do.** Whoever can make sources at will owns the majority of them. A
-    source should be something that costs. Without any source it is a plain Thompson
-    sampling, with no defence at all. A hostile source can lie within what luck allows
-    for the number of its rewards. `ironarm.theory.tolerated_share` computes what that
-    can do. A coin that corrupts rewards of all sources alike is another matter:
-    `CoherentIMED`.
+    **What it cannot do.** An attacker who can create sources at will soon owns most of
+    them, so a source should cost something. Without sources this is plain Thompson
+    sampling, with no defence at all. A hostile source can lie as much as luck allows
+    for the number of its rewards; `ironarm.theory.borne_share` computes the harm. If a
+    coin corrupts rewards of all sources alike, use `CoherentIMED`.
 
     Parameters
     ----------
-    slots : how many sources are told apart; later ones share by a hash. Memory is 24
-        bytes for each arm and slot.
+    slots : how many sources are told apart; further ones share slots by a hash. Memory
+        is 24 bytes for each arm and slot.
 
     Examples
     --------

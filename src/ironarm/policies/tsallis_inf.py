@@ -57,8 +57,8 @@ def weight(s, top, age, a):
 class TsallisINF(RangedPolicy):
     """Tsallis-INF with alpha = 1/2: weights that fall with the square of an arm's loss.
 
-    It is optimal up to a constant both for adversarial and for random rewards, without
-    knowing which they are.
+    It is optimal up to a constant for adversarial and for random rewards, without
+    knowing which it faces.
 
     A reward is mapped to y in [0, 1] by `reward_range` and clipped; its loss is 1 - y.
     L_a is the sum of the losses of arm a, each divided by the probability of its

@@ -20,7 +20,7 @@ class UCB(IndexPolicy):
     regret is O(log T) for alpha > 2.
 
     **Not for corrupted rewards.** One unbounded reward moves a mean anywhere: under the
-    paper's attack this policy ends on a wrong arm in every trial. Use `MedEUCB` there.
+    paper's attack this policy ends on a wrong arm in every trial. Use `MedEUCB`.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ The cause is that pulses are cut off (mean over all delays, 2 samples a symbol).
 
 
 class RadioBandit(Bandit):
-    """Five radio channels, whose rewards are the SINRs of QPSK packets, in dB.
+    """Five radio channels whose rewards are the SINRs of QPSK packets, in dB.
 
     Each reward is one packet of 392 symbols. Three tiers agree in their means to 0.05
     dB:
@@ -42,14 +42,14 @@ class RadioBandit(Bandit):
     * "analytic": the law of the measurement itself, through its inverse distribution
       function.
 
-    A packet's level wanders by a normal number of decibels, so that the clean rewards
+    A packet's level varies by a normal number of decibels, so that the clean rewards
     have the standard deviation `spread`. `ia.Jammer` jams packets in the medium: noise
     is added to the packet before it is received. All other attacks change the number
     that the receiver reports.
 
-    **When not to use it:** to study rewards of another kind; the rewards are close to
-    normal, so `GaussianBandit` with sigma 1 gives nearly the same regret thousands of
-    times faster.
+    **When not to use it:** for rewards of another kind, or if you only need the regret.
+    The rewards are close to normal, so `GaussianBandit` with sigma 1 gives nearly the
+    same regret thousands of times faster.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ class RadioBandit(Bandit):
     means : mean SINR of each clean channel, in dB, from which the regret is computed;
         at most 60.
     jammed : mean SINR of each channel when it is jammed, in dB; at least 0, and not
-        above the clean one. It sets the jammer's power in each channel. Under
-        `ia.Jammer(same_power=True)` that is the same in all of them.
-    spread : standard deviation of the clean SINR, in dB; at least 0.25, what the
-        measurement itself has (more below 15 dB), at most 20.
+        above the clean one. It sets the jammer's power in each channel. With
+        `ia.Jammer(same_power=True)` the power is the same in all channels.
+    spread : standard deviation of the clean SINR, in dB; at most 20, and at least 0.25,
+        the spread of the measurement itself (more below 15 dB).
     missed : the reward of a packet that the receiver does not find, in dB. It finds all
         packets at 0 dB, 999 of 1,000 at -3 dB, 19 of 20 at -6 dB, and reports no less
         than -8 dB.

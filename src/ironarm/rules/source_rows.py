@@ -33,7 +33,7 @@ def check_saved(fields: dict[str, np.ndarray]) -> None:
     pointing = place_row[place_row != 0]
     fits = 0 <= rows <= slots and len(pointing) <= slots
     if not fits or (pointing < 1).any() or (pointing > rows).any():
-        raise ValueError("its rows of sources are not what they should be")
+        raise ValueError("its rows of sources are not valid")
 
 
 @hot

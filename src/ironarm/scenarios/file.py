@@ -67,7 +67,7 @@ def read_scenario(path: Path) -> Scenario:
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
     except (UnicodeDecodeError, json.JSONDecodeError):
-        raise BadFile(f"{path} is not a scenario, or only a part of one: not JSON lines.") from None
+        raise BadFile(f"{path} is not a scenario, or incomplete: not JSON lines.") from None
     head = rows[0] if rows else None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise BadFile(f"{path} is not a scenario: its first line has no format {FORMAT!r}.")
@@ -94,7 +94,7 @@ def _scenario(head: dict[str, Any], rows: list[Any]) -> Scenario:
         if row["request"] != t or len(values) != count or all(x is None for x in values):
             raise ValueError(f"request {t} needs a reading for one of {count} deployments")
         if not all(x is None or type(x) in (int, float) for x in values):
-            raise ValueError(f"request {t} has a reading that is no number")
+            raise ValueError(f"request {t} has a reading that is not a number")
         if told is None:
             told = [None if x is None else 0 for x in values]
         if len(told) != count or not all(x is None or (type(x) is int and x >= 0) for x in told):

@@ -50,7 +50,7 @@ class LiteLLMRouter:
         try:
             router: Any = import_module("litellm").Router
         except ImportError:
-            raise MissingExtra("LiteLLM's strategies need it: pip install litellm.") from None
+            raise MissingExtra("LiteLLM is not installed; run pip install litellm.") from None
         self._make = partial(router, routing_strategy=strategy, routing_strategy_args=arguments)
 
     def start(self, scenario: Scenario) -> None:

@@ -279,7 +279,7 @@ class App:
 
     async def _reward(self, number: int, id: str, given: messages.Reward, key: str | None) -> bool:
         if (given.value is None) == (not given.failed):
-            raise Problem(422, "a reward has a value, or failed: true; one of them.")
+            raise Problem(422, "a reward needs either a value or failed: true.")
         if given.value is not None and not math.isfinite(given.value):
             raise Problem(422, "a reward must be a finite number.")
         source = self._source(given.source)
@@ -544,7 +544,7 @@ class App:
     async def is_ready(self, request: Request) -> Response:
         """Say whether the node can serve: agents are read, and the store answers."""
         if not self.node.ready:
-            raise Problem(503, "still starting: agents are read, policies are compiled.", 1.0)
+            raise Problem(503, "still starting: reading agents, compiling policies.", 1.0)
         await self.node.read(lambda store: store.setting("format", "1"))
         return reply({"status": "ready", "node": self.node.id})
 
@@ -554,7 +554,7 @@ class App:
 
         key = await self._allow(request, "read", None)
         if key is not None and key.agents is not None:
-            raise Problem(403, "this key is for some agents, and the counts are of all.")
+            raise Problem(403, "this key is for some agents only, and the counts cover all.")
         return Response(exposition(self.node), media_type=CONTENT_TYPE)
 
     async def openapi(self, request: Request) -> Response:
@@ -598,7 +598,7 @@ def _has_body(request: Request) -> bool:
 def _whole(request: Request, name: str, usual: int) -> int:
     text = request.query_params.get(name, str(usual))
     if not (text.isascii() and text.isdigit() and len(text) < 16):
-        raise Problem(422, f"{name} must be a whole number from 0 on, got {text[:50]!r}.")
+        raise Problem(422, f"{name} must be a whole number of at least 0, got {text[:50]!r}.")
     return int(text)
 
 

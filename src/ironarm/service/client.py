@@ -58,8 +58,8 @@ class ClientCalls(Generic[A]):
             self._http = self._connect(base_url=url, headers=headers, timeout=wait, **options)
         except (httpx.InvalidURL, TypeError, ValueError) as error:
             raise InvalidInput(
-                f"cannot make a client of {url!r}: {error}. An address is "
-                "http://127.0.0.1:8321, for example."
+                f"cannot use the address {url!r}: {error}. An address looks like "
+                "http://127.0.0.1:8321."
             ) from None
 
     def _connect(self, **options: Any) -> Any:
@@ -70,7 +70,7 @@ class ClientCalls(Generic[A]):
 
     def _built(self, request: Request) -> Any:
         if self._http.is_closed:
-            raise InvalidInput("the client is closed; make a new one.")
+            raise InvalidInput("the client is closed; create a new one.")
         headers = {"content-type": "application/json"} if request.body is not None else {}
         if request.once is not None:
             headers["idempotency-key"] = request.once
@@ -79,7 +79,7 @@ class ClientCalls(Generic[A]):
         )
 
     def agent(self, name: str) -> A:
-        """Return the agent of this name. Nothing is sent yet."""
+        """Return the agent with this name. Nothing is sent yet."""
         return self._agent(self, self._line, agent_name(name))
 
     @call
@@ -101,18 +101,18 @@ class ClientCalls(Generic[A]):
         missing_reward: float | None = None,
         failed_reward: float | None = None,
     ) -> Steps[A]:
-        """Make an agent, and return it; one that is the same already is returned too.
+        """Create an agent and return it; if it already exists and matches, return it.
 
         Parameters
         ----------
         name : 1 to 100 letters, digits, dots, dashes and underscores.
-        policy, arms, seed, minimize, memory : as for `Agent`. A policy may be text. One
-            of your own must be installed where the service runs.
+        policy, arms, seed, minimize, memory : as for `Agent`. A policy may be text. A
+            policy of your own must be installed where the service runs.
         reward_within : seconds after which a decision without a reward expires. None:
             it waits for ever.
-        missing_reward : what is learnt of a decision that expires; None for nothing.
-        failed_reward : what is learnt of a failure. None for the worst there is, which
-            policies that need finite rewards refuse.
+        missing_reward : the reward to learn when a decision expires; None for nothing.
+        failed_reward : the reward to learn from a failure. None for the worst possible
+            one, which policies that need finite rewards refuse.
         """
         if arms is None:
             raise InvalidInput(
@@ -147,24 +147,24 @@ class Client(ClientCalls[RemoteAgent], Direct):
         decision = agent.decide()
         agent.learn(decision.id, 3.2)
 
-    `client.agent("ads")` has the names of `Agent`, so code moves from one to the other
+    `client.agent("ads")` has the methods of `Agent`, so you can switch between the two
     by changing one line. The errors are the library's own.
 
-    A call that gets no answer, or is told to come back later, is tried again. Nothing
-    is done twice by that: a decision carries a key by which the service knows it
-    again, and a reward is that of one decision. If it does not work for too long,
-    `StoreError` says so.
+    If the service does not answer, or asks to come back later, the client tries again.
+    That never does anything twice: every decision carries a key by which the service
+    recognises it, and every reward belongs to one decision. If it still fails after
+    `patience` seconds, the call raises `StoreError`.
 
-    All methods may be called from several threads. `with ia.Client(...) as client:`
+    You can call all methods from several threads. `with ia.Client(...) as client:`
     closes the connections at the end.
 
     Parameters
     ----------
     url : the address of the service.
-    key : a key that it gave out; None for a service without keys.
+    key : a key of the service; None for a service without keys.
     timeout : seconds that one answer may take.
-    patience : seconds for which a call is tried again; 0 for no second try.
-    options : more for `httpx.Client`, such as `verify` or `proxy`.
+    patience : how long, in seconds, a call is retried; 0 for no retry.
+    options : more options for `httpx.Client`, such as `verify` or `proxy`.
     """
 
     _agent = RemoteAgent

@@ -59,5 +59,5 @@ def make_or_compare(
     different = same_agent(hosted.fold.created, described, seed_given)
     if different is not None or hosted.fold.archived:
         what = "is archived" if different is None else f"differs in {different}"
-        raise OtherAgent(f"there is an agent {name!r} already, and it {what}.")
+        raise OtherAgent(f"there is already an agent {name!r}, and it {what}.")
     return False

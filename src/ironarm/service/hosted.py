@@ -57,7 +57,7 @@ def planned(
     if reward_within is not None:
         number("reward_within", reward_within, above=0, at_most=10 * 365.25 * 86_400)
     elif missing_reward is not None:
-        raise InvalidInput("missing_reward needs reward_within: when is a reward missing?")
+        raise InvalidInput("missing_reward needs reward_within, which says when one is missing.")
     for name, value in (("missing_reward", missing_reward), ("failed_reward", failed_reward)):
         if value is not None:
             number(name, value)
@@ -83,7 +83,7 @@ def planned(
 def check_texts(arms: tuple[Name, ...]) -> None:
     """Refuse arms that look the same where names are text, as in addresses."""
     if len({str(arm) for arm in arms}) < len(arms):
-        raise InvalidInput("two arms have names that are the same as text, such as 7 and '7'.")
+        raise InvalidInput("two arms have names that read the same, such as 7 and '7'.")
 
 
 def policy_named(text: str | None) -> Policy:
@@ -92,7 +92,7 @@ def policy_named(text: str | None) -> Policy:
         return default_policy()
     if ":" in text or "/" in text:
         raise InvalidInput(
-            "a policy is built in, or installed as a package; files are not loaded here."
+            "a policy must be built in, or installed as a package; files are not loaded here."
         )
     return policy_from_text(text)
 
@@ -178,8 +178,8 @@ class Hosted(LoggedAgent):
         value = self._rules.get("failed_reward")
         if value is None:
             raise InvalidInput(
-                f"{self._rules['policy']['policy']} needs finite rewards, so a failure has no "
-                "reward of its own. Create the agent with failed_reward, or send a value."
+                f"{self._rules['policy']['policy']} needs finite rewards, and a failure has none. "
+                "Create the agent with failed_reward, or send a value."
             )
         return float(value)  # an infinity is text in JSON
 

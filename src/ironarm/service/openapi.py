@@ -19,15 +19,15 @@ PROBLEM = "application/problem+json"
 PROBLEMS = {
     401: "No key, or one that is unknown or revoked.",
     403: "The key does not allow this, or the request comes from a page of another site.",
-    404: "There is none of this name or id, or the key must not know of it.",
-    409: "Something else is stored there already.",
+    404: "There is none with this name or id, or the key may not see it.",
+    409: "Something different is already stored there.",
     410: "It is closed: expired, cancelled, its arm removed, or the agent archived.",
     413: "Too long, or too many lines.",
     415: "The body is not sent as JSON.",
     422: "Something has a value that cannot be used. Nothing is changed.",
     429: "Too many requests with this key, or rewards of this source.",
     501: "This service cannot do that; a package is missing.",
-    503: "The service cannot answer now. Ask again, after Retry-After seconds.",
+    503: "The service cannot answer now. Try again after Retry-After seconds.",
 }
 BODY = (413, 415, 422)
 DECISION = "1.q3JrXN0Jq7mJd0XcVw5m2A"
@@ -70,7 +70,7 @@ LOG_QUERY = (
     _query("after", "Entries with a higher number.", type="integer", minimum=0, maximum=10**15 - 1),
     _query(
         "limit",
-        "How many; at most 10,000 are given.",
+        "How many; at most 10,000 are returned.",
         type="integer",
         minimum=0,
         maximum=10**15 - 1,
@@ -130,8 +130,8 @@ OPERATIONS = (
         (404, 410, *BODY),
         (AGENT, ONCE),
         ("application/json", messages.NewDecision, {"among": None}),
-        "201 for a new decision; 200 for that of the same Idempotency-Key before. Without a "
-        "body it is among all arms.",
+        "201 for a new decision; 200 for the earlier one with the same Idempotency-Key. Without "
+        "a body, the choice is among all arms.",
         links=FOR_DECISION,
     ),
     Operation(
@@ -144,14 +144,14 @@ OPERATIONS = (
         (404, 409, 410, *BODY),
         (ID,),
         ("application/json", messages.Reward, REWARD),
-        "A finite value, or `failed`: the worst there is. The same again changes nothing; "
-        "another one is refused with 409.",
+        "A finite value, or `failed`: the worst possible reward. Repeating it changes nothing; "
+        "a different one is refused with 409.",
     ),
     Operation(
         "delete",
         "/v1/decisions/{id}",
         "cancel",
-        "Close a decision that will never be rewarded",
+        "Close a decision that will never get a reward",
         "decide",
         {200: answers.Stored},
         (404, 409, 410),
@@ -167,14 +167,14 @@ OPERATIONS = (
         (413, 415),
         (),
         (LINES, messages.RewardLine, {"id": DECISION, **REWARD}),
-        "Each line is a reward with an answer of its own, in the same order. A line that is "
-        "refused keeps none of the others from being stored.",
+        "Each line is a reward and has its own answer, in the same order. If a line is refused, "
+        "the others are still stored.",
     ),
     Operation(
         "post",
         "/v1/agents/{agent}/observations",
         "observe",
-        "Learn rewards that no decision led to",
+        "Learn rewards without a decision",
         "reward",
         {200: _lines(answers.ObservationAnswer, "An ObservationAnswer or ProblemDetails each.")},
         (404, *BODY),
@@ -199,13 +199,13 @@ OPERATIONS = (
         (409, *BODY),
         (AGENT,),
         ("application/json", messages.NewAgent, {"arms": ["red", "green"], "reward_within": 3600}),
-        "200 if the same is there already, 409 if a different one is.",
+        "200 if the same agent already exists, 409 if a different one does.",
     ),
     Operation(
         "get",
         "/v1/agents/{agent}",
         "summary",
-        "Tell what is known of an agent",
+        "Return what is known about an agent",
         "read",
         {200: answers.Summary},
         (404,),
@@ -225,7 +225,7 @@ OPERATIONS = (
         "post",
         "/v1/agents/{agent}/arms",
         "add_arm",
-        "Add an arm; one that is there stays as it is",
+        "Add an arm; an existing one stays as it is",
         "admin",
         {201: answers.StoredArm, 200: answers.StoredArm},
         (404, 410, *BODY),
@@ -246,7 +246,7 @@ OPERATIONS = (
         "get",
         "/v1/agents/{agent}/sources",
         "sources",
-        "Tell who sends rewards, and whose differ from the others'",
+        "Return who sends rewards, and whose differ from the others'",
         "read",
         {200: answers.Sources},
         (404,),
@@ -256,7 +256,7 @@ OPERATIONS = (
         "get",
         "/v1/agents/{agent}/state",
         "state",
-        "Give the agent as a file that Agent.load reads",
+        "Return the agent as a file for Agent.load",
         "read",
         {200: {"application/json": {"schema": {"type": "object"}}}},
         (404,),
@@ -266,7 +266,7 @@ OPERATIONS = (
         "get",
         "/v1/agents/{agent}/log",
         "log",
-        "Give entries of the log",
+        "Return entries of the log",
         "read",
         {
             200: {
@@ -313,10 +313,10 @@ OPERATIONS = (
         "get",
         "/metrics",
         "metrics",
-        "Give counts to Prometheus",
+        "Return counts for Prometheus",
         "read",
         {200: {"text/plain": {"schema": {"type": "string"}}}},
-        text="Not for keys of some agents only: the counts are of all.",
+        text="Not for keys that are for some agents only: the counts cover all.",
     ),
     Operation(
         "get",
@@ -357,7 +357,7 @@ def document(with_keys: bool) -> dict[str, Any]:
         "info": {
             "title": "ironarm",
             "version": "1",
-            "summary": "Decisions among options, from feedback that somebody can corrupt",
+            "summary": "Decisions among options, from feedback that an attacker can corrupt",
             "description": INTRODUCTION,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
@@ -369,7 +369,7 @@ def document(with_keys: bool) -> dict[str, Any]:
                 "key": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "A key of `ironarm keys add`, with scopes.",
+                    "description": "A key from `ironarm keys add`, with scopes.",
                 }
             },
             "responses": {str(status): _problem(status) for status in PROBLEMS},

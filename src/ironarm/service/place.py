@@ -68,13 +68,13 @@ class Place:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError as error:
                 raise StoreError(
-                    f"{path.parent} cannot be made: {error.strerror}. Choose another folder."
+                    f"{path.parent} cannot be created: {error.strerror}. Choose another folder."
                 ) from None
             # who may read it may learn every id: nobody but its owner
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         elif not path.exists():
             raise StoreError(
-                f"{self.folder} does not exist, or holds no agents. An agent's own file is made by "
-                f"DurableAgent, a folder of agents by `ironarm serve --data {self.folder}`."
+                f"{self.folder} does not exist, or holds no agents. DurableAgent creates the file "
+                f"of one agent, `ironarm serve --data {self.folder}` a folder of agents."
             )
         return SqliteStore.open(path, create)

@@ -99,7 +99,9 @@ class PostgresStore(Store):
             tables = store._rows("SELECT to_regclass('log')")
             if tables[0][0] is None:
                 if not create:
-                    raise StoreError(f"{store.place} holds no agents; `ironarm serve` makes them.")
+                    raise StoreError(
+                        f"{store.place} holds no agents; `ironarm serve` creates them."
+                    )
                 for statement in SCHEMA.split(";"):
                     store._count(statement)
             found = store.setting("format", str(FORMAT_VERSION))

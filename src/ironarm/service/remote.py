@@ -102,7 +102,7 @@ class AgentCalls:
     def decide(self, among: Iterable[Name] | None = None) -> Steps[DurableDecision]:
         """Decide which arm to use now, and return it with an id for its reward.
 
-        `among` names the arms that can be used this time, if not all can.
+        `among` lists the arms you can use this time, if not all.
         """
         if isinstance(among, str):
             raise InvalidInput(f"among must be a list of arms, got {among!r}; use [{among!r}].")
@@ -129,7 +129,7 @@ class AgentCalls:
 
     @call
     def prepare(self) -> Steps[Self]:
-        """Return the agent: the service has prepared it when it was made."""
+        """Return the agent; the service prepared it when it was created."""
         return self
         yield  # so that it is a generator, like all calls
 
@@ -141,26 +141,26 @@ class AgentCalls:
     ) -> Steps[None]:
         """Learn the reward of a decision, however late and in any order.
 
-        The same reward again changes nothing; another one is refused. The worst reward
-        there is, -inf (inf when minimizing), is a failure; see `fail`.
+        Repeating the same reward changes nothing; a different one is refused. The worst
+        possible reward, -inf (inf when minimizing), is a failure; see `fail`.
         """
         given = yield from self._reward(reward, source)
         yield from self._learn(id_of(id), given)
 
     @call
     def fail(self, id: str | DurableDecision, source: Name | None = None) -> Steps[None]:
-        """Learn that a decision failed: the worst reward there is."""
+        """Learn that a decision failed: the worst possible reward."""
         yield from self._learn(id_of(id), _with_source({"failed": True}, source))
 
     @call
     def learn_batch(
         self, rewards: Iterable[tuple[str | DurableDecision, float] | tuple[Any, float, Name]]
     ) -> Steps[None]:
-        """Learn many rewards: a decision or its id, the reward, and perhaps its source.
+        """Learn many rewards: (decision or id, reward), optionally with a source.
 
-        Nothing is sent if one of them is no reward at all. What the service refuses
-        then, it refuses for that decision only: the others are learnt, and the first
-        refusal is raised.
+        Nothing is sent if one of them is not a valid reward. If the service refuses
+        some of them, it still learns the others; the call then raises the first
+        refusal.
         """
         wanted = rows_by_id(
             (id_of(given), reward_of(reward), optional_source(source))
@@ -185,8 +185,8 @@ class AgentCalls:
     def update(self, arm: Name, reward: float, source: Name | None = None) -> Steps[None]:
         """Learn a reward of an arm.
 
-        It closes the oldest decision of the arm that `select` of this object made. If
-        there is none, it is an extra observation.
+        The reward closes the arm's oldest open decision made by this object's `select`.
+        If there is none, it counts as an extra observation.
         """
         name = name_of(arm)
         given = yield from self._reward(reward, source)
@@ -211,8 +211,8 @@ class AgentCalls:
     def _observe(self, arm: Name, given: dict[str, Any]) -> Steps[None]:
         if "failed" in given:
             raise InvalidInput(
-                f"a failure belongs to a decision, and none of {arm!r} made by select() is open "
-                "here. Use decide() and fail(id)."
+                f"a failure belongs to a decision, and no decision for {arm!r} made by select() is "
+                "open here. Use decide() and fail(id)."
             )
         path, once = f"{self._path}/observations", secrets.token_hex(16)
         (result,) = yield from self._line.each(path, [{"arm": arm, **given}], once)
@@ -229,19 +229,19 @@ class AgentCalls:
                 yield from self._summary()
             except NotAllowed:
                 raise InvalidInput(
-                    f"this key may not read whether {self._name!r} minimizes, so it is not known "
-                    f"whether {x} is a failure; say so with fail(id)."
+                    f"this key may not read whether {self._name!r} minimizes, so {x} may or may "
+                    "not be a failure; use fail(id)."
                 ) from None
         if (x > 0) != self._minimize:
             raise InvalidInput(
-                f"the service takes finite rewards, and the worst there is; {x} is the best "
-                "there is, which nobody measures."
+                f"the service takes finite rewards, and the worst possible one for a failure; {x} "
+                "is the best possible one, which no measurement gives."
             )
         return _with_source({"failed": True}, source)
 
     @call
     def cancel(self, id: str | DurableDecision) -> Steps[None]:
-        """Close a decision that will never be rewarded; once more changes nothing."""
+        """Close a decision that will never get a reward; repeating it does nothing."""
         path = f"/v1/decisions/{_in_path(id_of(id))}"
         yield from self._line.data(Request("DELETE", path))
 
@@ -249,15 +249,15 @@ class AgentCalls:
     def expire(self, older_than: float) -> Steps[int]:
         """Check that the service expires decisions of this age, and return 0.
 
-        It does so by itself, if the agent was made with `reward_within`. An agent that
-        lets them wait for longer refuses the call.
+        The service does that by itself if the agent has `reward_within`. If the agent
+        lets decisions wait longer, the call is refused.
         """
         age = number("older_than", older_than, at_least=0)
         within = (yield from self._summary()).get("reward_within")
         if within is None or within > age:
             rule = "never" if within is None else f"after {within:g} seconds"
             raise InvalidInput(
-                f"the service expires decisions by the agent's own rule: {rule}. Make the agent "
+                f"the service expires decisions by the agent's own rule: {rule}. Create the agent "
                 "with reward_within, or cancel decisions one by one."
             )
         return 0
@@ -266,7 +266,7 @@ class AgentCalls:
 
     @call
     def add_arm(self, arm: Name) -> Steps[None]:
-        """Add an arm at the end; one that is there stays as it is."""
+        """Add an arm at the end; an existing one stays as it is."""
         body = encode({"arm": name_of(arm)})
         yield from self._line.data(Request("POST", f"{self._path}/arms", body))
 
@@ -288,7 +288,7 @@ class AgentCalls:
 
     @call
     def summary(self) -> Steps[dict[str, Any]]:
-        """Return what is known of each arm as plain data; see `Agent.summary`."""
+        """Return what the agent knows of each arm; see `Agent.summary`."""
         return (yield from self._summary())
 
     def _summary(self) -> Steps[dict[str, Any]]:
@@ -306,7 +306,7 @@ class AgentCalls:
 
     @known
     def decisions(self) -> Steps[int]:
-        """How many decisions have been made (rounds)."""
+        """How many decisions have been made; each is a round."""
         return (yield from self._summary())["decisions"]
 
     @known
@@ -321,13 +321,13 @@ class AgentCalls:
 
     @call
     def sources(self) -> Steps[list[Source]]:
-        """Return what is known of each source; see `Agent.sources`."""
+        """Return what the agent knows of each source; see `Agent.sources`."""
         found = yield from self._line.data(Request("GET", f"{self._path}/sources"))
         return [Source(**each) for each in found["sources"]]
 
     @call
     def save(self, path: str | Path) -> Steps[None]:
-        """Write the agent as it is now to a file, which `Agent.load` reads."""
+        """Write the agent as it is now to a file for `Agent.load`."""
         answer = yield from self._line.answer(Request("GET", f"{self._path}/state"))
         write_whole(Path(path), answer.body)
 
@@ -335,9 +335,9 @@ class AgentCalls:
 class RemoteAgent(AgentCalls, Direct):
     """An agent that the service keeps. `Client.agent` and `Client.create` return it.
 
-    It has the names of `Agent`, and the rules of `DurableAgent`: ids are text, the same
-    reward again changes nothing, another one is refused. All methods may be called from
-    several threads.
+    It has the methods of `Agent` and the rules of `DurableAgent`: ids are text,
+    repeating a reward changes nothing, and a different one is refused. You can call all
+    methods from several threads.
     """
 
     def __init__(self, client: Direct, line: Line, name: str, minimize: bool | None = None) -> None:
@@ -346,9 +346,9 @@ class RemoteAgent(AgentCalls, Direct):
 
 
 class AsyncRemoteAgent(AgentCalls, Awaited):
-    """An agent that the service keeps, to be awaited: `await agent.decide()`.
+    """An agent that the service keeps, for asyncio: `await agent.decide()`.
 
-    So are its properties: `await agent.estimates`.
+    Await its properties too: `await agent.estimates`.
     """
 
     def __init__(

@@ -111,7 +111,7 @@ def serve(place: Place, host: str, port: int, limits: Limits, say: Any = print) 
     if keys.empty and not is_loopback(host):
         raise InvalidInput(
             f"there is no key yet, so the service listens on this machine only, not on {host}. "
-            "Make one with `ironarm keys add`, then start it again."
+            "Add one with `ironarm keys add`, then start it again."
         )
     from .page import routes
 
@@ -136,7 +136,7 @@ def serve(place: Place, host: str, port: int, limits: Limits, say: Any = print) 
     shown = f"[{host}]" if ":" in host else host
     say(f"serving {place} on http://{shown}:{listening.getsockname()[1]}")
     if keys.empty:
-        say("there is no key: everybody on this machine may do everything (`ironarm keys add`)")
+        say("there is no key: anyone on this machine may do anything (`ironarm keys add`)")
     server = Server(config, limits.read_seconds)
     try:
         server.run(sockets=[listening])

@@ -90,7 +90,7 @@ class Writer:
             if self._stopped:
                 raise Busy("the service is stopping; try again in a moment.")
             if self._count >= WAITING:
-                raise Busy(f"{self._count:,} requests wait already; try again in a moment.")
+                raise Busy(f"{self._count:,} requests are waiting; try again in a moment.")
             queue = self._queues.get(agent)
             if queue is None:
                 queue = self._queues[agent] = deque()

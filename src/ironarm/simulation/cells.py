@@ -186,7 +186,7 @@ class CellStore:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InvalidInput(
-                f"the folder {self.folder} cannot be made: {error.strerror}. Choose another one."
+                f"the folder {self.folder} cannot be created: {error.strerror}. Choose another."
             ) from None
 
     def path(self, cell: Cell) -> Path:

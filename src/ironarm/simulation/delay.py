@@ -23,18 +23,18 @@ NEVER = -1
 class Delay:
     """How late rewards come, and how many never do.
 
-    A delay of d rounds means that d further decisions are made before the reward is
-    known. The rules are those of a live agent: rounds count decisions, estimates count
+    A delay of d rounds means that d more decisions are made before the reward arrives.
+    The rules are those of a live agent: rounds count decisions, estimates count
     rewards, and a policy's exploration bonus counts open decisions too.
 
     Parameters
     ----------
     mean : the mean delay, in rounds.
-    law : "geometric" (each round the reward comes with the same probability), or
-        "fixed" for the same delay always.
-    lost : the share of rewards that never come, whatever they are. An attack can
-        suppress rewards by choice; see `ia.Suppress`.
-    expire : cancel a decision that has no reward after so many rounds; its reward is
+    law : "geometric", where the reward arrives with the same probability in each round,
+        or "fixed", where every delay is the same.
+    lost : the share of rewards that never come, whatever their value. An attack can
+        choose which rewards to suppress; see `ia.Suppress`.
+    expire : cancel a decision that has no reward after this many rounds; its reward is
         then refused. None: decisions stay open for ever.
 
     Examples
@@ -70,7 +70,7 @@ class Delay:
         object.__setattr__(self, "expire", expire)
         if self.law == "fixed" and expire is not None and expire < self.mean:
             raise InvalidInput(
-                f"expire must not be less than mean for law='fixed', or no reward ever comes; got "
+                f"with law='fixed', expire must be at least mean, or no reward ever arrives; got "
                 f"{expire} and {self.mean:g}."
             )
 

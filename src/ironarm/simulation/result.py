@@ -32,7 +32,7 @@ class Result:
     Attributes
     ----------
     policies : the policies, in the order given.
-    rounds : the checkpoints' rounds, the last is the horizon.
+    rounds : the rounds of the checkpoints; the last is the horizon.
     regret : array (policy, trial, checkpoint), the sum of the true gaps of the arms
         pulled so far.
     optimal : the share of pulls of the best arm so far, same shape.
@@ -42,7 +42,7 @@ class Result:
     stuck : array (policy, trial), whether that share is below one half.
     specification : everything that determines the result, as plain data: policies,
         bandit, attack, horizon, trials, seed, versions.
-    seconds : how long it took; None in files whose bytes must not depend on it.
+    seconds : how long it took; None in files whose bytes must be reproducible.
 
     Examples
     --------
@@ -77,16 +77,17 @@ class Result:
     def labels(self) -> list[str]:
         """A short name for each policy, for tables and legends.
 
-        It is the name that `simulate` was given, or the policy's own label.
+        This is the name given to `simulate`, or the policy's own label.
         """
         if "names" in self.specification:
             return list(self.specification["names"])
         return [p.label if isinstance(p, Policy) else split(p["policy"])[1] for p in self.policies]
 
     def summary(self) -> Summary:
-        """Return a table of final regret and the paired differences.
+        """Return a table of final regret, and the paired differences.
 
-        It has a 95 % interval of the mean, the tails and the share of trials stuck.
+        The table has a 95 % interval of the mean, the tails, and the share of trials
+        that are stuck.
 
         Examples
         --------
@@ -120,22 +121,22 @@ class Result:
     ) -> Any:
         """Draw the result with 95 % bands, and return the figure (matplotlib).
 
-        The axis of rounds starts where something can be seen: as long as all policies
-        do the same, nothing is drawn. Needs the extra `study`.
+        The axis of rounds starts where the policies begin to differ. Needs the extra
+        `study`.
 
         Parameters
         ----------
-        path : where to write the figure: .pdf, .svg, .png. None for nowhere.
+        path : a .pdf, .svg or .png file to write the figure to; None to write none.
         policies : which to draw, in which order, by label or number; None for all.
-        labels : other labels: one for each policy that is drawn, or a dict
+        labels : other labels: one for each policy drawn, or a dict
             `{label: other label}`.
         what : "regret" or "optimal" (share of optimal pulls) over the rounds, or
             "pulls" of each arm at the end; None for the first two, one above the other.
         x : "log" for logarithmic axes of rounds and regret, or "linear"; None for
             "log".
-        ax : axes of your own to draw into.
-        column : True for print: as wide as a column (3.3 inches), letters of 8 points,
-            no title.
+        ax : your own axes to draw into.
+        column : True for print: as wide as a column (3.3 inches), 8-point text, no
+            title.
 
         Examples
         --------
@@ -160,8 +161,8 @@ class Result:
 
         Parameters
         ----------
-        kind : "pandas", "polars", or "arrow" for a table of pyarrow. The library must
-            be installed.
+        kind : "pandas", "polars", or "arrow" for a pyarrow table. The library must be
+            installed.
 
         Examples
         --------
@@ -209,7 +210,7 @@ class Result:
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
-        """Read what `save` wrote. The file is data; nothing in it is run."""
+        """Read a file that `save` wrote. It holds data; nothing in it is run."""
         path = Path(path)
         try:
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:

@@ -95,8 +95,7 @@ def simulate(
     twice = next((policy for i, policy in enumerate(chosen) if policy in chosen[:i]), None)
     if twice is not None:
         raise InvalidInput(
-            f"{twice.label} is given twice; with common random numbers both would do the same. "
-            "Leave one out."
+            f"{twice.label} is given twice; both would do exactly the same. Leave one out."
         )
     bandit = instance("a bandit", bandit, Bandit, "ia.GaussianBandit(means=[0, 1])", ORDER)
     attack = NoAttack() if attack is None else attack
@@ -167,13 +166,13 @@ def _check_feedback(attack: Attack, sources: Sources | None, delay: Delay | None
         instance("delay", delay, Delay, "ia.Delay(mean=50)")
     if sources is not None and attack.rho > 0 and round(attack.rho * sources.count) == 0:
         raise InvalidInput(
-            f"rho = {attack.rho:g} of {sources.count} sources is less than one: none would be "
-            "corrupt. Give more sources, a larger rho, or NoAttack."
+            f"rho = {attack.rho:g} of {sources.count} sources is less than one source, so none "
+            "would be corrupt. Give more sources, a larger rho, or NoAttack."
         )
     if sources is not None and attack.burst > 0:
         raise InvalidInput(
-            f"{type(attack).__name__} has a coin in bursts, and with sources the coin is whether "
-            "the source is corrupt; leave one of them out."
+            f"{type(attack).__name__} attacks in bursts, but with sources an attack depends on "
+            "whether the source is corrupt; leave one of them out."
         )
 
 

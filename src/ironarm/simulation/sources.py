@@ -17,14 +17,14 @@ class Sources:
     """The senders of rewards: users, publishers, sensors.
 
     In each round one of them sends the reward. With sources, an attack's `rho` is the
-    share of the *sources* that are corrupt, and its coin is "is this source corrupt":
-    whatever a corrupt source sends, the attack decides. Their number is rho times
-    `count`, rounded; which ones they are is drawn anew in each trial. A policy may read
-    the sender (`s.source`); most do not.
+    share of the *sources* that are corrupt, and the attack decides everything that a
+    corrupt source sends. Their number is rho times `count`, rounded; which ones are
+    corrupt is drawn again in each trial. A policy may read the sender (`s.source`);
+    most do not.
 
     Parameters
     ----------
-    count : how many there are.
+    count : how many sources there are.
     zipf : their shares of the traffic fall like 1 / rank^zipf; 0 for equal shares.
     active : how many times as much a corrupt source sends as an honest one would.
 
@@ -46,9 +46,9 @@ class Sources:
         object.__setattr__(self, "active", number("active", self.active, above=0))
 
     def corrupt_traffic(self, rho: float) -> float:
-        """Return the corrupt sources' share of the traffic if honest ones send alike.
+        """Return the corrupt sources' share of the traffic, for equal honest shares.
 
-        With zipf above 0 it depends on which are corrupt.
+        With zipf above 0 the share depends on which sources are corrupt.
         """
         corrupt = round(rho * self.count) / self.count
         return corrupt * self.active / (corrupt * self.active + 1 - corrupt)

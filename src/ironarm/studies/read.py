@@ -53,8 +53,8 @@ def _folder(where: str) -> Path:
             else f"there is no study {where!r}"
         )
         raise InvalidInput(
-            f"{problem}; expected one of {', '.join(STUDIES)}, or a folder with runs.toml, and if "
-            f"you like claims.toml and show.toml.{did_you_mean(where, STUDIES)}"
+            f"{problem}; expected one of {', '.join(STUDIES)}, or a folder with runs.toml and, "
+            f"optionally, claims.toml and show.toml.{did_you_mean(where, STUDIES)}"
         )
     return folder
 
@@ -83,7 +83,7 @@ def _study(
         _run(data, top, entries, tuning, trials, quick) for data in tables("runs", top["runs"])
     ]
     if not listed:
-        raise InvalidInput("there is no run; add one under [[runs]].")
+        raise InvalidInput("the study has no run; add one under [[runs]].")
     distinct("the run name", [run.name for run in listed])
     if quick and not any("quick" in data for data in top["runs"]):
         raise InvalidInput(
@@ -114,7 +114,7 @@ def _study(
     if tuning and tuning.seed == seed:
         raise InvalidInput(
             f"tuning must not use the study's own seed {seed}: a policy would be judged on the "
-            "trials it was chosen by."
+            "trials it was tuned on."
         )
     study = Study(
         name=folder.name,
@@ -207,7 +207,7 @@ def _run(
     bandit, attack = (_own(part, study[part], table.get(part, {})) for part in ("bandit", "attack"))
     if "rho" in attack:
         raise InvalidInput(
-            "the attack has a rho of its own; expected it in the runs alone. Leave it out of "
+            "the attack has a rho of its own, but rho comes from the runs. Leave it out of "
             "[attack]."
         )
     return Run(

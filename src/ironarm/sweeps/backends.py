@@ -69,8 +69,8 @@ def _dask(workers: int | None, address: str) -> Iterator[int]:
         return
     if workers is not None:
         raise InvalidInput(
-            f"workers={workers} is given beside the Dask scheduler at {address}, which has its "
-            "own workers. Leave it out."
+            f"workers={workers} has no effect: the Dask scheduler at {address} has its own "
+            "workers. Leave it out."
         )
     try:
         client = Client(address, timeout=CONNECT_SECONDS)
@@ -120,8 +120,8 @@ def _joblib_on(client: Any) -> Iterator[int]:
     lacking = [where for where, there in client.run(_ironarm_finder()).items() if not there]
     if lacking:  # such a worker ends without an answer, and Dask waits for others
         raise InvalidInput(
-            f"the Dask worker at {lacking[0]} has no ironarm; expected it on every machine of the "
-            "cluster. Install it there."
+            f"the Dask worker at {lacking[0]} has no ironarm; every machine of the cluster needs "
+            "it. Install it there."
         )
     with joblib.parallel_config(backend=noticing):
         yield count

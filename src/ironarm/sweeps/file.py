@@ -134,8 +134,8 @@ def _attacks(data: dict[str, Any]) -> Iterator[Attack]:
             for name, parameters in _variants(text, "attack", rho):
                 if "rho" in parameters:
                     raise InvalidInput(
-                        f"the attack {text!r} has a rho of its own; expected it in the line "
-                        f"{KEYS['rho']!r} alone. Leave it out of the attack."
+                        f"the attack {text!r} has a rho of its own, but rho has its own line, "
+                        f"{KEYS['rho']!r}. Leave it out of the attack."
                     )
                 yield attacks.make(name, {"rho": rho, **parameters})
 

@@ -152,7 +152,7 @@ def _rows(source: Path, where: Mapping[str, Any]) -> list[dict[str, Any]]:
         if not kept:
             there = list(dict.fromkeys(row[column] for row in rows))
             shown = ", ".join(map(str, there[:10]))
-            raise InvalidInput(f"nothing has {column} = {value}; there is {shown}.")
+            raise InvalidInput(f"no row has {column} = {value}; there is {shown}.")
         rows = kept
     return rows
 

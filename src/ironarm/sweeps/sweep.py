@@ -120,8 +120,8 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
             if isinstance(error, RuntimeError) and "deserialization" not in str(error):
                 raise
             raise IronarmError(
-                "a machine of the cluster lacks ironarm or a package it needs; expected them "
-                "wherever the scheduler or a worker runs. Install them."
+                "a machine of the cluster lacks ironarm or a package it needs. Install them "
+                "wherever the scheduler or a worker runs."
             ) from error
         finally:
             with warnings.catch_warnings():
@@ -132,8 +132,8 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
         absent = sum(cell.key in reported for cell in left)
         if absent:
             raise InvalidInput(
-                f"{absent} cells were run by workers that do not write to {store.folder} as seen "
-                "from here. Choose a folder with --out that all workers share."
+                f"the results of {absent} cells did not arrive in {store.folder}: the workers "
+                "write elsewhere. Choose a folder with --out that all workers share."
             )
         if lost and left:
             fruitless = 0 if len(left) < len(waiting) else fruitless + 1
@@ -158,7 +158,7 @@ def run_cell(folder: str, cell: Cell, key: str) -> str:
     if cell.key != key:
         raise IronarmError(
             "a worker has another version of ironarm, Python, NumPy or Numba than the process "
-            "that started the sweep; expected the same everywhere. Install them."
+            "that started the sweep. Install the same versions everywhere."
         )
     store = CellStore(folder)
     try:

@@ -66,7 +66,7 @@ def _finished(cell: Cell, store: CellStore) -> Result:
     result = store.get(cell)
     if result is None:
         raise IronarmError(
-            f"the file {store.path(cell)} was there and is gone or damaged. Run the same command "
+            f"the file {store.path(cell)} has disappeared or is damaged. Run the same command "
             "again."
         )
     return result

@@ -22,7 +22,7 @@ QUARTILES_OF_NORMAL = 1.3489795003921634
 
 
 class Law(Protocol):
-    """What theory needs of a reward law; frozen laws of `scipy.stats` have it.
+    """What theory needs from a reward law; frozen laws of `scipy.stats` have it.
 
     Discrete ones have no `pdf`.
     """
@@ -41,7 +41,7 @@ class Law(Protocol):
 class Normal:
     """The normal law N(location, scale^2).
 
-    It spares the second that loading `scipy.stats` takes.
+    It saves the second that loading `scipy.stats` takes.
 
     >>> float(Normal(2, 3).cdf(2)), float(Normal(2, 3).ppf(0.5))
     (0.5, 2.0)
@@ -139,8 +139,8 @@ class Arms:
             )
         if isinstance(source, Bandit) and len(source.segments) > 1:
             raise InvalidInput(
-                "a certificate is about laws that stay the same, and those of this bandit drift; "
-                "take one for each segment: "
+                "a certificate needs laws that stay the same, and this bandit's drift; certify "
+                "each segment: "
                 "[ia.certify(one, rho=...) for _, one in bandit.segments]."
             )
         laws = _laws(source)
@@ -225,7 +225,7 @@ def poison_rate(rho: object) -> float:
     value = number("rho", rho, at_least=0, below=1)
     if value >= 0.5:
         raise InvalidInput(
-            f"rho must be below 0.5, got {value:g}: if half of the rewards are the attacker's, no "
+            f"rho must be below 0.5, got {value:g}: if the attacker has half of the rewards, no "
             "policy can tell the arms apart."
         )
     return value

@@ -19,14 +19,13 @@ DENSITY_POINTS = 129
 
 @dataclass(frozen=True)
 class Separation:
-    """How much poison a median can take on these arms.
+    """How much corruption a median can take on these arms.
 
     Attributes
     ----------
     s_max : the supremum of the s for which the assumption holds; an attacked share
-        above it can turn the order of the medians round.
-    x0 : the number between the medians that both still respect at s_max (Assumption 2's
-        x0).
+        above it can reverse the order of the medians.
+    x0 : a number that still separates the medians at s_max (Assumption 2's x0).
     densities : whether every law has a density, which Assumption 1 asks for and
         Assumption 2 does not.
     """
@@ -50,15 +49,15 @@ def separation(source: Bandit | Arms) -> Separation:
     Assumption 2 asks for an s and an x0 with F_best(x0) < 1/2 - s and F_j(x0) > 1/2 + s
     for every other arm j. The best x0 maximises
 
-        top(x0) = min(1/2 - F_best(x0), min_j F_j(x0) - 1/2)
+        top(x0) = min(1/2 - F_best(x0), min_j F_j(x0) - 1/2).
 
-    where one term falls and the other rises with x0, so it is where they cross.
+    One term falls and the other rises with x0, so the maximum is where they cross.
     Assumption 1 asks for q_best(1/2 - s) > q_j(1/2 + s), with quantiles q, and for
     densities: for laws with a density both have the same limit s_max. For normal laws
     it is Phi(min_j Delta_j / (sigma_best + sigma_j)) - 1/2.
 
     The paper writes "a constant s" and "0 < s < 1"; both need 0 < s < 1/2. Its
-    corollaries use s = Phi(Delta_min / 4 sigma) - 1/2, about half of what is there.
+    corollaries use s = Phi(Delta_min / 4 sigma) - 1/2, about half of s_max.
 
     Examples
     --------
@@ -126,7 +125,7 @@ def density_floor(source: Bandit | Arms, s: float, xi: float | np.ndarray) -> np
     others' within xi above their (1/2 + s)-quantile.
 
     For normal laws it is the density at the far end. For other laws it is the minimum
-    over 129 points of the interval, which a density with narrower dips would deceive.
+    over 129 points of the interval, which can miss narrower dips.
 
     >>> import ironarm as ia
     >>> round(

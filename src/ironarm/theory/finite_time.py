@@ -13,8 +13,8 @@ whatever the attacker knows and does.
       P(the walk is at 0 or above at some time n, n + 1, ...)
           = P(S_n >= 0) + P(S_n > 0) <= (4 p (1 - p))^(n/2)
 
-  so that a union bound over all numbers of rewards, which costs the paper's proofs
-  their constants, is not needed.
+  so there is no need for a union bound over all numbers of rewards, which costs the
+  paper's proofs their constants.
 
 An arm j is pulled for its index only if the best arm's index is at most x_j or its own
 is above x_j. The first is rare once every arm has its forced pulls. The second can
@@ -53,9 +53,9 @@ class FiniteTimeBound:
     ----------
     total : the bound; never above the largest possible regret, horizon times the
         largest gap.
-    forced : what forced and random pulls cost.
-    extra : what pulls of other arms cost because their own medians or bonuses are high.
-    wrong : what rounds cost in which the best arm's median is low.
+    forced : the cost of forced and random pulls.
+    extra : the cost of pulls of other arms whose own medians or bonuses are high.
+    wrong : the cost of rounds in which the best arm's median is low.
     """
 
     total: float
@@ -75,8 +75,8 @@ def med_e_ucb_bound(
 ) -> FiniteTimeBound:
     """Bound the expected regret of med-E-UCB under any attack with an independent coin.
 
-    **When not to use it:** if the attacker sees the clean reward before it decides
-    whether to strike; then only the theorems hold.
+    **When not to use it:** if the attacker sees the clean reward before deciding
+    whether to attack; then only the theorems hold.
 
     Examples
     --------

@@ -30,8 +30,8 @@ def quantile_concentration(
 
     Lemma 1 is for the median, Lemma 3 is the general case.
 
-    Whatever the attacker does to at most s n rewards, also if it chooses which ones
-    after seeing all of them, the p-quantile of the sample lies between the (p - s)- and
+    Whatever the attacker does to at most s n rewards, even if it sees all of them
+    before choosing which, the p-quantile of the sample lies between the (p - s)- and
     the (p + s)-quantile of the clean sample. Hoeffding's inequality for the number of
     clean rewards beyond a point gives, with q = F's quantile function and a margin a >
     0,
@@ -39,10 +39,11 @@ def quantile_concentration(
         P(quantile <= q(p - s) - a) <= exp(-2 n [p - s - F(q(p - s) - a)]^2)
         P(quantile >= q(p + s) + a) <= exp(-2 n [F(q(p + s) + a) - p - s]^2)
 
-    **A slip in the paper:** for a law with a jump at q(p + s) + a the second line needs
-    the probability of less than that point, not F. For laws with a density there is no
-    difference, and for the others the event "quantile > q(p + s) + a", which is all
-    that the theorems need, has the bound as printed. `above` is that one.
+    **A slip in the paper:** for a law with a jump at q(p + s) + a, the second line
+    needs the probability of values below that point, not F. For laws with a density
+    there is no difference. For the others, the bound as printed holds for the event
+    "quantile > q(p + s) + a", which is all that the theorems need. `above` is that
+    bound.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def quantile_concentration(
 
 
 def attacked_share_rounds(arms: int, excess: float, delta: float) -> int:
-    """Return Lemma 2's N, from which on attacked shares stay low.
+    """Return Lemma 2's N: from the N-th reward on, attacked shares stay low.
 
     With probability 1 - delta, every arm's attacked share stays below rho + excess from
     its N-th reward on, for ever.

@@ -1,9 +1,10 @@
 """What no policy can do: limits on rho, corrupted relative entropy, lower bounds.
 
 There are two adversaries. The **independent coin** decides whether a reward is
-attacked before, and without regard to, the clean reward; ironarm's attacks are such,
-and so we read the paper's model. The **malicious** adversary sees the clean reward and
-corrupts any share rho of the sample; it is stronger, and the paper's lemmas cover it.
+attacked before, and without regard to, the clean reward. ironarm's attacks work this
+way, and it is how we read the paper's model. The **malicious** adversary sees the clean
+reward and corrupts any share rho of the sample; it is stronger, and the paper's lemmas
+cover it.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class Thresholds:
     ----------
     corollaries : the paper's Corollaries 1 and 2, Phi(Delta/4 sigma) - 1/2.
     malicious : the paper's theorems with the best s, Phi(Delta/2 sigma) - 1/2. It is
-        half the total variation distance, so for a malicious adversary nobody can do
-        better.
+        half the total variation distance, so against a malicious adversary no policy
+        can do better.
     coin : 1 - 1/(2 Phi(Delta/2 sigma)), the limit for any policy, and for medians, if
         the coin is independent of the clean reward.
     """
@@ -110,8 +111,8 @@ def smallest_gap(rho: float, sigma: float = 1.0) -> float:
 def corrupted_kl(gap: float, rho: float, sigma: float = 1.0) -> float:
     """Return the corrupted relative entropy of two normal arms.
 
-    It is how much a reward of the worse arm tells, at least, against its being the
-    best, when each may be attacked.
+    It is the least evidence that a reward of the worse arm gives against its being the
+    best, when any reward may be attacked.
 
     It is the smallest relative entropy of (1 - rho) N(0, 1) + rho H to (1 - rho) N(D,
     1) + rho H' over all H and H', with D = gap/sigma:
@@ -162,7 +163,7 @@ def observed_kl(
 ) -> float:
     """Return the least relative entropy of what is seen, under a given attack.
 
-    It is how much a reward of the worse arm tells, at least, against its being the
+    It is the least evidence that a reward of the worse arm gives against its being the
     best.
 
     The policy sees P = (1 - rho) N(0, sigma^2) + rho H; the result is the smallest
@@ -173,10 +174,10 @@ def observed_kl(
 
     Parameters
     ----------
-    gap : of the arm, in units of reward; the arm's clean mean is 0 here.
+    gap : the arm's gap, in units of reward; the arm's clean mean is 0 here.
     attacked : the law H of an attacked reward of this arm, relative to its mean, with
         cdf and pdf. None: far away from all clean rewards.
-    cap : the largest share against which the policy must be good, at least rho. None:
+    cap : the largest share against which the policy must do well, at least rho. None:
         rho, which the policy knows.
 
     Examples
@@ -226,14 +227,14 @@ def regret_floor(
 
     It holds for any policy that does well on all normal arms under every attack.
 
-    With `far` the attack is given, outliers far away; otherwise it is the worst one.
-    The bound is asymptotic: at a finite horizon a policy can lie below it. Infinite if
-    an arm cannot be told apart from the best.
+    With `far` the attack is fixed, with outliers far away; otherwise it is the worst
+    one. The bound is asymptotic: at a finite horizon a policy can be below it. It is
+    infinite if an arm cannot be told apart from the best.
 
     With `cap` the attack still has the share rho, but the policy does not know it: it
     must do well under every attack with a share up to cap. It then pays for cap even if
-    nothing is corrupt. A policy that relies on how attacks show themselves, and fails
-    where they do not, can lie below it at any horizon. If a gap is at most
+    nothing is corrupt. A policy that relies on visible signs of an attack, and fails
+    where there are none, can be below the bound at any horizon. If a gap is at most
     `smallest_gap(cap, sigma)`, no policy does well under all of these attacks.
 
     Examples

@@ -58,9 +58,9 @@ PAPER_NOTES = (
 class PaperRow:
     """One line of the table: a quantity, and its value in each of four columns.
 
-    They are `synthetic 0.125`, `synthetic 0.3`, `radio 0.125` and `radio 0.3`.
-    `remarks` has what a reader of the number must know, for the columns that need it.
-    Where a theorem does not apply, the value is NaN and the remark says why.
+    The columns are `synthetic 0.125`, `synthetic 0.3`, `radio 0.125` and `radio 0.3`.
+    `remarks` explains the number, for the columns that need it. Where a theorem does
+    not apply, the value is NaN and the remark says why.
     """
 
     quantity: str

@@ -82,9 +82,9 @@ def growth_exponent(rho: float, *, b: float | None = None, c: float | None = Non
 
 
 def clean_majority(source: Bandit | Arms, rho: float, bonus: float = 0.0) -> float:
-    """Return how likely the best arm's reward exceeds all others' worst medians.
+    """Return how likely a reward of the best arm exceeds all others' worst medians.
 
-    It is the smallest probability under the worst attack; `bonus` lowers the medians.
+    It is the probability under the worst attack; `bonus` lowers the medians.
 
     Under an independent coin the median of arm j is at most its 1/(2(1 - rho))-quantile
     y_j in the long run: its mean plus beta = sigma Phi^{-1}(1/(2(1 - rho))) for a
@@ -120,7 +120,7 @@ def exponent_on(
 
     The bonus sqrt(omega/b), which an arm with b log t rewards has, helps the best arm
     of med-E-UCB. A wrong leader is pulled often, so its own median is as accurate as
-    the attack lets it be: only the best arm's has to be rare.
+    the attack allows: only a wrong median of the best arm has to be rare.
 
     >>> import ironarm as ia
     >>> paper = ia.GaussianBandit(range(2, 21, 2))

@@ -1,8 +1,8 @@
 """Which share of hostile sources can be tolerated: by anybody, and by `TrustThompson`.
 
-A source that sends n rewards of an arm shows its mean up to sigma / sqrt(n). Lies
-within that cannot be told from luck, larger ones can. So what matters is how many
-rewards each source sends, beside how many sources are hostile.
+A source that sends n rewards of an arm reveals its mean up to sigma / sqrt(n). Smaller
+lies cannot be told from luck, larger ones can. So it matters how many rewards each
+source sends, not only how many sources are hostile.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ..validation import number, whole
 
 
 def sources_limit(gap: float, sigma: float, rewards: float) -> float:
-    """Return the share of hostile sources from which on nobody can find the best arm.
+    """Return the share of hostile sources at which no policy can find the best arm.
 
     Two arms differ by `gap`, with standard deviation `sigma`, and every source sends
-    `rewards` rewards of each. What one source sends then has a normal law, nearly; let
-    P be that law where the first arm is the better one, and Q where the second is.
+    `rewards` rewards of each. What one source sends then has nearly a normal law. Let P
+    be that law if the first arm is the better one, and Q if the second is.
     Hostile sources, a share rho of all, can make both worlds look alike if
 
         (1 - rho) P + rho P' = (1 - rho) Q + rho Q'
@@ -74,7 +74,7 @@ def tolerated_share(
     times as large.
 
     The bound is never above `sources_limit`. It holds for many sources, each of which
-    has sent `rewards` rewards of both arms, and presumes that the look began near the
+    has sent `rewards` rewards of both arms, and presumes that the search began near the
     honest majority. Against most attacks the policy tolerates more, because sources
     that tell the same lie are found together.
 

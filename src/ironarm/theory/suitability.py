@@ -21,10 +21,10 @@ class Suitability:
     ----------
     suited : False if medians do not find the arm with the best mean, however many
         rewards there are.
-    remark : what the trouble is, a sentence; empty if there is none. Ties can be a
-        remark although medians still find the best arm.
-    instead : what to do instead, a sentence.
-    policy : the policy for that, if there is one in ironarm.
+    remark : one sentence about the problem; empty if there is none. There can be a
+        remark about ties although medians still find the best arm.
+    instead : what to do instead, in one sentence.
+    policy : the policy to use then, if ironarm has one.
     """
 
     suited: bool
@@ -36,7 +36,7 @@ class Suitability:
 def suitability(arms: Arms, rho: float) -> Suitability:
     """Judge laws: 0/1 rewards, mostly zeros, jumps at the median, skewed laws.
 
-    Skew matters if the best mean is not the best median.
+    Skew matters if the arm with the best mean does not have the best median.
 
     Examples
     --------

@@ -17,12 +17,12 @@ from .unmet import Unmet
 
 @dataclass(frozen=True)
 class GreedyGuarantee:
-    """What Theorem 3 or 4 says of med-epsilon-greedy.
+    """What Theorem 3 or 4 says about med-epsilon-greedy.
 
     Attributes
     ----------
     why_not : the conditions of the statement that fail; none if the theorem applies.
-    why_not_printed : these, and what else the printed bound cannot do without.
+    why_not_printed : these, and further conditions that the printed bound needs.
     doubts : what is wrong with the paper's proof of the printed bound here.
     s, x0 : the constants of Assumption 2 that were used.
     c : the parameter that the bound is for; `c_needed` is the infimum of what the

@@ -24,7 +24,7 @@ THEOREM_2_NEEDED = 1.5
 
 @dataclass(frozen=True)
 class UcbGuarantee:
-    """What Theorem 1 or 2 says of med-E-UCB.
+    """What Theorem 1 or 2 says about med-E-UCB.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ def theorem_1(
     **When not to rely on it:** at the horizons of experiments. For the paper's arms and
     rho = 0.125 its smallest bound, 190,000, is for b = 156 and blocks of 15,000 rounds;
     with b = 4 the measured regret is 4,230. At rho = 0.3 it does not apply before round
-    138,000. See `finite_time` for a bound that is near the truth.
+    138,000. See `finite_time` for a realistic bound.
 
     Examples
     --------
@@ -141,17 +141,19 @@ def theorem_2(
 
     It holds with probability 1 - delta.
 
-    As Theorem 1, but with omega >= 3.5/l^2 and, in place of 2 + 2 pi^2/3,
+    Like Theorem 1, but with omega >= 3.5/l^2 and, instead of 2 + 2 pi^2/3,
 
         e (bK/(2 delta))^(1/4) + 2K/delta + 3 + pi^2/3
 
     **What is wrong in the paper:** the proof multiplies by t^4 through Markov's
-    inequality; but an indicator exceeds t^-4 only where it is 1, so a plain union bound
-    does, and omega >= 1.5/l^2 suffices. With `printed=False` the parameters are checked
-    and chosen for that. On the good event no wrong index remains, so that with l0_j =
-    max(ceil(4 omega log T / gap_j^2), e^(2/b) (K/(delta (s-rho)^2))^(1/(2 b
-    (s-rho)^2)), 2K/delta + 1) the regret is at most sum_j Delta_j [1 + b log(T + G) +
-    l0_j]: `proved`.
+    inequality. But an indicator exceeds t^-4 only where it is 1, so a plain union bound
+    is enough, and omega >= 1.5/l^2 suffices. With `printed=False` the parameters are
+    checked and chosen for that. On the good event no wrong index remains. So, with
+
+        l0_j = max(ceil(4 omega log T / gap_j^2), 2K/delta + 1,
+                   e^(2/b) (K/(delta (s-rho)^2))^(1/(2 b (s-rho)^2))),
+
+    the regret is at most sum_j Delta_j [1 + b log(T + G) + l0_j]: `proved`.
 
     Examples
     --------

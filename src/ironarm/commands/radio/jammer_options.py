@@ -32,8 +32,8 @@ def add(parser: argparse.ArgumentParser, rho: float) -> None:
         action="store_true",
         default=None,
         help=(
-            "send jamming with the same power in all channels (default: in each with the power "
-            "that brings it to its jammed mean)"
+            "jam all channels with the same power (default: each with the power that brings it "
+            "to its jammed mean)"
         ),
     )
 
@@ -59,8 +59,8 @@ def check_rho(options: argparse.Namespace, jammer: JammerConfig) -> None:
 
     if options.rho is not None and not uses_rho(jammer):
         raise InvalidInput(
-            f"--rho has no effect beside the jammer {words(jammer)}, which says itself what is "
-            "jammed; leave it out, or use another, such as --jammer any."
+            f"--rho has no effect with the jammer {words(jammer)}, which decides by itself what "
+            "to jam; leave it out, or use another jammer, such as --jammer any."
         )
 
 

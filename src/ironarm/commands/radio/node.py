@@ -20,7 +20,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_config(parser)
     add_acknowledgement(parser)
     add_run_name(parser)
-    parser.add_argument("--with-parent", action="store_true", help="end when standard input does")
+    parser.add_argument(
+        "--with-parent", action="store_true", help="stop when standard input closes"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         "--config",
         type=Path,
         metavar="FILE",
-        help="the configuration, as TOML; docs/radio.md lists what it may say",
+        help="the configuration, as TOML; docs/radio.md lists all settings",
     )
     add_allow_code(parser)
 
@@ -41,7 +41,7 @@ def add_run_name(parser: argparse.ArgumentParser) -> None:
         default=BY_HAND,
         metavar="NAME",
         help=(
-            "the run it belongs to, the same for all its nodes; those of another are refused "
+            "the run it belongs to, the same for all its nodes; nodes of other runs are refused "
             f"(default: {BY_HAND})"
         ),
     )
@@ -53,7 +53,6 @@ def add_acknowledgement(parser: argparse.ArgumentParser) -> None:
         "--acknowledge-transmitting",
         metavar="SETUP",
         help=(
-            "needed for real radios: the configured setup once more, conducted, shielded or "
-            "licensed"
+            "needed for real radios: repeat the configured setup, conducted, shielded or licensed"
         ),
     )

@@ -42,7 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--round-seconds",
         type=float,
         metavar="S",
-        help="how long a round lasts at least (default: 0)",
+        help="the shortest time that a round takes (default: 0)",
     )
     add_config(parser)
     parser.add_argument(
@@ -55,7 +55,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         ),
     )
     parser.add_argument(
-        "--processes", action="store_true", help="each node a process of its own, over ZeroMQ"
+        "--processes", action="store_true", help="run each node in its own process, over ZeroMQ"
     )
     add_acknowledgement(parser)
     results.add(parser)

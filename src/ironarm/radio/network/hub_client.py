@@ -137,7 +137,7 @@ class HubClient:
                         self._inbox.remove(message)
                         if message.op == "senseless":
                             raise InvalidInput(
-                                "the medium finds no sense in what this node sent: "
+                                "the medium does not understand what this node sent: "
                                 f"{message.fields.get('reason')}"
                             )
                         return message

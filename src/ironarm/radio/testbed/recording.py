@@ -79,7 +79,7 @@ def record(
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadFile(
-            f"the folder {out.parent} cannot be made: {error.strerror}. Choose another one."
+            f"the folder {out.parent} cannot be created: {error.strerror}. Choose another one."
         ) from None
     with whole_file(data) as file:
         for one in heard:

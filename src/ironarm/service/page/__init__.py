@@ -61,7 +61,7 @@ ROWS = 50
 COUNTED = {
     "late": "rewards that came after their decision had expired or was cancelled",
     "contradicting": "rewards that differ from the one stored",
-    "refused": "rewards that are not a finite number, or otherwise not readable",
+    "refused": "rewards that are not finite numbers, or cannot be read",
     "repeated": "rewards and decisions sent again, and stored once",
 }
 View = Callable[[Request], Awaitable[Response]]
@@ -324,7 +324,7 @@ async def _form(request: Request) -> dict[str, str]:
     """Return the fields of a form."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise Problem(415, "this address takes the form of the page.")
+        raise Problem(415, "this address accepts only the page's own form.")
     body = b""
     async for chunk in request.stream():
         body += chunk

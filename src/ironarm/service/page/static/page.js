@@ -36,7 +36,7 @@
     } else if (xhr && xhr.status === 401) {
       location.assign("/login");
     } else {
-      say("no connection, what you see is old", true);
+      say("no connection; this page is out of date", true);
     }
   });
 
@@ -87,7 +87,7 @@
     if (!data[0].length) {
       const text = document.createElement("p");
       text.className = "note";
-      text.textContent = "Nothing to draw so far.";
+      text.textContent = "Nothing to draw yet.";
       box.append(text);
       return;
     }
@@ -257,7 +257,7 @@
       shownEntries = document.getElementById("poll").dataset.entries;
       redraw();
     } catch (error) {
-      say("no connection, what you see is old", true);
+      say("no connection; this page is out of date", true);
     }
   }
 
