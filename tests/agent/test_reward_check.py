@@ -82,16 +82,30 @@ def test_rewards_too_large_to_compute_with_get_a_warning_and_no_error(policy, sc
             agent.update(agent.select(), scale * math.sin(k))
 
 
-def test_a_policy_by_source_without_sources_warns():
+@pytest.mark.parametrize("durable", [False, True])
+def test_a_policy_by_source_without_sources_warns(durable, tmp_path):
     """It has no defence then; with one reward that says who sent it, it is quiet."""
     for source in (None, "user 1"):
-        agent = ia.Agent(ia.TrustThompson(slots=32), arms=2, seed=1)
+        policy = ia.TrustThompson(slots=32)
+        agent = (
+            ia.DurableAgent(tmp_path / f"{source}.db", policy, arms=2, seed=1)
+            if durable
+            else ia.Agent(policy, arms=2, seed=1)
+        )
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
             for i in range(60):
                 agent.update(agent.select(), float(i % 3), source=source)
         told = [str(each.message) for each in seen]
         assert any("no reward has a source" in text for text in told) == (source is None)
+
+
+def test_a_batch_of_a_durable_agent_is_watched_whole(tmp_path):
+    """Not only the last reward of each arm."""
+    agent = ia.DurableAgent(tmp_path / "a.db", arms=2, seed=1)
+    decisions = [agent.decide() for _ in range(60)]
+    with pytest.warns(ia.RewardWarning, match=r"Use TrustThompson\(\)"):
+        agent.learn_batch([(each, float(i % 2), "user 1") for i, each in enumerate(decisions)])
 
 
 def test_clicks_with_a_sender_get_the_advice_for_it():

@@ -189,6 +189,21 @@ def test_a_summary_tells_shares_and_corruption(played):
     told = [found[f"can_take{what}"] for what in ("", "_about", "_at_most")]
     assert told == sorted(told)
     assert told[0] < thresholds(0.7).coin < told[2]
+    assert found["warning"] is None
+
+
+@on_page
+async def test_a_policy_that_does_not_suit_the_rewards_is_named(client):
+    """As an agent in a process warns: in the summary, on the page, in the list."""
+    await client.put("/v1/agents/clicks", json={"arms": ["a", "b"], "seed": 1})
+    for i in range(80):
+        id = (await client.post("/v1/agents/clicks/decisions")).json()["id"]
+        await client.put(f"/v1/decisions/{id}/reward", json={"value": int(i % 3 == 0)})
+    await client.node.insights.of(int(id.split(".")[0]), "clicks", within=0)
+    found = (await client.get("/v1/agents/clicks")).json()["warning"]
+    assert found.startswith("all rewards so far are 0 or 1, and CoherentIMED compares")
+    assert "Use KLUCB()" in (await client.get("/agents/clicks")).text
+    assert "the policy does not suit the rewards" in (await client.get("/")).text
 
 
 def test_the_list_has_pages(tmp_path):

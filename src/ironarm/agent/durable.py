@@ -169,8 +169,9 @@ class DurableAgent:
         """
         with self._appending:
             x = reward_of(reward)
-            name = self._logged.update(arm, x, optional_source(source))
-        self._look({name: x})
+            sender = optional_source(source)
+            name = self._logged.update(arm, x, sender)
+        self._look([(name, x, sender)])
 
     def learn(self, id: str | DurableDecision, reward: float, source: Name | None = None) -> None:
         """Learn the reward of a decision, however late and in any order.
@@ -181,7 +182,7 @@ class DurableAgent:
         with self._appending:
             arm = self._logged.reward(text, x, sender)
         if arm is not None and self._watch is not None:
-            self._look({arm: x})
+            self._look([(arm, x, sender)])
 
     def learn_batch(
         self, rewards: Iterable[tuple[str | DurableDecision, float] | tuple[Any, float, Name]]
@@ -198,18 +199,21 @@ class DurableAgent:
                 for given, reward, source in rows
             )
             new = {id: row for id, row in wanted.items() if not self._logged.is_known(id, row[0])}
-            seen = {}
+            seen = []
             for id, (x, sender) in new.items():
                 arm = self._logged.reward(id, x, sender)
                 assert arm is not None
-                seen[arm] = x
+                seen.append((arm, x, sender))
         self._look(seen)
 
-    def _look(self, seen: dict[Name, float]) -> None:
+    def _look(self, seen: list[tuple[Name, float, Name | None]]) -> None:
         """Look at first rewards for mistakes, when they are stored: it may warn."""
         with self._lock:
-            for arm, x in seen.items():
-                if self._watch is not None and self._watch.saw(arm, x):
+            for arm, x, source in seen:
+                if self._watch is None:
+                    return
+                self._watch.signed |= source is not None
+                if self._watch.saw(arm, x):
                     self._watch = None
 
     def cancel(self, id: str | DurableDecision) -> None:

@@ -9,6 +9,7 @@ import math
 import sys
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,14 +50,6 @@ class Watch:
         self._seen = 0
         self.signed = False
         """Whether a reward has said who sent it."""
-        self._compares = next(
-            (
-                what
-                for kinds, what in BLUNT.items()
-                if policy.estimator is not None and issubclass(policy.estimator, kinds)
-            ),
-            "",
-        )
 
     def saw(self, arm: int | str, reward: float) -> bool:
         """Take note of a reward; True when there is nothing more to watch for.
@@ -68,94 +61,101 @@ class Watch:
             self._rewards.setdefault(arm, []).append(reward)
         if self._seen not in LOOK_AT:
             return False
-        message = self._complaint()
+        message = complaint(self._policy, list(self._rewards.values()), self.signed)
         if message:
             warn(message)
-        return message is not None or self._seen == LOOK_AT[-1]
+        return bool(message) or self._seen == LOOK_AT[-1]
 
-    def _complaint(self) -> str | None:
-        arms = [rewards for rewards in self._rewards.values() if len(rewards) >= ENOUGH]
-        if not arms:
-            return None
-        name = type(self._policy).__name__
-        if self._policy.reads_source and not self.signed:
-            return (
-                f"{name} judges rewards by who sent them, and no reward has a source; without "
-                "sources it has no defence. Call update(..., source=...), or use another policy."
-            )
-        if self._compares:
-            message = self._ties(arms)
-            if message:
-                return message
-        if hasattr(self._policy, "reward_range"):
-            low, high = self._policy.reward_range
-            outside = np.mean([not low <= x <= high for rewards in arms for x in rewards])
-            if outside > OUTSIDE_SHARE:
-                return (
-                    f"{100 * outside:.0f} % of the rewards lie outside reward_range=({low:g}, "
-                    f"{high:g}) and are clipped. Give {name} the range of your clean rewards."
-                )
-        expected = self._policy.expected_spread
-        if expected is not None:
-            # 1.4826 MAD is the standard deviation of normal rewards, and outliers
-            # hardly move it
-            with np.errstate(all="ignore"):
-                spread = float(
-                    np.median(
-                        [
-                            1.4826 * np.median(np.abs(np.array(rewards) - np.median(rewards)))
-                            for rewards in arms
-                        ]
-                    )
-                )
-            if not spread < TOO_LARGE:
-                return (
-                    f"rewards of an arm spread by {spread:.3g}, which is too large to compute "
-                    f"with. Give {name} rewards in other units."
-                )
-            if spread > 0 and not expected / SPREAD_FACTOR <= spread <= expected * SPREAD_FACTOR:
-                return (
-                    f"rewards of an arm spread by about {spread:.3g}, but {name}'s parameters "
-                    f"assume {expected:.3g}. Use {_better(self._policy, spread)}."
-                )
-        return None
 
-    def _for_clicks(self) -> str:
-        """Return what to use for rewards of 0 and 1, by whether senders are known."""
-        return for_rewards("with a known source" if self.signed else "0 or 1")
+def complaint(policy: Policy, rewards: Sequence[Sequence[float]], signed: bool) -> str:
+    """Return why a policy does not suit the arms' finite rewards; empty if it does.
 
-    def _ties(self, arms: list[list[float]]) -> str | None:
-        """Return a complaint if the policy is blind because most rewards are equal."""
-        compares = f"{type(self._policy).__name__} compares {self._compares}"
-        values = {x for rewards in arms for x in rewards}
-        common = [Counter(rewards).most_common(1)[0] for rewards in arms]
-        tied = np.median(
-            [count / len(rewards) for (_, count), rewards in zip(common, arms, strict=True)]
-        )
-        if tied < 1 - getattr(self._policy, "alpha", 1.0):
-            return None  # enough of the others is left after trimming
-        if values <= {0.0, 1.0}:
-            return (
-                f"all rewards so far are 0 or 1, and {compares}, which cannot tell such arms "
-                f"apart. Use {self._for_clicks()}. Sums of many rewards help if attacks come in "
-                "bursts or from few senders, not if each reward is attacked on its own."
-            )
-        if tied < TIED_SHARE:
-            return None
-        low, high = min(values), max(values)
-        if low == high:
-            return None  # one value is no range, and says nothing of other arms
-        if low == 0 and all(value == 0 for value, _ in common):
-            return (
-                f"{100 * tied:.0f} % of an arm's rewards are 0, and {compares}, which are then 0 "
-                f"for every arm. Use KLUCB(reward_range=(0, {high:.3g})), with your largest clean "
-                "reward as the second number, or feed 1 for a reward above 0 and use KLUCB()."
-            )
+    `signed` says whether a reward has a source.
+    """
+    arms = [list(of_arm) for of_arm in rewards if len(of_arm) >= ENOUGH]
+    if not arms:
+        return ""
+    name = type(policy).__name__
+    if policy.reads_source and not signed:
         return (
-            f"{100 * tied:.0f} % of an arm's rewards have the same value, and {compares}, which "
-            f"such ties make useless. Use KLUCB(reward_range=({low:.3g}, {high:.3g})), with the "
-            "range of your clean rewards."
+            f"{name} judges rewards by who sent them, and no reward has a source; without "
+            "sources it has no defence. Give each reward its source, or use another policy."
         )
+    message = _ties(policy, arms, signed)
+    if message:
+        return message
+    if hasattr(policy, "reward_range"):
+        low, high = policy.reward_range
+        outside = np.mean([not low <= x <= high for of_arm in arms for x in of_arm])
+        if outside > OUTSIDE_SHARE:
+            return (
+                f"{100 * outside:.0f} % of the rewards lie outside reward_range=({low:g}, "
+                f"{high:g}) and are clipped. Give {name} the range of your clean rewards."
+            )
+    expected = policy.expected_spread
+    if expected is not None:
+        # 1.4826 MAD is the standard deviation of normal rewards, and outliers
+        # hardly move it
+        with np.errstate(all="ignore"):
+            spread = float(
+                np.median(
+                    [
+                        1.4826 * np.median(np.abs(np.array(of_arm) - np.median(of_arm)))
+                        for of_arm in arms
+                    ]
+                )
+            )
+        if not spread < TOO_LARGE:
+            return (
+                f"rewards of an arm spread by {spread:.3g}, which is too large to compute "
+                f"with. Give {name} rewards in other units."
+            )
+        if spread > 0 and not expected / SPREAD_FACTOR <= spread <= expected * SPREAD_FACTOR:
+            return (
+                f"rewards of an arm spread by about {spread:.3g}, but {name}'s parameters "
+                f"assume {expected:.3g}. Use {_better(policy, spread)}."
+            )
+    return ""
+
+
+def _ties(policy: Policy, arms: list[list[float]], signed: bool) -> str:
+    """Return a complaint if the policy is blind because most rewards are equal."""
+    if policy.estimator is None:
+        return ""
+    what = next((what for kinds, what in BLUNT.items() if issubclass(policy.estimator, kinds)), "")
+    if not what:
+        return ""
+    compares = f"{type(policy).__name__} compares {what}"
+    values = {x for rewards in arms for x in rewards}
+    common = [Counter(rewards).most_common(1)[0] for rewards in arms]
+    tied = np.median(
+        [count / len(rewards) for (_, count), rewards in zip(common, arms, strict=True)]
+    )
+    if tied < 1 - getattr(policy, "alpha", 1.0):
+        return ""  # enough of the others is left after trimming
+    if values <= {0.0, 1.0}:
+        use = for_rewards("with a known source" if signed else "0 or 1")
+        return (
+            f"all rewards so far are 0 or 1, and {compares}, which cannot tell such arms "
+            f"apart. Use {use}. Sums of many rewards help if attacks come in "
+            "bursts or from few senders, not if each reward is attacked on its own."
+        )
+    if tied < TIED_SHARE:
+        return ""
+    low, high = min(values), max(values)
+    if low == high:
+        return ""  # one value is no range, and says nothing of other arms
+    if low == 0 and all(value == 0 for value, _ in common):
+        return (
+            f"{100 * tied:.0f} % of an arm's rewards are 0, and {compares}, which are then 0 "
+            f"for every arm. Use KLUCB(reward_range=(0, {high:.3g})), with your largest clean "
+            "reward as the second number, or feed 1 for a reward above 0 and use KLUCB()."
+        )
+    return (
+        f"{100 * tied:.0f} % of an arm's rewards have the same value, and {compares}, which "
+        f"such ties make useless. Use KLUCB(reward_range=({low:.3g}, {high:.3g})), with the "
+        "range of your clean rewards."
+    )
 
 
 def warn(message: str) -> None:

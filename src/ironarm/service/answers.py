@@ -75,6 +75,8 @@ class Summary(Answer):
     """The share of corrupt rewards that the arms can take at least, surely."""
     can_take_about: float | msgspec.UnsetType | None = msgspec.UNSET
     can_take_at_most: float | msgspec.UnsetType | None = msgspec.UNSET
+    warning: str | msgspec.UnsetType | None = msgspec.UNSET
+    """Why the policy does not suit the rewards, if it does not."""
     reward_within: float | msgspec.UnsetType = msgspec.UNSET
     missing_reward: float | msgspec.UnsetType = msgspec.UNSET
     failed_reward: float | msgspec.UnsetType = msgspec.UNSET

@@ -409,10 +409,10 @@ class App:
         try:
             seen = await self.node.insights.of(number, name)
         except StoreError:  # what the agent itself knows is told all the same
-            shares, corrupt, budget = {}, None, None
+            shares, corrupt, budget, warning = {}, None, None, ""
         else:
             shares = {arm.arm: arm.share for arm in seen.arms}
-            corrupt, budget = seen.corruption.share, seen.budget
+            corrupt, budget, warning = seen.corruption.share, seen.budget, seen.warning
         for arm in arms:
             arm["share"] = shares.get(arm["arm"])
         return {
@@ -420,6 +420,7 @@ class App:
             "can_take": None if budget is None else budget.low,
             "can_take_about": None if budget is None else budget.about,
             "can_take_at_most": None if budget is None else budget.high,
+            "warning": warning or None,
         }
 
     async def archive(self, request: Request) -> Response:

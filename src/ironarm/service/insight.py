@@ -19,8 +19,10 @@ import numpy as np
 
 from ..agent.input import Name
 from ..agent.log import Entry
+from ..agent.reward_check import complaint
 from ..agent.source_book import FAR, MAD_TO_SIGMA, SURE, Source, SourceBook, judge
 from ..errors import UnknownAgent
+from ..policies import Policy
 from ..rules.reward_range import RangedPolicy
 from ..theory.bounded_log import ENOUGH
 from .budget import Budget, budget_of
@@ -107,6 +109,8 @@ class Insight:
     budget: Budget | None
     samples: tuple[np.ndarray, ...]
     end: tuple[Entry, ...]
+    warning: str = ""
+    """Why the policy does not suit the rewards, as an agent in a process would warn."""
 
     @property
     def best(self) -> Name | None:
@@ -140,6 +144,8 @@ class Insight:
             )
         if self.verdict.sure and self.best != self.summary["best"]:
             found.append("the agent takes another arm for the best")
+        if self.warning:
+            found.append("the policy does not suit the rewards")
         return found
 
 
@@ -177,7 +183,7 @@ class Insights:
             return kept.derived[1]
 
     async def _look(self, kept: _Kept, number: int, name: str) -> Insight:
-        summary, book, ends = await self._node.ask(number, _asked(name))
+        summary, book, policy = await self._node.ask(number, _asked(name))
         history, last = kept.history, summary["entries"]
         if last - history.last > VIEW:
             history = kept.history = History(last - VIEW)
@@ -192,7 +198,7 @@ class Insights:
             await self._node.in_thread(lambda: self._search(history, number, scarce))
 
         def compute() -> Insight:
-            return insight_of(history, name, summary, book, ends)
+            return insight_of(history, name, summary, book, policy)
 
         found: Insight = await self._node.in_thread(compute)
         return found
@@ -227,9 +233,7 @@ def _asked(name: str) -> Callable[[Hosted], Any]:
         book: SourceBook | None = agent._book
         if book is not None:
             book = book.copy()
-        policy = agent.policy
-        ends = policy.reward_range if isinstance(policy, RangedPolicy) else None
-        return hosted.summary(), book, ends
+        return hosted.summary(), book, agent.policy
 
     return work
 
@@ -239,14 +243,14 @@ def insight_of(
     name: str,
     summary: dict[str, Any],
     book: SourceBook | None,
-    ends: tuple[float, float] | None,
+    policy: Policy,
 ) -> Insight:
     """Find out all of it; takes tens of milliseconds.
 
     Rewards may be so large that their differences are infinite.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        return _insight_of(history, name, summary, book, ends)
+        return _insight_of(history, name, summary, book, policy)
 
 
 def _insight_of(
@@ -254,8 +258,9 @@ def _insight_of(
     name: str,
     summary: dict[str, Any],
     book: SourceBook | None,
-    ends: tuple[float, float] | None,
+    policy: Policy,
 ) -> Insight:
+    ends = policy.reward_range if isinstance(policy, RangedPolicy) else None
     names = [arm["arm"] for arm in summary["arms"]]
     sources = [] if book is None else book.report()
     liars = [source for source in sources if source.chance < SURE]
@@ -282,7 +287,15 @@ def _insight_of(
         budget_of(clean(samples, corruption.outliers_show), verdict, minimize, ends),
         tuple(samples),
         tuple(history.end),
+        complaint(policy, [_some(x) for x in samples], corruption.sourced > 0),
     )
+
+
+def _some(rewards: np.ndarray) -> list[float]:
+    """Return the finite rewards of an arm, or some hundreds of many."""
+    finite = rewards[np.isfinite(rewards)]
+    some: list[float] = finite[:: 1 + len(finite) // 1000].tolist()
+    return some
 
 
 def _arms(
