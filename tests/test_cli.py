@@ -97,9 +97,9 @@ def test_the_default_policy_is_shown_beside_two_others(capsys):
         (["--policies", "TrimmedUCB"], "alpha"),
         (["--attack", "Mimik"], "Did you mean 'Mimic'"),
         (["--rho", "1"], "rho must be"),
-        (["--rho", "abc"], "--rho must be a number, got 'abc'. `ironarm simulate --help` lists"),
+        (["--rho", "abc"], "--rho must be a number, got 'abc'. See `ironarm simulate --help`"),
         (["--seed", "1.5"], "--seed must be a whole number, got '1.5'."),
-        (["--nonsense"], "unrecognized arguments: --nonsense. `ironarm --help` lists"),
+        (["--nonsense"], "unrecognized arguments: --nonsense. See `ironarm --help`"),
         (["--policies", "lab/tug:Tug"], "one of your own like mine.py:MyPolicy."),
         (["--policies", "UCB(alpha=1"], "one of your own like mine.py:MyPolicy."),
         (

@@ -208,7 +208,7 @@ def test_a_sweep_takes_them_in_other_processes(lab, capsys, where):
     capsys.readouterr()
     path.write_text(path.read_text().replace("5 + rho", "6 + rho"))
     assert main([*command, "--allow-code", "--workers", "1"]) == 0
-    assert "1 of 3 cells are there already" in capsys.readouterr().err
+    assert "1 of 3 cells are already finished" in capsys.readouterr().err
 
 
 def package(folder: Path) -> None:

@@ -108,7 +108,7 @@ def mine(text="mine.py:Mine"):
     ("words", "message"),
     [
         (["--policies", "mine.py:Mine"], f"Mine failed: mine.py, line 20: ValueError: no. {CHECK}"),
-        (["--policies", "mine.py:Mine(a=-1)"], "mine.py, line 11: ValueError: a is negative. Mend"),
+        (["--policies", "mine.py:Mine(a=-1)"], "mine.py, line 11: ValueError: a is negative. Fix"),
         (["--policies", "mine.py:Mine(a=0)"], "mine.py, line 14: ZeroDivisionError: "),
         (
             ["--policies", "UCB", "--bandit", "mine.py:Broken([1, 2])"],
@@ -159,7 +159,7 @@ def test_a_step_that_raises(plain):
         ia.simulate(Typed(), ia.GaussianBandit([0, 1]), horizon=20, trials=1, seed=1, workers=1)
     said = str(raised.value)
     line = Typed.choose.__code__.co_firstlineno + 5
-    assert said.startswith(f"Typed failed: test_own_faults.py, line {line}: ValueError: no. Mend")
+    assert said.startswith(f"Typed failed: test_own_faults.py, line {line}: ValueError: no. Fix")
     assert said.endswith("check the policy with `ironarm.testing.check_policy`.")
     assert type(raised.value.__cause__) is ValueError
 

@@ -39,7 +39,7 @@ def plot(
     Parameters
     ----------
     file : what to draw.
-    out : a .pdf, .svg or .png file to write the figure to; None to write none.
+    out : a .pdf, .svg or .png file to write the figure to, or None.
     policies, labels, what, x, ax, column : as in `Result.plot`.
     where : for a sweep, columns and the values to draw, such as `{"rho": 0.3}`.
     policy : for an agent whose policy is your own, that policy; as in `Agent.load`.

@@ -72,7 +72,7 @@ def gamma(g, shape):
     """Return a gamma number of this shape, at least 1, and of scale 1.
 
     Marsaglia and Tsang's method: a power of a normal number, accepted by one uniform
-    number in at least 95 of 100 cases. It is exact: it has the law, not nearly. A
+    number in at least 95 of 100 cases. It is exact, not an approximation. A
     simple method for generating gamma variables, ACM Transactions on Mathematical
     Software 26, 2000.
     """

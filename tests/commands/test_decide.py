@@ -174,7 +174,7 @@ def test_another_process_may_have_followed_the_list_first():
         (["learn", "none.db", "--batch", "none.jsonl"], 4, "none.jsonl"),
         (["learn", "none.db", "--batch", "bad.jsonl"], 2, "line 2 of --batch bad.jsonl must be"),
         (["learn", "none.db", "--batch", "text.db", "--cancel"], 2, "needs the ID"),
-        (["learn", "none.db", "--expire", "1", "--source", "x"], 2, "--source belongs"),
+        (["learn", "none.db", "--expire", "1", "--source", "x"], 2, "--source is for"),
     ],
 )
 def test_mistakes_have_a_code_and_change_nothing(

@@ -206,7 +206,7 @@ def test_an_agent_shows_estimates_and_counts(saved):
         (["run.json", "--where", "rho=1"], "no choice of where"),
         (["sweep", "--what", "pulls"], "hold no pulls"),
         (["sweep", "--where", "roh=1"], "Did you mean 'rho'"),
-        (["sweep", "--where", "rho=1"], "nothing has rho = 1; there is 0.1, 0.3, 0.0"),
+        (["sweep", "--where", "rho=1"], "no row has rho = 1; there is 0.1, 0.3, 0.0"),
         (["sweep", "--where", "rho"], "COLUMN=VALUE"),
         (["result.npz", "-o", "no/where.png"], "there is no folder"),
         (["result.npz", "-o", "sweep"], "is a folder"),

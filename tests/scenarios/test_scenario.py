@@ -92,7 +92,7 @@ def test_a_file_holds_everything(tmp_path):
         (lambda rows: [{**rows[0], "goal": "x"}, *rows[1:]], "goal must be"),
         (lambda rows: [{**rows[0], "clean": []}, *rows[1:]], "clean needs"),
         (lambda rows: [rows[0], rows[2], rows[1], *rows[3:]], "request 1 needs"),
-        (lambda rows: [rows[0], {"request": 1, "readings": ["a"] * 5}, *rows[2:]], "no number"),
+        (lambda rows: [rows[0], {"request": 1, "readings": ["a"] * 5}, *rows[2:]], "not a number"),
         (lambda rows: [rows[0], {**rows[1], "after": [-1] * 5}, *rows[2:]], "bad list after"),
         (lambda rows: [], "is not a scenario"),
     ],

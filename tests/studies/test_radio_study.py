@@ -325,7 +325,7 @@ def test_the_page_speaks_of_the_trials_there_are(out):
     """Of few and all only where there are more than a few."""
     page = (out / "report.html").read_text()
     assert "3, 12 or 200 trials. Every policy" in page
-    assert "where there are more than 20 trials, the verdict on the first 20" in page
+    assert "Where there are more than 20 trials, the verdict on the first 20" in page
     assert "quick sizes" not in page
     findings = Runner(read_study(str(SMALL)), out).run()
     tables = {

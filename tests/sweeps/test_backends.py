@@ -191,5 +191,5 @@ def test_a_joblib_with_other_parts_is_named(part, tmp_path, monkeypatch):
     for name in ("joblib_parts", "own_processes"):
         monkeypatch.delitem(sys.modules, f"ironarm.sweeps.{name}", raising=False)
     cells = read_sweep(written(tmp_path, SMALL))[:1]
-    with pytest.raises(ia.IronarmError, match=r"sweeps do not know joblib .* Install it with"):
+    with pytest.raises(ia.IronarmError, match=r"sweeps do not support joblib .* Install it with"):
         run_sweep(cells, tmp_path / "out", workers=1)

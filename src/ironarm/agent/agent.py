@@ -482,7 +482,7 @@ class Agent:
             }
 
     def sources(self) -> list[Source]:
-        """Return what the agent knows of each source, the most suspicious first.
+        """Return what the agent knows of each source, the clearest outliers first.
 
         Each entry says how many rewards the source sent, how far they are from the
         others' on the same arms, and an upper bound on the probability that this is an
@@ -560,7 +560,7 @@ class Agent:
 
         Parameters
         ----------
-        path : a .pdf, .svg or .png file to write the figure to; None to write none.
+        path : a .pdf, .svg or .png file to write the figure to, or None.
         ax : your own axes to draw into.
         column : True for a figure as wide as a column in print.
         """

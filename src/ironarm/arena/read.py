@@ -65,7 +65,7 @@ class Setting:
         round. A policy that looks at sources may lie far below them.
         """
         if self.sources is not None:
-            return "sources are corrupt here, and lower bounds are known for coins"
+            return "sources are corrupt here, and lower bounds are known only for coins"
         if len(self.bandit.segments) > 1:
             return "the arms change"
         return ""

@@ -323,5 +323,5 @@ def _unattacked(findings: Findings) -> Advice | None:
         "Nobody attacks",
         best,
         f"It has the smallest regret without an attack, on average over the settings.{others} "
-        "That says nothing of what an attack does to it.",
+        "That says nothing about what an attack does to it.",
     )

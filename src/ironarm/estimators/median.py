@@ -40,7 +40,7 @@ class LowerMedian(HoldsRewards):
 class UpperMedian(LowerMedian):
     """The upper median of all rewards: the order statistic of rank floor(n/2) + 1.
 
-    Otherwise as `LowerMedian`.
+    Otherwise it is like `LowerMedian`.
     """
 
     @staticmethod

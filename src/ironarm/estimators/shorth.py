@@ -42,8 +42,8 @@ class Shorth(SortedLooks):
 
     Among equal intervals the lowest counts. n is the number of rewards at the last
     look. Infinite rewards are infinitely far away. If every interval with enough
-    rewards is infinitely long, the lowest is taken, and its mean is infinite; that of
-    both infinities counts as -inf. O(log n) amortised per reward, about 12 bytes per
+    rewards is infinitely long, the lowest is taken, and its mean is infinite; with both
+    infinities it counts as -inf. O(log n) amortised per reward, about 12 bytes per
     reward.
     """
 

@@ -28,16 +28,16 @@ class CoherentIMED(ImedPolicy):
     evidence against it, and evidence counts rewards, so their size does not matter. But
     you need to know neither the spread of the clean rewards nor the share of corrupt
     ones. It learns both, mostly from the leader, the arm with the highest lower median.
-    It counts less evidence against an arm whose rewards do not lie close together,
-    because such rewards do not show that the arm is bad.
+    If an arm's rewards do not lie close together, it counts less evidence against it:
+    nothing shows that it is bad.
 
     It holds at most 16,384 rewards of an arm, so it can run for months.
     docs/policies.md says more; docs/coherent-imed.md has the rule and the measurements.
 
     **Where it fails.** No policy can learn a bound on rho from the rewards alone
-    (Agrawal et al. 2024). This one always allows for a corrupt share of 0.15; a larger
-    share has to be visible in the rewards. There is no regret bound. If you know rho
-    and the spread, use `CountIMED`.
+    (Agrawal et al. 2024). This one always allows for a share of 0.15; a larger one must
+    show in the rewards. There is no regret bound. If you know rho and the spread, use
+    `CountIMED`.
 
     **Not for 0/1 rewards** or heavy ties, gaps below half the spread, arms of very
     different spread, or rho near 0.4 and above. A round costs four to six times one of

@@ -49,9 +49,8 @@ TREE_ROUNDS = 16  # for each arm, before the leader is tried again
 def highest_index(s, t, coefficient):
     """Return the arm with the highest index at round t.
 
-    An arm without any reward comes first, fewest open decisions first. The coefficient
-    must stay the same; where it changes, `s.threat_until[0] = 0` makes all be computed
-    anew.
+    Arms without a reward come first, fewest open decisions first. The coefficient must
+    stay the same; if it changes, set `s.threat_until[0] = 0` to recompute all indices.
     """
     if s.unrewarded[0] > 0:
         return first_unrewarded(s.n, s.rewards, s.fresh)

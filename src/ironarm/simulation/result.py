@@ -126,7 +126,7 @@ class Result:
 
         Parameters
         ----------
-        path : a .pdf, .svg or .png file to write the figure to; None to write none.
+        path : a .pdf, .svg or .png file to write the figure to, or None.
         policies : which to draw, in which order, by label or number; None for all.
         labels : other labels: one for each policy drawn, or a dict
             `{label: other label}`.

@@ -10,6 +10,6 @@ STUDIES = {
         "figures"
     ),
     "drift": "arms that change under attack: who follows, what watching costs, faked changes",
-    "clicks": "rewards of 0 and 1 just below and just beyond what anybody can bear; not a paper's",
-    "sources": "clicks of which some come from hostile sources; not a paper's",
+    "clicks": "rewards of 0 and 1 just below and above the limit for any policy; not from a paper",
+    "sources": "clicks, some of them from hostile sources; not from a paper",
 }

@@ -20,7 +20,7 @@ def part(module: str, name: str) -> Any:
         return getattr(import_module(f"joblib.{module}"), name)
     except (ImportError, AttributeError) as error:
         raise IronarmError(
-            f"sweeps do not know joblib {joblib.__version__} ({error}); expected a version that "
+            f"sweeps do not support joblib {joblib.__version__} ({error}); expected a version that "
             "ironarm's extra 'study' allows. Install it with: pip install 'ironarm[study]'"
         ) from None
 

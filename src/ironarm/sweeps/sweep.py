@@ -70,7 +70,7 @@ def _missing(cells: Sequence[Cell], store: CellStore, bar: Progress) -> list[Cel
     missing = [cell for cell in cells if store.get(cell) is None]
     damaged = sum(store.path(cell).exists() for cell in missing)
     if len(missing) < len(cells):
-        bar.announce(f"{len(cells) - len(missing)} of {len(cells)} cells are there already")
+        bar.announce(f"{len(cells) - len(missing)} of {len(cells)} cells are already finished")
     if damaged:
         bar.announce(
             f"{damaged} cell files are damaged; their cells are run again"
