@@ -3,6 +3,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
 import ironarm as ia
@@ -34,10 +35,10 @@ def test_more_rounds_bear_more_and_more_sources_less():
 @pytest.mark.parametrize(
     ("rho", "words"),
     [
-        (0.01, "By that, with 4 hostile it should find the best arm whatever they send."),
+        (0.01, "So with 4 hostile it should find the best arm whatever they send."),
         (0.15, "with 60 hostile it should find the best arm if their lies stand out"),
         (0.45, "So with 180 hostile nobody finds the best arm."),
-        (0.001, "A share of 0.001 of 400 sources is less than one: none."),
+        (0.001, "A share of 0.001 of 400 sources is less than one source."),
     ],
 )
 def test_the_page_says_what_that_means(rho, words, capsys):
@@ -67,6 +68,20 @@ def test_logs_of_clicks_have_it_too():
     log = [(arm, float(i % k == 0)) for arm, k in (("a", 10), ("b", 5)) for i in range(1000)]
     found = ia.certify(ia.ReplayBandit(log), rho=0.05, sources=50).by_source
     assert 0 < found.tolerated <= found.limit <= 0.5
+
+
+def test_stars_have_it_too():
+    """Rewards in a range: with the deviation of the best arm's rewards."""
+    noise = np.random.default_rng(1)
+    log = [
+        (arm, 5.0 if noise.random() < share else float(noise.integers(1, 5)))
+        for arm, share in (("a", 0.6), ("b", 0.8))
+        for _ in range(1000)
+    ]
+    certificate = ia.certify(ia.ReplayBandit(log), rho=0.05, sources=50)
+    sigma = np.std([x for arm, x in log if arm == "b"])
+    limit = theory.sources_limit(certificate.smallest_gap, sigma, 1000)
+    assert certificate.by_source.limit == pytest.approx(limit)
 
 
 def test_a_number_of_sources_that_is_none_is_refused():

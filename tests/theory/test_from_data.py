@@ -3,6 +3,7 @@
 Intervals that cover, and plain words when the data or a median cannot tell.
 """
 
+import json
 import math
 
 import numpy as np
@@ -211,7 +212,7 @@ def test_a_handful_of_rewards_gives_no_advice_but_to_log_more():
     """Not even about what kind of rewards they are."""
     certificate = ia.certify(ia.ReplayBandit([("x", 1.0), ("y", 2.0)]), rho=0.1)
     page = " ".join(str(certificate).split())
-    assert "arm x has 1 reward; with fewer than 20 the data cannot tell" in page
+    assert "2 arms have few rewards (arm x has 1 reward); with fewer than 20 the data" in page
     assert "log more rewards first" in page
     assert "UCB" not in page.split("promise")[1]
 
@@ -251,6 +252,7 @@ def test_a_few_zeros_and_ones_are_compared_by_means(count):
     assert "possible unclear" in page
     assert "with fewer than 20 the data cannot tell" in page
     assert "median" not in page.split("possible")[0]
+    assert " to " not in page.split("possible")[0]
     assert "poison budget" not in page
     assert (certificate.recommended, certificate.advice) == (None, "log more rewards first.")
     assert certificate.floor_worst is None
@@ -268,11 +270,12 @@ def test_a_few_zeros_and_ones_are_compared_by_means(count):
     ],
     ids=["real", "clicks", "few clicks", "one value"],
 )
-def test_arms_that_are_equal_have_no_best_one(rewards):
+@pytest.mark.parametrize("rho", [0.0, 0.01, 0.45])
+def test_arms_that_are_equal_have_no_best_one(rewards, rho):
     """No arm is called the best, and no budget is given for finding it."""
     rows = [(name, x) for name in "abc" for x in rewards] + [("d", -1.0 + x) for x in rewards]
     rows = rows if len(set(rewards)) > 2 else rows[: 3 * len(rewards)]
-    certificate = ia.certify(ia.ReplayBandit(rows), rho=0.01)
+    certificate = ia.certify(ia.ReplayBandit(rows), rho=rho, sources=50)
     page = " ".join(str(certificate).split())
     assert certificate.best == ""
     assert certificate.fit.tied == ("a", "b", "c")
@@ -281,6 +284,8 @@ def test_arms_that_are_equal_have_no_best_one(rewards):
     assert "possible" not in page
     assert not certificate.guaranteed
     assert certificate.recommended is None
+    assert "by source not known" in page
+    assert json.dumps(certificate.to_dict(), allow_nan=False)
     assert "<b>" not in certificate.fit._repr_html_()
 
 

@@ -281,10 +281,10 @@ class Bounded:
                 f"KLUCB(): that works for rho below {self.positive:.4f}. Otherwise "
             )
         text += (
-            f"nothing that sees the rewards only: bring rho below {self.limit_text}, or find out "
-            "who sends them: with a source for each reward, TrustThompson() tolerates far more. "
-            "Sums of many rewards help if attacks come in bursts, not if each reward is attacked "
-            "on its own."
+            "no policy is sure to find the best arm from the rewards alone. Bring rho below "
+            f"{self.limit_text}, or find out who sends the rewards: with a source for each, "
+            "TrustThompson() tolerates far more. Sums of many rewards help if attacks come in "
+            "bursts, not if each reward is attacked on its own."
         )
         return text[:1].upper() + text[1:], None
 

@@ -25,13 +25,15 @@ STRAYS = 0.1
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number, and the ends of its bootstrap interval."""
+    """A number, and the ends of its bootstrap interval; NaN if there is none."""
 
     value: float
     low: float
     high: float
 
     def __str__(self) -> str:
+        if math.isnan(self.low):
+            return f"{self.value:.4g}"
         return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
 
 
@@ -71,8 +73,7 @@ def bounded_log(
     gap = max(min(gap.value for gap in gaps), 0.0)
     interval = min(gap.low for gap in gaps), min(gap.high for gap in gaps)
     if kind == "0 or 1":
-        # with few rewards a bootstrap interval means nothing
-        few = min(map(len, logged)) < ENOUGH
+        few = min(map(len, logged)) < ENOUGH  # so few that there is no interval
         return zero_one(gap, (0.0, 1.0) if few else interval)
     shares = np.array([(x > 0).mean() for x in logged])
     found = (

@@ -245,8 +245,8 @@ class Certificate:
                 return "linear regret, for any policy."
             return (
                 "as T grows, no policy can promise less than a multiple of log T: at this horizon "
-                f"{figure(self.floor_worst)} under the worst attack, which is that of the rates "
-                "that it leaves."
+                f"{figure(self.floor_worst)}, computed for the rates as they look under the worst "
+                "attack."
             )
         if self.floor_worst is None or self.floor_far is None or self.floor_unknown is None:
             return ""

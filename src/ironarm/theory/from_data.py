@@ -17,7 +17,7 @@ from ..bandits import ReplayBandit
 from ..errors import InvalidInput
 from ..notebook import html_table
 from ..policies import Policy
-from ..text import text_table
+from ..text import counted, text_table
 from ..validation import number, whole
 from .arms import Arms, Normal
 from .bounded import Bounded
@@ -70,6 +70,7 @@ class Fit:
     cannot_tell : why the data cannot tell which arm is best, a sentence; empty if it
         can.
     level : of the intervals.
+    deviation : the standard deviation of the best arm's rewards, outliers and all.
     """
 
     fitted: tuple[FittedArm, ...]
@@ -80,6 +81,7 @@ class Fit:
     suitability: Suitability
     cannot_tell: str
     level: float
+    deviation: float
 
     @property
     def arms(self) -> Arms:
@@ -199,28 +201,38 @@ def fit(
     boots = [_resample(logged, best, generator) for _ in range(resamples)]
     ends = [(1 - level) / 2, (1 + level) / 2]
 
-    def estimate(value: float, values: list[float]) -> Estimate:
+    def estimate(value: float, values: list[float], rewards: int = ENOUGH) -> Estimate:
+        if rewards < ENOUGH:
+            # too few for a bootstrap interval to mean anything
+            return Estimate(float(value), math.nan, math.nan)
         low, high = np.quantile(values, ends)
         return Estimate(float(value), float(low), float(high))
+
+    least = [min(len(x), len(logged[best])) for x in logged]
 
     fitted = tuple(
         FittedArm(
             str(name),
             len(x),
-            estimate(medians[j], [boot.medians[j] for boot in boots]),
-            estimate(_sigma(x), [boot.sigmas[j] for boot in boots]),
+            estimate(medians[j], [boot.medians[j] for boot in boots], len(x)),
+            estimate(_sigma(x), [boot.sigmas[j] for boot in boots], len(x)),
             estimate(
-                medians[best] - medians[j], [boot.medians[best] - boot.medians[j] for boot in boots]
+                medians[best] - medians[j],
+                [boot.medians[best] - boot.medians[j] for boot in boots],
+                least[j],
             ),
-            estimate(means[j], [boot.means[j] for boot in boots]),
-            estimate(means[best] - means[j], [boot.means[best] - boot.means[j] for boot in boots]),
+            estimate(means[j], [boot.means[j] for boot in boots], len(x)),
+            estimate(
+                means[best] - means[j],
+                [boot.means[best] - boot.means[j] for boot in boots],
+                least[j],
+            ),
             float((x == medians[j]).mean()),
         )
         for j, (name, x) in enumerate(zip(bandit.names, logged, strict=True))
     )
     malicious = estimate(max(0.0, _room(logged, best)), [max(0.0, boot.room) for boot in boots])
     if any(arm.rewards < ENOUGH for arm in fitted):
-        # too few for a bootstrap interval to mean anything
         malicious = Estimate(malicious.value, 0.0, 0.5)
     coin = Estimate(
         *(2 * s / (1 + 2 * s) for s in (malicious.value, malicious.low, malicious.high))
@@ -230,7 +242,8 @@ def fit(
     )
     verdict = _suitability(logged, fitted, best, boots, rho, bounded)
     why_not = _cannot_tell(fitted, best, bounded)
-    return Fit(fitted, best, malicious, coin, bounded, verdict, why_not, level)
+    deviation = float(np.std(logged[best]))
+    return Fit(fitted, best, malicious, coin, bounded, verdict, why_not, level, deviation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,10 +372,9 @@ class _Empirical:
 def _cannot_tell(fitted: tuple[FittedArm, ...], best: int, bounded: Bounded | None) -> str:
     few = [arm for arm in fitted if arm.rewards < ENOUGH]
     if few:
-        return (
-            f"arm {few[0].name} has {few[0].rewards} reward{'s' if few[0].rewards > 1 else ''}; "
-            f"with fewer than {ENOUGH} the data cannot tell. Log more."
-        )
+        one = f"arm {few[0].name} has {counted(few[0].rewards, 'reward')}"
+        some = one if len(few) == 1 else f"{len(few)} arms have few rewards ({one})"
+        return f"{some}; with fewer than {ENOUGH} the data cannot tell. Log more."
     others = [arm for j, arm in enumerate(fitted) if j != best]
     if bounded is not None:
         close = [arm for arm in others if arm.mean_gap.low <= 0]

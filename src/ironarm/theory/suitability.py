@@ -74,8 +74,8 @@ def suitability(arms: Arms, rho: float) -> Suitability:
 
 
 MOSTLY_ZERO = (
-    "most rewards are 0, so every median is 0, and so is every trimmed mean that leaves out as "
-    "many as pay: neither can tell such arms apart."
+    "most rewards are 0, so every median is 0, and so is every trimmed mean that trims at least "
+    "the share that pays: neither can tell such arms apart."
 )
 
 

@@ -49,7 +49,7 @@ def nothing_promised(bounded: Bounded | None, policy: Policy, rho: float) -> str
         )
         return f"{type(policy).__name__} finds the best arm, but no bound is computed.{long_run}"
     return (
-        f"rho = {rho:g} is not surely below the limit up to which means find the best arm, "
+        f"rho = {rho:g} may be above the limit up to which comparing means finds the best arm, "
         f"{bounded.limit_text}."
     )
 
@@ -74,7 +74,7 @@ def without_laws(
     # a policy on means is not the wrong tool here
     wrong = WRONG_TOOL if not judged.suited else ""
     why_not = (
-        (logged.cannot_tell if isinstance(policy, MeanOfRange) else "")
+        (logged.cannot_tell if isinstance(policy, MeanOfRange) or logged.tied else "")
         or nothing_promised(bounded, policy, rho)
         or wrong
         or logged.cannot_tell
@@ -85,8 +85,9 @@ def without_laws(
         floor = rate_floor(means, rho, horizon)
         floor = floor if math.isinf(floor) else min(largest, floor)
     advice = judged.instead
-    if bounded is not None and logged.cannot_tell and bounded.limit <= rho < bounded.nobody:
-        advice = ""  # more rewards may show that rho is low enough
+    unclear = logged.cannot_tell and bounded is not None and bounded.limit <= rho < bounded.nobody
+    if unclear or (logged.tied and bounded is not None):
+        advice = ""  # more rewards may show that rho is low enough, or which arm is best
     return Certificate(
         policy=policy,
         rho=rho,
@@ -108,7 +109,7 @@ def without_laws(
         floor_worst=floor,
         floor_far=None,
         floor_unknown=None,
-        recommended=judged.policy,
+        recommended=judged.policy if advice else None,
         recommended_bound=None,
         advice=advice or "log more rewards first.",
         suitability=judged,
