@@ -51,8 +51,18 @@ def test_what_is_exported_can_be_replayed(log, tmp_path, capsys):
 def test_a_source_that_lies_can_be_left_out(log, capsys):
     """What is exported is taken for the truth by what replays it."""
     assert main(["log", "export", str(log), "--without-source", "user 2"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split(",")[3] for line in lines[1:]] == ["user 1", "", ""]
+    shown = capsys.readouterr()
+    assert [line.split(",")[3] for line in shown.out.splitlines()[1:]] == ["user 1", "", ""]
+    assert shown.err == "left out 1 reward of 'user 2'\n"
+
+
+def test_a_source_that_sent_nothing_is_named(log, tmp_path, capsys):
+    """A typing error shows; and what was written is counted."""
+    out = tmp_path / "rewards.csv"
+    assert main(["log", "export", str(log), "--without-source", "user 3", "-o", str(out)]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == "no reward is from 'user 3'\n"
+    assert shown.out == f"wrote {out}: 4 rewards\n"
 
 
 def test_every_entry_can_be_exported(log, capsys):

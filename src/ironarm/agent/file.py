@@ -103,7 +103,7 @@ def policy_of(path: Path, saved: dict[str, Any], policy: Policy | None) -> Polic
     if not _is_saved(policy, saved):
         raise BadFile(
             f"{path} holds an agent with {name} and parameters {parameters}, but {policy!r} was "
-            "given."
+            "given. Leave the policy out to open that agent, or choose another path."
         )
     return policy
 

@@ -8,11 +8,13 @@ import io
 import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput
+from ..text import counted
 from .common import add_verb, check_place
 
 EXAMPLES = """\
@@ -115,20 +117,27 @@ def _export(store: Any, number: int, options: argparse.Namespace) -> int:
     from ..files import whole_file
 
     log = Log(store, number)
-    lines = _entries(log) if options.all else _rewards(log, set(options.without_source))
+    left_out: Counter[str] = Counter({source: 0 for source in options.without_source})
+    lines = _entries(log) if options.all else _rewards(log, left_out)
     if options.out is None:
         for line in lines:
             sys.stdout.write(line)
     else:
+        written = -1 if not options.all else 0  # the first line of CSV has the names
         with whole_file(options.out) as file:
             for line in lines:
                 file.write(line.encode())
-        print(f"wrote {options.out}")
+                written += 1
+        what = _entries_text(written) if options.all else counted(written, "reward")
+        print(f"wrote {options.out}: {what}")
+    for source, count in left_out.items():
+        text = f"left out {counted(count, 'reward')} of {source!r}"
+        print(text if count else f"no reward is from {source!r}", file=sys.stderr)
     return 0
 
 
-def _rewards(log: Any, without: set[str]) -> Iterator[str]:
-    """Yield the rewards as lines of CSV, but those of some sources.
+def _rewards(log: Any, left_out: Counter[str]) -> Iterator[str]:
+    """Yield the rewards as lines of CSV, and count those of sources to leave out.
 
     Failures without a finite reward are left out: nobody could replay them.
     """
@@ -146,7 +155,8 @@ def _rewards(log: Any, without: set[str]) -> Iterator[str]:
         for arm, reward, source in rows:
             buffer = io.StringIO()
             sender = "" if source is None else source
-            if source is not None and str(source) in without:
+            if source is not None and str(source) in left_out:
+                left_out[str(source)] += 1
                 continue
             line = [entry.time, arm, reward, sender, entry.decision or ""]
             csv.writer(buffer, lineterminator="\n").writerow(line)
