@@ -117,7 +117,7 @@ def _export(store: Any, number: int, options: argparse.Namespace) -> int:
     from ..files import whole_file
 
     log = Log(store, number)
-    left_out: Counter[str] = Counter({source: 0 for source in options.without_source})
+    left_out: Counter[str] = Counter(dict.fromkeys(options.without_source, 0))
     lines = _entries(log) if options.all else _rewards(log, left_out)
     if options.out is None:
         for line in lines:
