@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.special import lambertw
+from scipy.stats import randint
 
 import ironarm as ia
 from ironarm.theory import Arms, attacked_rates, bounded_rewards, kl, limit_on_rho, rate_floor
@@ -125,3 +126,22 @@ def test_which_laws_are_compared_by_means():
     assert kind(stats.binom(10, 0.9), stats.binom(10, 0.5)) == "in a range"
     assert kind(stats.uniform(0, 1), stats.uniform(1, 1)) is None
     assert kind(stats.norm(0, 1), stats.norm(1, 1)) is None
+
+
+@pytest.mark.parametrize("kind", [ia.KLUCB, ia.BernoulliIMED, ia.ThompsonBeta])
+def test_a_policy_for_another_range_is_not_said_to_find_the_best_arm(kind):
+    """One that clips the rewards; one whose range is so wide that rho is too much."""
+    stars = ia.ScipyBandit([randint(1, 4), randint(3, 6)])
+    assert "finds the best arm" in ia.certify(stars, 0.1, kind(reward_range=(1, 5))).why_not
+    assert "Give it reward_range=(1, 5)" in ia.certify(stars, 0.1, kind()).why_not
+    clicks = ia.BernoulliBandit([0.2, 0.4])
+    assert "finds the best arm" in ia.certify(clicks, 0.1, kind()).why_not
+    wide = ia.certify(clicks, 0.1, kind(reward_range=(0, 2))).why_not
+    assert f"{0.2 / 2.2:.4f} with reward_range=(0, 2)" in wide
+
+
+def test_a_rate_of_one_half_is_no_case_for_medians():
+    """The least attack moves its median."""
+    certificate = ia.certify(ia.BernoulliBandit([0.5, 0.9]), rho=0.05)
+    assert not certificate.suitability.suited
+    assert "here they do" not in str(certificate)

@@ -88,3 +88,28 @@ def test_a_number_of_sources_that_is_none_is_refused():
     """With a sentence."""
     with pytest.raises(ia.InvalidInput, match="sources must be"):
         ia.certify(CLICKS, rho=0.1, sources=1)
+
+
+def test_with_less_than_one_reward_each_sources_tell_nothing():
+    """It is as without them: what is possible stays possible."""
+    bandit = ia.BernoulliBandit([0.2, 0.6])
+    certificate = ia.certify(bandit, rho=0.15, sources=10**6)
+    assert certificate.by_source.limit >= certificate.bounded.limit
+    assert "all is as without sources" in " ".join(str(certificate).split())
+    assert certificate.recommended == ia.KLUCB()
+
+
+def test_the_advice_follows_from_the_sources():
+    """TrustThompson where it helps and means do not; nothing where nobody can."""
+    helped = ia.certify(ia.BernoulliBandit([0.2, 0.4]), rho=0.2, sources=20)
+    assert helped.recommended == ia.TrustThompson()
+    assert "any policy that does not see who sends" in " ".join(str(helped).split())
+    lost = ia.certify(ia.BernoulliBandit([0.1, 0.12]), rho=0.15, sources=2000)
+    assert lost.recommended is None
+    assert "TrustThompson" not in lost.advice
+
+
+def test_an_arm_that_always_pays_has_a_word_on_sources():
+    """The spread is then that of the next arm."""
+    found = ia.certify(ia.BernoulliBandit([0.5, 1.0]), rho=0.15, sources=400).by_source
+    assert found.limit == pytest.approx(theory.sources_limit(0.5, 0.5, 125))

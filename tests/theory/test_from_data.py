@@ -8,9 +8,11 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import ironarm as ia
-from ironarm.theory import fit, thresholds
+from ironarm.theory import fit, from_data, thresholds
 
 
 def log(seed=1, count=300, **laws):
@@ -317,3 +319,117 @@ def test_revenue_has_no_strays():
     certificate = ia.certify(ia.ReplayBandit(sales), rho=0.001)
     assert certificate.bounded.strays == 0
     assert "neither" not in certificate.advice
+
+
+def naive_room(logged, best):
+    """Return what fit's _room computes, at every reward of every arm."""
+    at = np.concatenate(logged)[:, None]
+    shares = np.array([(x[None, :] <= at).mean(axis=1) for x in logged])
+    others = np.delete(shares, best, axis=0).min(axis=0)
+    return float(np.minimum(0.5 - shares[best], others - 0.5).max())
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 7.0]), min_size=1, max_size=12),
+        min_size=2,
+        max_size=4,
+    ),
+    st.data(),
+)
+def test_the_room_for_medians_is_that_of_a_look_at_every_reward(rewards, data):
+    """Also with ties, sorted runs and arms of one reward."""
+    logged = [np.sort(np.array(x)) for x in rewards]
+    best = data.draw(st.integers(0, len(logged) - 1))
+    assert from_data._room(logged, best) == pytest.approx(naive_room(logged, best), abs=1e-12)
+
+
+def test_a_resample_in_order_is_one_that_is_sorted():
+    """Counting the draws gives what sorting them does."""
+    x = np.sort(np.random.default_rng(2).normal(size=50))
+    drawn = x[np.random.default_rng(3).integers(0, 50, 50)]
+    found = from_data._resample([x, x], 0, np.random.default_rng(3))
+    assert found.medians[0] == np.sort(drawn)[24]
+
+
+def test_stars_get_no_lower_bound_of_normal_laws():
+    """Means tolerate more than medians here; no line says that nobody does."""
+    rows = [("a", x) for x in [1.0] * 45 + [2.0] * 40 + [3.0] * 15]
+    rows += [("b", 6 - x) for _, x in rows]
+    certificate = ia.certify(ia.ReplayBandit(rows * 4), rho=0.36)
+    page = " ".join(str(certificate).split())
+    assert "possible yes" in page
+    assert certificate.smallest_gap == pytest.approx(2.6)
+    assert (certificate.floor_worst, certificate.floor_far) == (None, None)
+    assert "no policy does" not in page
+
+
+def test_where_medians_do_and_means_do_not_medians_are_recommended():
+    """The page does not say yes and nothing."""
+    rows = [("a", x) for x in [-1.0, -2.0, -3.0] * 20] + [("b", x) for x in [-4.0, -5.0, -6.0] * 20]
+    certificate = ia.certify(ia.ReplayBandit(rows), rho=0.39)
+    assert "possible yes" in " ".join(str(certificate).split())
+    assert isinstance(certificate.recommended, ia.MedEUCB)
+
+
+def test_a_rho_within_the_interval_of_the_limit_asks_for_more_data():
+    """For stars as for clicks: neither a policy nor a refusal."""
+    noise = np.random.default_rng(5)
+    rows = [
+        (arm, 5.0 if noise.random() < share else float(noise.integers(1, 5)))
+        for arm, share in (("a", 0.6), ("b", 0.75))
+        for _ in range(150)
+    ]
+    bounded = ia.certify(ia.ReplayBandit(rows), rho=0.01).bounded
+    rho = (bounded.limit + bounded.interval[1]) / 2
+    certificate = ia.certify(ia.ReplayBandit(rows), rho=rho)
+    assert (certificate.recommended, certificate.advice) == (None, "log more rewards first.")
+
+
+def test_a_skewed_log_names_the_best_arm_by_what_it_is_best():
+    """Its medians and means disagree; no budget for medians, no word on sources."""
+    noise = np.random.default_rng(0)
+    rows = [("a", x) for x in noise.exponential(3, 400)] + [
+        ("b", x) for x in noise.normal(2.5, 0.1, 400)
+    ]
+    page = " ".join(str(ia.certify(ia.ReplayBandit(rows), rho=0.1, sources=100)).split())
+    assert "best b by its median" in page
+    assert "best mean is that of arm a" in page
+    assert "budget" not in page
+    assert "by source not known" in page
+
+
+@pytest.mark.parametrize("policy", [ia.UCB(sigma=0.5), ia.TrustThompson()])
+def test_a_policy_without_medians_is_not_blamed_for_medians(policy):
+    """There is no theorem for it, on a log of clicks as on rates."""
+    rows = [("a", float(i % 2)) for i in range(200)] + [
+        ("b", float(i % 3 == 0)) for i in range(200)
+    ]
+    why_not = ia.certify(ia.ReplayBandit(rows), rho=0.05, policy=policy).why_not
+    assert why_not.startswith(f"there is no theorem for {type(policy).__name__}")
+
+
+def test_a_reward_between_0_and_1_stretches_no_range():
+    """So it is not blamed for it."""
+    assert "neither" not in ia.certify(clicks_with(("b", 0.5)), rho=0.01).advice
+
+
+def test_names_that_read_the_same_are_told_apart():
+    """1 and "1", and a name that is empty."""
+    noise = np.random.default_rng(1)
+    rows = [
+        (name, mean + x)
+        for name, mean in ((1, 0), ("1", 3), ("", 6))
+        for x in noise.normal(size=30).tolist()
+    ]
+    certificate = ia.certify(ia.ReplayBandit(rows), rho=0.05)
+    assert [arm.name for arm in certificate.fit.fitted] == ["1", "'1'", "''"]
+    assert certificate.best == "''"
+
+
+@pytest.mark.parametrize("largest", [1e120, 1e308])
+def test_rewards_too_large_to_compute_with_are_refused(largest, recwarn):
+    """With a sentence, not an overflow."""
+    with pytest.raises(ia.InvalidInput, match="too large to compute with"):
+        ia.certify(ia.ReplayBandit([("a", largest), ("b", -largest)] * 30), rho=0.1)
+    assert not list(recwarn)

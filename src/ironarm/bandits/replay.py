@@ -15,6 +15,9 @@ from ..frames import is_frame, pairs_of_frame
 from ..text import counted
 from .base import Bandit, finite_means
 
+LARGEST = 1e300
+"""Sums of rewards up to it are numbers."""
+
 
 class ReplayBandit(Bandit):
     """Arms that pay what they have paid before.
@@ -62,6 +65,11 @@ class ReplayBandit(Bandit):
                 raise InvalidInput(
                     f"row {row} of the table has the reward {reward!r}; a bandit replays clean "
                     "rewards, so it must be finite."
+                )
+            if abs(value) > LARGEST:
+                raise InvalidInput(
+                    f"row {row} of the table has the reward {reward!r}, which is too large to "
+                    "compute with; use other units."
                 )
             name = arm.item() if isinstance(arm, np.generic) else arm
             if not isinstance(name, Hashable):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -227,6 +227,21 @@ class Bounded:
         interval = self.interval
         more = "" if interval is None else f" ({interval[0]:.4f} to {interval[1]:.4f})"
         return f"{self.limit:.4f}{more}"
+
+    def unclear(self, rho: float) -> bool:
+        """Say whether more data may show that means find the best arm at this rho."""
+        return self.interval is not None and self.limit <= rho < self.interval[1]
+
+    def for_range(self, low: float, high: float) -> Bounded:
+        """Return the case of the same rewards, taken to lie in a wider range."""
+        wider = (high - low) / self.width
+
+        def limit(of: float) -> float:
+            return limit_on_rho(of / (1 - of) / wider)
+
+        ends = self.interval
+        interval = None if ends is None else (limit(ends[0]), limit(ends[1]))
+        return replace(self, low=low, high=high, limit=limit(self.limit), interval=interval)
 
     def possible(self, rho: float, medians: float = 0.0) -> str:
         """Return "yes", "no" or "unclear", and why, in a few sentences.

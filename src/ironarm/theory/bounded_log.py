@@ -82,7 +82,7 @@ def bounded_log(
         else in_range(gap, low, high, interval)
     )
     pooled = np.concatenate(logged)
-    if not are_clicks(pooled):
+    if not are_clicks(pooled) or (low >= 0 and high <= 1):
         return found
     lead = float(shares[best] - np.delete(shares, best).max())
     return replace(found, strays=strays(pooled), positive=limit_on_rho(lead) if lead > 0 else None)

@@ -138,7 +138,10 @@ class Certificate:
     def _first(self) -> str:
         if self.fit is not None and self.fit.tied:
             return f"none is the best: {listed(list(self.fit.tied), 'and')} are equal"
-        return f"best {self.best}, smallest gap {self.smallest_gap:.4g}{self._in_sigmas()}"
+        # where means and medians differ, the arms of a log are listed by medians
+        medians = self.fit is not None and self.bounded is None and not self.suitability.suited
+        by = " by its median" if medians else ""
+        return f"best {self.best}{by}, smallest gap {self.smallest_gap:.4g}{self._in_sigmas()}"
 
     def _parts(self) -> list[tuple[str, str]]:
         """Return the paragraphs that have something to say, with their labels."""
@@ -166,7 +169,7 @@ class Certificate:
     def _in_sigmas(self) -> str:
         return (
             f" = {self.smallest_gap / self.spread:.3g} sigma"
-            if self.spread > 0 and self.budget.corollaries is not None
+            if self.spread > 0 and self.budget.corollaries is not None and self.bounded is None
             else ""
         )
 
@@ -216,8 +219,8 @@ class Certificate:
         )
 
     def _budget(self) -> str:
-        if self.bounded is not None and not self.suitability.suited:
-            return ""  # medians take nothing; what means take is said first
+        if not self.suitability.suited:
+            return ""  # medians take nothing
         if self.fit is not None and self.fit.tied:
             return ""  # no arm to be found
         limit = f"below {self.budget.malicious:.4f}"
@@ -225,7 +228,9 @@ class Certificate:
             paper, optimal = f"the paper's theorems need rho {limit}", ""
         else:
             corollaries = f"the paper's corollaries need rho below {self.budget.corollaries:.4f}"
-            paper, optimal = f"{corollaries}, its theorems {limit}", "; beyond that no policy does"
+            paper = f"{corollaries}, its theorems {limit}"
+            # so it is for normal laws; rewards in a range are none
+            optimal = "; beyond that no policy does" if self.bounded is None else ""
         interval = ""
         if self.fit is not None:
             level = 100 * self.fit.level
@@ -242,7 +247,8 @@ class Certificate:
     def _floor(self) -> str:
         if self.bounded is not None and self.floor_worst is not None:
             if math.isinf(self.floor_worst):
-                return "linear regret, for any policy."
+                blind = "" if self.by_source is None else " that does not see who sends the rewards"
+                return f"linear regret, for any policy{blind}."
             return (
                 "as T grows, no policy can promise less than a multiple of log T: at this horizon "
                 f"{figure(self.floor_worst)}, computed for the rates as they look under the worst "

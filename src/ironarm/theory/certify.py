@@ -10,24 +10,13 @@ from typing import Any
 from ..bandits import Bandit, ReplayBandit
 from ..errors import InvalidInput
 from ..frames import is_frame
-from ..policies import (
-    EXP3,
-    RUCB,
-    UCB,
-    CatoniUCB,
-    EpsilonGreedy,
-    MedEpsilonGreedy,
-    MedEUCB,
-    Policy,
-    TrimmedEpsilonGreedy,
-    TrimmedUCB,
-)
+from ..policies import UCB, MedEpsilonGreedy, MedEUCB, Policy
 from ..policy import require_policy
 from ..validation import number, whole
 from .arms import Arms, poison_rate
 from .assumptions import separation
-from .bounded import bounded_rewards
-from .by_source import by_source
+from .bounded import Bounded, bounded_rewards
+from .by_source import with_sources
 from .certificate import Budget, Certificate, SharpPart
 from .finite_time import FiniteTimeBound, med_e_ucb_bound, med_epsilon_greedy_bound
 from .from_data import Fit, fit
@@ -44,6 +33,7 @@ from .theorem_part import theorem_part
 from .without_bounds import (
     WRONG_TOOL,
     has_laws,
+    no_theorem,
     nothing_promised,
     policy_for,
     without_laws,
@@ -112,8 +102,7 @@ def certify(
     under probabilistic unbounded adversarial attack, AAAI 2020.
     """
     if sources is not None:
-        plain = certify(bandit, rho, policy, horizon, delta)
-        return replace(plain, by_source=by_source(plain, sources))
+        return with_sources(certify(bandit, rho, policy, horizon, delta), sources)
     if policy is not None:
         require_policy(policy)
     rho = poison_rate(rho)
@@ -157,7 +146,7 @@ def certify(
     why_not = nothing_promised(bounded, policy, rho) or _why_not(
         policy, judged, budget, rho, bound < largest, logged
     )
-    recommended, recommended_bound, advice = _recommend(arms, rho, horizon, judged, budget)
+    recommended, recommended_bound, advice = _recommend(arms, rho, horizon, judged, budget, bounded)
     if logged and logged.cannot_tell and judged.suited:
         recommended, recommended_bound, advice = None, None, "log more rewards first."
     if finite and sharp and recommended_bound is not None and finite.total < recommended_bound:
@@ -167,7 +156,9 @@ def certify(
             advice += (
                 " That is more than the chosen policy's at this horizon, and less in the long run."
             )
-    unknown = unknown_share_floor(arms, rho, horizon) if sigma else None
+    # lower bounds for normal laws say nothing of rewards in a range
+    normal = sigma is not None and bounded is None
+    unknown = unknown_share_floor(arms, rho, horizon) if normal else None
     if unknown is not None and math.isfinite(unknown):
         unknown = min(largest, unknown)
     certificate = Certificate(
@@ -177,7 +168,7 @@ def certify(
         delta=delta,
         arms=arms.count,
         best=name,
-        smallest_gap=arms.smallest_gap,
+        smallest_gap=bounded.gap if logged and bounded else arms.smallest_gap,
         spread=arms.spread,
         guaranteed=not why_not,
         why_not=why_not,
@@ -189,7 +180,7 @@ def certify(
         budget=budget,
         bounded=bounded,
         floor_worst=worst_floor(arms, rho, horizon, bounded),
-        floor_far=min(largest, regret_floor(arms, rho, horizon, far=True)) if sigma else None,
+        floor_far=min(largest, regret_floor(arms, rho, horizon, far=True)) if normal else None,
         floor_unknown=unknown,
         recommended=recommended,
         recommended_bound=recommended_bound,
@@ -247,26 +238,8 @@ def _why_not(
     logged: Fit | None,
 ) -> str:
     """Return why there is no promise, or nothing if there is one."""
-    name = type(policy).__name__
-    if not isinstance(policy, (MedEUCB, MedEpsilonGreedy)):
-        if isinstance(policy, RUCB):
-            return (
-                "RUCB forces no exploration, so an attack on the first rewards of the best arm "
-                "can bury it for good."
-            )
-        if isinstance(policy, (TrimmedUCB, TrimmedEpsilonGreedy)):
-            return (
-                f"there is no theorem for {name}; trimming holds only while the attacked share of "
-                "every arm stays below alpha."
-            )
-        if rho == 0:
-            return f"certificates cover MedEUCB and MedEpsilonGreedy, not {name}."
-        failed = (
-            " It fails in the paper's setting."
-            if isinstance(policy, (UCB, EpsilonGreedy, CatoniUCB, EXP3))
-            else ""
-        )
-        return f"there is no theorem for {name} if a share of the rewards is corrupt.{failed}"
+    if reason := no_theorem(policy, rho):
+        return reason
     if not judged.suited:
         return WRONG_TOOL
     if logged is not None and logged.cannot_tell:
@@ -287,10 +260,14 @@ def _why_not(
 
 
 def _recommend(
-    arms: Arms, rho: float, T: int, judged: Suitability, budget: Budget
+    arms: Arms, rho: float, T: int, judged: Suitability, budget: Budget, bounded: Bounded | None
 ) -> tuple[Policy | None, float | None, str]:
     """Return the policy with the smallest bound among some that meet the conditions."""
-    if judged.instead:
+    beyond_means = bounded is not None and rho >= bounded.limit
+    medians_do = judged.suited and rho < budget.coin
+    if judged.instead and not (beyond_means and medians_do):
+        if bounded is not None and bounded.unclear(rho):
+            return None, None, "log more rewards first."
         return judged.policy, None, judged.instead
     if rho == 0:
         policy: Policy = UCB(sigma=_two_digits(arms.spread))

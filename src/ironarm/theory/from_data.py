@@ -6,7 +6,8 @@ They say so when the data cannot tell.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ from .suitability import (
 HEAD = ("arm", "rewards", "median", "sigma", "gap")
 HEAD_OF_MEANS = ("arm", "rewards", "mean", "gap")
 MAD_TO_SIGMA = 1.482602218505602
+TOO_LARGE = 1e100
+"""Squares and differences of rewards up to it are numbers."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +94,8 @@ class Fit:
     @property
     def tied(self) -> tuple[str, ...]:
         """The names of the arms that share the first place; empty if one is alone."""
-        first = self.fitted[self.best]
-        tied = tuple(
-            arm.name
-            for arm in self.fitted
-            if arm.mean.value == first.mean.value
-            and (self.bounded is not None or arm.median.value == first.median.value)
-        )
-        return tied if len(tied) > 1 else ()
+        first = [arm.name for arm in self.fitted if self._is_first(arm)]
+        return tuple(first) if len(first) > 1 else ()
 
     def __str__(self) -> str:
         return text_table(self._head(), self._cells())
@@ -135,9 +132,15 @@ class Fit:
 
     def _place(self, arm: FittedArm) -> str:
         """Return what stands for the gap of an arm in the first place."""
-        if arm.name in self.tied:
-            return "equal"
-        return "best" if arm is self.fitted[self.best] else ""
+        if not self._is_first(arm):
+            return ""
+        return "equal" if self.tied else "best"
+
+    def _is_first(self, arm: FittedArm) -> bool:
+        best = self.fitted[self.best]
+        return arm.mean.value == best.mean.value and (
+            self.bounded is not None or arm.median.value == best.median.value
+        )
 
 
 def fit(
@@ -192,8 +195,13 @@ def fit(
             f"{len(bandit.logged)}."
         )
     logged = [np.asarray(rewards) for rewards in bandit.logged]
+    largest = max(float(np.abs(x[[0, -1]]).max()) for x in logged)
+    if largest > TOO_LARGE:
+        raise InvalidInput(
+            f"rewards up to {largest:.3g} are too large to compute with; log them in other units."
+        )
     medians = np.array([_lower_median(x) for x in logged])
-    means = np.array([_clipped_mean(x) for x in logged])
+    means = np.array([_clipped_mean(x, _sigma(x)) for x in logged])
     kind = kind_of_log(logged)
     # where medians tie, as those of few 0/1 rewards do, means decide
     best = int(np.argmax(means) if kind else np.lexsort((-means, -medians))[0])
@@ -212,7 +220,7 @@ def fit(
 
     fitted = tuple(
         FittedArm(
-            str(name),
+            _shown(name, bandit.names),
             len(x),
             estimate(medians[j], [boot.medians[j] for boot in boots], len(x)),
             estimate(_sigma(x), [boot.sigmas[j] for boot in boots], len(x)),
@@ -240,10 +248,17 @@ def fit(
     bounded = bounded_log(
         kind, logged, best, [arm.mean_gap for j, arm in enumerate(fitted) if j != best]
     )
-    verdict = _suitability(logged, fitted, best, boots, rho, bounded)
+    verdict = _suitability(logged, fitted, best, boots, rho, bounded, malicious.value > 0)
     why_not = _cannot_tell(fitted, best, bounded)
     deviation = float(np.std(logged[best]))
     return Fit(fitted, best, malicious, coin, bounded, verdict, why_not, level, deviation)
+
+
+def _shown(name: object, names: Sequence[object]) -> str:
+    """Return an arm's name; as Python has it if it is empty or reads as another."""
+    text = str(name)
+    alone = sum(str(other) == text for other in names) == 1
+    return text if alone and text.isprintable() and text.strip() else repr(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,12 +270,17 @@ class _Resample:
 
 
 def _resample(logged: list[np.ndarray], best: int, generator: np.random.Generator) -> _Resample:
-    drawn = [np.sort(x[generator.integers(0, len(x), len(x))]) for x in logged]
+    # the rewards are in order, so counting the draws spares sorting them
+    drawn = [
+        np.repeat(x, np.bincount(generator.integers(0, len(x), len(x)), minlength=len(x)))
+        for x in logged
+    ]
     medians = np.array([_lower_median(x) for x in drawn])
+    sigmas = [_sigma(x) for x in drawn]
     return _Resample(
         medians,
-        np.array([_sigma(x) for x in drawn]),
-        np.array([_clipped_mean(x) for x in drawn]),
+        np.array(sigmas),
+        np.array([_clipped_mean(x, sigma) for x, sigma in zip(drawn, sigmas, strict=True)]),
         _room(drawn, best),
     )
 
@@ -273,12 +293,12 @@ def _sigma(sorted_rewards: np.ndarray) -> float:
     return MAD_TO_SIGMA * float(np.median(np.abs(sorted_rewards - _lower_median(sorted_rewards))))
 
 
-def _clipped_mean(sorted_rewards: np.ndarray) -> float:
+def _clipped_mean(sorted_rewards: np.ndarray, sigma: float) -> float:
     """Return the mean of rewards clipped to ten sigmas around the median.
 
     A few corrupt rewards in a log must not make it look skewed.
     """
-    median, reach = _lower_median(sorted_rewards), 10 * _sigma(sorted_rewards)
+    median, reach = _lower_median(sorted_rewards), 10 * sigma
     return float(
         np.clip(sorted_rewards, median - reach, median + reach).mean()
         if reach > 0
@@ -289,15 +309,23 @@ def _clipped_mean(sorted_rewards: np.ndarray) -> float:
 def _room(logged: list[np.ndarray], best: int) -> float:
     """Return max over x0 of min(1/2 - F_best(x0), min_j F_j(x0) - 1/2).
 
-    The maximum is at a reward of another arm, where some F_j has just risen.
+    The maximum is at a reward of another arm, where some F_j has just risen. Along the
+    rewards of an arm the first term falls and the second rises, so it is where they
+    cross.
     """
     others = [x for j, x in enumerate(logged) if j != best]
-    candidates = np.concatenate(others)
-    share_best = np.searchsorted(logged[best], candidates, side="right") / len(logged[best])
-    share_others = np.min(
-        [np.searchsorted(x, candidates, side="right") / len(x) for x in others], axis=0
-    )
-    return float(np.minimum(0.5 - share_best, share_others - 0.5).max())
+
+    def falls(x0: float) -> float:
+        return 0.5 - float(np.searchsorted(logged[best], x0, side="right")) / len(logged[best])
+
+    def rises(x0: float) -> float:
+        return min(float(np.searchsorted(x, x0, side="right")) / len(x) for x in others) - 0.5
+
+    def crossing(x: np.ndarray) -> float:
+        first = bisect_left(x, True, key=lambda x0: rises(x0) >= falls(x0))  # type: ignore[call-overload]
+        return max(min(falls(x0), rises(x0)) for x0 in x[max(first - 1, 0) : first + 1])
+
+    return max(crossing(x) for x in others)
 
 
 def _suitability(
@@ -307,6 +335,7 @@ def _suitability(
     boots: list[_Resample],
     rho: float,
     bounded: Bounded | None,
+    room: bool,
 ) -> Suitability:
     if any(arm.rewards < ENOUGH for arm in fitted):
         # too few to judge, except that zeros and ones have no use for medians
@@ -323,6 +352,7 @@ def _suitability(
         all(arm.gap.value > 0 for j, arm in enumerate(fitted) if j != best) and by_mean == best
     )
     if bounded is not None:
+        ordered = ordered and room  # medians that the least attack moves are none
         remark = (
             zero_one_remark(ordered)
             if bounded.kind == "0 or 1"

@@ -9,6 +9,7 @@ import numpy as np
 from ..policies import Policy, TrimmedEpsilonGreedy
 from .arms import Arms
 from .bounded import TIED_SHARE, bounded_rewards, tied_share
+from .limits import median_threshold
 
 TRIM_MORE = 0.1
 
@@ -50,6 +51,8 @@ def suitability(arms: Arms, rho: float) -> Suitability:
     ordered = arms.median_order_is_mean_order
     bounded = bounded_rewards(arms)
     if bounded is not None and bounded.kind == "0 or 1":
+        # a rate of 1/2 has a median that the least attack moves
+        ordered = ordered and median_threshold(arms) > 0
         return Suitability(ordered, zero_one_remark(ordered), *bounded.advice(rho))
     if bounded is not None and bounded.kind == "mostly 0":
         return Suitability(False, MOSTLY_ZERO, *bounded.advice(rho))

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import math
 
-from ..policies import MedEUCB, Policy
+from ..policies import (
+    EXP3,
+    RUCB,
+    UCB,
+    CatoniUCB,
+    EpsilonGreedy,
+    MedEpsilonGreedy,
+    MedEUCB,
+    Policy,
+    TrimmedEpsilonGreedy,
+    TrimmedUCB,
+)
 from ..rules.reward_range import MeanOfRange
 from .arms import Arms
 from .bounded import Bounded, rate_floor
@@ -28,7 +39,7 @@ def worst_floor(arms: Arms, rho: float, horizon: int, bounded: Bounded | None) -
     if bounded is not None and bounded.kind == "0 or 1":
         floor = rate_floor(arms, rho, horizon)
         return floor if math.isinf(floor) else min(horizon * arms.largest_gap, floor)
-    if arms.common_sigma is None:
+    if bounded is not None or arms.common_sigma is None:
         return None
     return min(horizon * arms.largest_gap, regret_floor(arms, rho, horizon))
 
@@ -41,6 +52,15 @@ def nothing_promised(bounded: Bounded | None, policy: Policy, rho: float) -> str
         return f"at rho = {rho:g} nobody can find the best arm from these rewards alone."
     if not isinstance(policy, MeanOfRange):
         return ""
+    low, high = policy.reward_range
+    if low > bounded.low or high < bounded.high:
+        return (
+            f"{type(policy).__name__} clips rewards to [{low:g}, {high:g}], and these lie in "
+            f"[{bounded.low:g}, {bounded.high:g}]. Give it "
+            f"reward_range=({bounded.low:g}, {bounded.high:g})."
+        )
+    wider = (low, high) != (bounded.low, bounded.high)
+    bounded = bounded.for_range(low, high)
     if rho < bounded.surely:
         long_run = (
             " In the long run its regret is that of the lower bound."
@@ -50,8 +70,33 @@ def nothing_promised(bounded: Bounded | None, policy: Policy, rho: float) -> str
         return f"{type(policy).__name__} finds the best arm, but no bound is computed.{long_run}"
     return (
         f"rho = {rho:g} may be above the limit up to which comparing means finds the best arm, "
-        f"{bounded.limit_text}."
+        f"{bounded.limit_text}{f' with reward_range=({low:g}, {high:g})' if wider else ''}."
     )
+
+
+def no_theorem(policy: Policy, rho: float) -> str:
+    """Return why there is no promise for a policy, whatever the arms; empty if so."""
+    if isinstance(policy, (MedEUCB, MedEpsilonGreedy)):
+        return ""
+    name = type(policy).__name__
+    if isinstance(policy, RUCB):
+        return (
+            "RUCB forces no exploration, so an attack on the first rewards of the best arm "
+            "can bury it for good."
+        )
+    if isinstance(policy, (TrimmedUCB, TrimmedEpsilonGreedy)):
+        return (
+            f"there is no theorem for {name}; trimming holds only while the attacked share of "
+            "every arm stays below alpha."
+        )
+    if rho == 0:
+        return f"certificates cover MedEUCB and MedEpsilonGreedy, not {name}."
+    failed = (
+        " It fails in the paper's setting."
+        if isinstance(policy, (UCB, EpsilonGreedy, CatoniUCB, EXP3))
+        else ""
+    )
+    return f"there is no theorem for {name} if a share of the rewards is corrupt.{failed}"
 
 
 def has_laws(logged: Fit) -> bool:
@@ -71,11 +116,11 @@ def without_laws(
     means = sorted((arm.mean.value for arm in logged.fitted), reverse=True)
     largest = horizon * (means[0] - means[-1])
     judged, bounded = logged.suitability, logged.bounded
-    # a policy on means is not the wrong tool here
     wrong = WRONG_TOOL if not judged.suited else ""
     why_not = (
         (logged.cannot_tell if isinstance(policy, MeanOfRange) or logged.tied else "")
         or nothing_promised(bounded, policy, rho)
+        or no_theorem(policy, rho)
         or wrong
         or logged.cannot_tell
         or "two arms have the same median."
@@ -85,9 +130,8 @@ def without_laws(
         floor = rate_floor(means, rho, horizon)
         floor = floor if math.isinf(floor) else min(largest, floor)
     advice = judged.instead
-    unclear = logged.cannot_tell and bounded is not None and bounded.limit <= rho < bounded.nobody
-    if unclear or (logged.tied and bounded is not None):
-        advice = ""  # more rewards may show that rho is low enough, or which arm is best
+    if bounded is not None and (logged.tied or bounded.unclear(rho)):
+        advice = ""  # more rewards may show which arm is best, or that rho is low enough
     return Certificate(
         policy=policy,
         rho=rho,
