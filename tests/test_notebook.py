@@ -67,7 +67,7 @@ def test_a_certificate_is_a_table():
     """The same words as in print; from data, with a table of the arms."""
     certificate = ia.certify(ia.GaussianBandit([0, 2]), rho=0.1)
     table = Table(certificate._repr_html_())
-    assert {"promise", "poison budget", certificate.advice} <= set(table.cells)
+    assert {"promise", "limit on rho", certificate.advice} <= set(table.cells)
     log = [(name, float(i + 40 * k)) for k, name in enumerate((BAD, "b")) for i in range(30)]
     table = Table(ia.certify(ia.ReplayBandit(log), rho=0.1)._repr_html_())
     assert "script" not in table.tags

@@ -255,7 +255,7 @@ def test_a_few_zeros_and_ones_are_compared_by_means(count):
     assert "with fewer than 20 the data cannot tell" in page
     assert "median" not in page.split("possible")[0]
     assert " to " not in page.split("possible")[0]
-    assert "poison budget" not in page
+    assert "limit on rho" not in page
     assert (certificate.recommended, certificate.advice) == (None, "log more rewards first.")
     assert certificate.floor_worst is None
     wrong = ia.certify(ia.ReplayBandit(rows), rho=0.05, policy=ia.MedEUCB())
@@ -282,7 +282,7 @@ def test_arms_that_are_equal_have_no_best_one(rewards, rho):
     assert certificate.best == ""
     assert certificate.fit.tied == ("a", "b", "c")
     assert "none is the best: a, b and c are equal; rho" in page
-    assert "budget" not in page
+    assert "limit on rho" not in page
     assert "possible" not in page
     assert not certificate.guaranteed
     assert certificate.recommended is None
@@ -395,7 +395,7 @@ def test_a_skewed_log_names_the_best_arm_by_what_it_is_best():
     page = " ".join(str(ia.certify(ia.ReplayBandit(rows), rho=0.1, sources=100)).split())
     assert "best b by its median" in page
     assert "best mean is that of arm a" in page
-    assert "budget" not in page
+    assert "limit on rho" not in page
     assert "by source not known" in page
 
 

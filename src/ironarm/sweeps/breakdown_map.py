@@ -1,4 +1,4 @@
-"""A map of how much poison a policy survives: rho against gap/sigma.
+"""A map of how much corruption a policy survives: rho against gap/sigma.
 
 It shows theory's three thresholds and the measured share of trials that are stuck.
 

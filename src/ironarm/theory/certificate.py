@@ -70,7 +70,7 @@ class Certificate:
     theorem : what the paper's theorem says, or None for a policy without one.
     sharp : the sharp condition on b or c, or None.
     finite_time : ironarm's own bound, or None.
-    budget : how much poison medians can take here.
+    budget : the largest rho that medians can take here.
     bounded : for means of rewards in a range, such as 0/1 rewards: up to which rho they
         can be compared, and by whom. None elsewhere.
     floor_worst : lower bound for any policy under the worst attack, infinite if nobody
@@ -151,7 +151,7 @@ class Certificate:
             ("rewards", self._rewards()),
             ("paper", "" if self.theorem is None else self.theorem.text(self.delta)),
             ("growth", self._growth()),
-            ("poison budget", self._budget()),
+            ("limit on rho", self._budget()),
             ("by source", "" if self.by_source is None else self.by_source.text(self.rho)),
         ]
         parts += [("lower bound", self._floor()), ("recommended", self.advice)]

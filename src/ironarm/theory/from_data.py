@@ -165,7 +165,7 @@ def fit(
     ----------
     table : a CSV file or a data frame with the columns `arm` and `reward`, (arm,
         reward) pairs, or a `ReplayBandit`.
-    rho : the poison expected later, for the advice on what to use instead.
+    rho : the corrupt share expected later, for the advice on what to use instead.
     level : of the intervals.
     resamples : bootstrap resamples.
     seed : of the resampling.
