@@ -52,8 +52,8 @@ def certify(
 ) -> Certificate:
     """Say what theory promises a policy on these arms when rewards are corrupt.
 
-    How much corruption can they take, which parameters are needed, what regret is promised,
-    and is that promise worth anything at this horizon?
+    How much corruption can they take, which parameters are needed, what regret is
+    promised, and is that promise worth anything at this horizon?
 
     The promise is ironarm's own bound (`theory.finite_time`), which holds for the
     parameters as they are, under any attack whose coin is independent of the clean

@@ -35,8 +35,8 @@ from ..validation import number, whole
 from .arms import Arms, poison_rate
 from .power_sums import power_sum
 
-# where to put x_j between the medians. Fixed, so that more corruption never gives a smaller
-# bound
+# where to put x_j between the medians. Fixed, so that more corruption never gives a
+# smaller bound
 PIVOTS = np.linspace(0.08, 0.92, 20)
 GROUPS = 32
 LEVELS = 32
