@@ -95,8 +95,9 @@ def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
         )
         unit = f" in {findings.study.unit}" if findings.study.unit else ""
         note = (
-            f"Regret at T{unit}, over the trials; in brackets 95 % intervals. A trial is stuck if "
-            f"less than half of its last tenth went to the best {findings.study.arm}."
+            f"Regret at T{unit}, over the trials; in brackets 95 % intervals. A trial is stuck "
+            f"if, in the last tenth of its rounds, it chose the best {findings.study.arm} less "
+            "than half of the time."
         )
         tables.append(
             Table(
