@@ -206,7 +206,7 @@ def test_the_headline_says_what_the_search_found():
         )
         search = Search("far", worst, "best", (replace(found, mean=200.0), named))
         rank, second, *_ = Compared("mine", 1, 2, standing, (place,), search, 10).sentences()
-        assert rank.startswith("mine is number 1 of 2: its worst case over the named attacks")
+        assert rank.startswith("mine is number 1 of 2: under its worst named attack")
         assert second == said
 
 
