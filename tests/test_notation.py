@@ -4,7 +4,7 @@ import pytest
 
 import ironarm as ia
 from ironarm.errors import InvalidInput
-from ironarm.notation import attack_from_text, policy_from_text
+from ironarm.notation import attack_from_text, bandit_from_text, policy_from_text
 
 
 def test_values_without_names_are_those_of_the_call_in_python():
@@ -33,3 +33,25 @@ def test_mistakes_get_a_sentence(text, message):
     """Which name is unknown, or what is there twice or too often."""
     with pytest.raises(InvalidInput, match=message):
         policy_from_text(text)
+
+
+def test_other_ways_to_make_a_bandit_take_values_without_names():
+    """As classes do."""
+    drifting = bandit_from_text("DriftingBandit.linear([0, 4], [4, 0], horizon=400, steps=4)")
+    assert drifting.table[2].tolist() == [2, 2]
+    permuted = bandit_from_text("DriftingBandit.permutations([0, 1, 5], 4, 20000)")
+    assert len(permuted.times) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("DriftingBandit.linear(horizon=9)", r"needs start, for example .*\(start=\[0, 1\]\)"),
+        ("DriftingBandit.linear([0, 4], [4, 0])", r"needs horizon, .*\(horizon=1000\)"),
+        ("DriftingBandit([1, 9])", r"needs means, .*\(means=\[\[0, 1\], \[1, 0\]\]\)"),
+    ],
+)
+def test_a_missing_parameter_is_shown_as_what_it_is(text, message):
+    """A list as a list, a whole number as one."""
+    with pytest.raises(InvalidInput, match=message):
+        bandit_from_text(text)

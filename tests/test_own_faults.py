@@ -54,6 +54,9 @@ class Broken(Bandit):
     def to_dict(self):
         return {"bandit": "Broken"}
 
+class Undescribed(Broken):
+    to_dict = Bandit.to_dict
+
 class Unmade(Bandit):
     def __init__(self):
         raise OSError("no file")
@@ -112,11 +115,15 @@ def mine(text="mine.py:Mine"):
         (["--policies", "mine.py:Mine(a=0)"], "mine.py, line 14: ZeroDivisionError: "),
         (
             ["--policies", "UCB", "--bandit", "mine.py:Broken([1, 2])"],
-            "your own code failed: mine.py, line 30: KeyError: 'nothing'.",
+            "Broken failed: mine.py, line 30: KeyError: 'nothing'. Fix that line of the bandit.",
+        ),
+        (
+            ["--policies", "UCB", "--bandit", "mine.py:Undescribed([1, 2])"],
+            "Undescribed has no `to_dict`: write one that returns its parameters",
         ),
         (
             ["--policies", "UCB", "--bandit", "mine.py:Unmade"],
-            "Unmade failed: mine.py, line 37: OSError: no file. Fix that line of the bandit.",
+            "Unmade failed: mine.py, line 40: OSError: no file. Fix that line of the bandit.",
         ),
     ],
 )
@@ -224,12 +231,17 @@ def test_compiling_promises_to_keep_only_what_is_kept(monkeypatch):
             "return random.randrange(2)",
             r"line 21: .* with uniform\(g\) or",
         ),
+        (
+            "return t % s.arms",
+            "return int(np.sort(s.n)[0])",
+            "line 21: compiled steps cannot create lists, arrays .* a field of your own",
+        ),
         ("return t % s.arms", "return s.arsm - 1", "line 21: .*'arsm'.* Did you mean 'arms'"),
     ],
 )
 def test_mistakes_in_a_policy_say_what_was_meant(lab, old, new, message):
     """An estimator that is text, a field that is misspelt."""
-    (lab / "mine.py").write_text(POLICY.replace(old, new) + "import random")
+    (lab / "mine.py").write_text(POLICY.replace(old, new) + "import random, numpy as np")
     with pytest.raises(ia.PolicyFault, match=message):
         State(mine(), 2).call("select")
 

@@ -9,7 +9,12 @@ import pytest
 import ironarm as ia
 from ironarm.engine.state import State
 from ironarm.random import uniform
-from ironarm.testing import _play, check_policy
+from ironarm.testing import (
+    _play,
+    check_policy,
+    it_keeps_an_arms_numbers_together,
+    it_works_as_plain_python,
+)
 from tests.every_policy import not_among
 
 
@@ -209,6 +214,81 @@ class Recent(ia.Policy):
         for i in range(held):
             total += s.recent[a * window + i]
         s.estimate[a] = total / held if total == total else -1e300
+
+
+@dataclass(frozen=True)
+class NeverWraps(Recent):
+    """Writes beyond its window, which no check fills by itself."""
+
+    window: int = 500
+
+    @staticmethod
+    @ia.hot
+    def update(s, a, x):
+        s.recent[a * int(s.window) + s.rewards[a] - 1] = x
+        s.estimate[a] = x
+
+
+@dataclass(frozen=True)
+class NeverWrapsLater(NeverWraps):
+    """Accepts only windows of at least 30, under another name in its state."""
+
+    window: int = 500
+
+    fields = {"recent": "float[arms*width]"}
+
+    def __post_init__(self):
+        if self.window < 30:
+            raise ValueError("a window is at least 30")
+
+    def constants(self, arms, horizon):
+        return {"window": float(self.window), "width": 1.0 + self.window}
+
+
+@dataclass(frozen=True)
+class Strided(Recent):
+    """Has the numbers of an arm apart: they are mixed up when an arm joins."""
+
+    @staticmethod
+    @ia.hot
+    def update(s, a, x):
+        s.recent[(s.rewards[a] - 1) % int(s.window) * s.arms + a] = x
+        s.estimate[a] = x
+
+
+@dataclass(frozen=True)
+class OneRing(Recent):
+    """Keeps the last rewards of all arms in one ring, so no place is an arm's."""
+
+    fields = {"recent": "float[arms*window]", "next": "int[1]"}
+
+    @staticmethod
+    @ia.hot
+    def update(s, a, x):
+        s.recent[s.next[0]] = x
+        s.next[0] = (s.next[0] + 1) % len(s.recent)
+        s.estimate[a] = x
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (NeverWraps(), r"NeverWraps\(window=5\) fails as plain Python: .*line \d+: IndexError"),
+        (NeverWrapsLater(), r"NeverWrapsLater\(window=40\) fails as plain Python: .*IndexError"),
+    ],
+)
+def test_fields_that_a_parameter_sizes_are_filled(policy, message):
+    """An index beyond a long window is found with the smallest window it accepts."""
+    with pytest.raises(ia.PolicyFault, match=message):
+        it_works_as_plain_python(policy)
+
+
+def test_an_arms_numbers_are_side_by_side():
+    """A field with another order is refused, one that arms share is not."""
+    with pytest.raises(ia.PolicyFault, match=r"number of arm 0 in s.recent\[5\], where it is lost"):
+        it_keeps_an_arms_numbers_together(Strided(window=3))
+    it_keeps_an_arms_numbers_together(Recent())
+    it_keeps_an_arms_numbers_together(OneRing())
 
 
 def test_the_size_of_a_field_may_be_a_parameter():

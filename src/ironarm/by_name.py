@@ -32,9 +32,19 @@ def make_by_name(
             )
     for parameter, taken in known.items():
         if taken.default is taken.empty and parameter not in parameters:
-            raise InvalidInput(f"{name} needs {parameter}, for example {name}({parameter}=0.2).")
+            raise InvalidInput(
+                f"{name} needs {parameter}, for example {name}({parameter}={_example(taken)})."
+            )
     with failures_of(maker, what) if name not in table else nullcontext():
         return maker(**parameters)
+
+
+def _example(parameter: inspect.Parameter) -> str:
+    """Return a value that a parameter could have, by its annotation."""
+    kind = str(getattr(parameter.annotation, "__name__", parameter.annotation))
+    if parameter.name == "means" or kind.startswith(("Iterable", "Sequence", "list", "tuple")):
+        return "[[0, 1], [1, 0]]" if kind.count("Iterable") > 1 else "[0, 1]"
+    return "1000" if kind == "int" else "0.2"
 
 
 def require(what: str, table: Mapping[str, Callable[..., T]], name: str) -> Callable[..., T]:

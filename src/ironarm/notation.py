@@ -25,10 +25,10 @@ from .policies import Policy
 
 LONGEST = 1000
 MOST_NUMBERS = 1_000_000
-TABLES: dict[str, Mapping[str, type]] = {
+TABLES: dict[str, Mapping[str, Callable[..., Any]]] = {
     "policy": policies.POLICIES,
     "attack": attacks.ATTACKS,
-    "bandit": bandits.BANDITS,
+    "bandit": {**bandits.BANDITS, **bandits.WAYS},
 }
 SUMS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 

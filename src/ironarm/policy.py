@@ -39,9 +39,11 @@ For K arms, `s` holds every number that `constants` returns (`s.omega`), every a
     s.stream       the policy's random stream, which `choose` has as `g`; for `update`
 
 Fields are declared as text, `"float[arms]"`, `"int[1]"`, `"float[arms*4]"`, and start
-at zero. A size may be a parameter: `"float[arms*window]"` with a whole number `window`;
-each value of it is compiled once. Declare a field that can be recomputed as
-`"cache int[1]"`: it is not saved, and zero must mean "not known".
+at zero. In `"float[arms*4]"` the numbers of arm a are those from 4 * a to 4 * a + 3:
+they move with the arm when others join or leave. A size may be a parameter:
+`"float[arms*window]"` with a whole number `window`; each value of it is compiled once.
+Declare a field that can be recomputed as `"cache int[1]"`: it is not saved, and zero
+must mean "not known".
 
 Most policies need only a part of this. `IndexPolicy`, `DecayingGreedy`, `EpochPolicy`,
 `ImedPolicy` and `RangedPolicy` in `ironarm.rules` hold what a kind of policy shares.

@@ -14,7 +14,9 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from .agent.reward_check import RewardWarning
 from .attacks import Infinite, OppositeUniform
 from .bandits import GaussianBandit
 from .engine import machine
+from .engine.record import size_names
 from .engine.state import State
 from .errors import InvalidInput, IronarmError, PolicyFault
 from .own_faults import raised_in
@@ -34,10 +37,20 @@ from .text import counted
 ROUNDS = 300
 LATE = 5000
 """How many decisions are made without a reward: more than a schedule forces."""
+PLAIN_ROUNDS = 80
+SMALL = 5
+"""Fields of this size are full, and begin again, within a few rounds."""
 
 
 def check_policy(policy: Policy) -> None:
     """Run all checks; raise `PolicyFault`, in one sentence, if one fails.
+
+    The functions in `CHECKS` say what is checked. Array indices are checked in 80
+    rounds of plain Python, with one to three arms. That fills only short fields, so a
+    policy with a field whose size depends on a parameter, `"float[arms*window]"`, is
+    also played with that parameter lowered: to 5, or the smallest of 10, 20, 40, ...
+    that the policy accepts, with rounds enough to fill the field twice. A longer field
+    of a fixed size is not filled.
 
     Examples
     --------
@@ -88,15 +101,23 @@ def it_is_plain_data(policy: Policy) -> None:
 def it_works_as_plain_python(policy: Policy) -> None:
     """Uncompiled, the policy survives every kind of reward.
 
-    An index out of bounds is then an error, and not a wrong number or a crash.
+    An index out of bounds is then an error, and not a wrong number or a crash. So that
+    fields get full, parameters on which their sizes depend are lowered too.
     """
-    with (
-        machine.uncompiled(),
-        _explained(f"{type(policy).__name__} fails as plain Python"),
-    ):
-        for arms, rewards in ((1, _normal), (3, _normal), (3, _huge), (2, _infinite), (2, _equal)):
-            for _ in _play(policy, *_start(policy, arms), rewards, 80):
-                pass
+    name = type(policy).__name__
+    with machine.uncompiled():
+        with _explained(f"{name} fails as plain Python"):
+            _play_plainly(policy, PLAIN_ROUNDS)
+        for parameter, small in _with_small_fields(policy):
+            given = f"{parameter}={getattr(small, parameter)}"
+            longest = int(max(_sizes(small).values()))
+            try:
+                _play_plainly(small, PLAIN_ROUNDS + 2 * longest)
+            except Exception as error:
+                raise PolicyFault(
+                    f"{name}({given}) fails as plain Python: {raised_in(error)}. Fix that line. "
+                    f"If {given} makes no sense, refuse it in `__post_init__`."
+                ) from error
 
 
 def it_compiles(policy: Policy) -> None:
@@ -240,6 +261,45 @@ def it_saves_and_continues(policy: Policy) -> None:
         raise PolicyFault(f"{type(policy).__name__} changes the number of rounds.")
 
 
+def it_keeps_an_arms_numbers_together(policy: Policy) -> None:
+    """In a field like `"float[arms*4]"`, the numbers of arm a are those from 4 * a on.
+
+    They move with the arm when others join or leave. A policy is faulted if the first
+    rewards of each arm go to places of its own that are not in its part. A policy may
+    write to other arms' parts, as long as the arms share those places.
+    """
+    arms = 5
+    touched: dict[str, list[set[int]]] = {}
+    with machine.uncompiled():
+        for arm in range(arms):
+            state, _ = _start(policy, arms, live=True)
+            fields = [
+                field
+                for field in state.machine.fields
+                if field.per_arm and field.width > 1 and not field.cache
+            ]
+            before = {field.name: getattr(state.view, field.name).copy() for field in fields}
+            for t in range(1, 4):
+                state.call("follow")(state.handle, arm)
+                _observe(state, arm, _normal(t, arm))
+            for field in fields:
+                changed = np.flatnonzero(getattr(state.view, field.name) != before[field.name])
+                touched.setdefault(field.name, []).append(set(changed.tolist()))
+    for field in fields:
+        places, width = touched[field.name], field.width
+        if sum(map(len, places)) > len(set.union(*places)):
+            continue  # arms share places, so these are not one arm's numbers
+        for arm, own in enumerate(places):
+            outside = [i for i in sorted(own) if i // width != arm]
+            if outside:
+                raise PolicyFault(
+                    f"{type(policy).__name__} keeps a number of arm {arm} in "
+                    f"s.{field.name}[{outside[0]}], where it is lost when arms join or leave; the "
+                    f"numbers of arm a must be s.{field.name}[a*{width}] to "
+                    f"s.{field.name}[a*{width}+{width - 1}]."
+                )
+
+
 def it_explores_while_rewards_are_late(policy: Policy) -> None:
     """Before any reward has come, every arm is tried.
 
@@ -280,6 +340,7 @@ CHECKS: list[Callable[[Policy], None]] = [
     it_depends_on_nothing_else,
     it_means_the_same_uncompiled,
     it_is_the_same_live,
+    it_keeps_an_arms_numbers_together,
     it_saves_and_continues,
     it_explores_while_rewards_are_late,
     it_survives_an_attack,
@@ -318,7 +379,7 @@ def _play(
     rounds: int,
 ) -> Iterator[tuple[int, int, float]]:
     """Play rounds through the compiled steps; yields (round, arm, reward)."""
-    select, observe = state.call("select"), state.call("observe")
+    select = state.call("select")
     for t in range(1, rounds + 1):
         arm = int(select(state.handle))
         if arm < 0:
@@ -328,9 +389,48 @@ def _play(
                 f"{state.view.arms - 1}."
             )
         x = rewards(t, arm)
-        while not observe(state.handle, arm, x, float(state.view.chance[0]), 1):
-            state.grow()
+        _observe(state, arm, x)
         yield t, arm, x
+
+
+def _observe(state: State, arm: int, x: float) -> None:
+    """Let a policy learn the reward of its last decision."""
+    observe = state.call("observe")
+    while not observe(state.handle, arm, x, float(state.view.chance[0]), 1):
+        state.grow()
+
+
+def _play_plainly(policy: Policy, rounds: int) -> None:
+    for arms, rewards in ((1, _normal), (3, _normal), (3, _huge), (2, _infinite), (2, _equal)):
+        for _ in _play(policy, *_start(policy, arms), rewards, rounds):
+            pass
+
+
+def _with_small_fields(policy: Policy) -> Iterator[tuple[str, Policy]]:
+    """Yield the policy with each parameter lowered on which the size of a field rests.
+
+    With the parameter's name. What the policy refuses is left out.
+    """
+    sizes = _sizes(policy)
+    for parameter, value in policy.parameters.items() if sizes else ():
+        size = SMALL
+        while type(value) is int and size < value:
+            try:
+                small: Any = replace(policy, **{parameter: size})  # type: ignore[type-var]
+                depends = _sizes(small) != sizes
+            except Exception:  # refused, in the author's own way
+                size *= 2
+                continue
+            if depends:
+                yield parameter, small
+            break
+
+
+def _sizes(policy: Policy) -> dict[str, float]:
+    """Return the constants that are sizes of fields, for as many arms as are played."""
+    declared = machine.fields_of(type(policy), policy.estimator).values()
+    constants = policy.constants(3, ROUNDS)
+    return {name: constants[name] for name in size_names(declared) if name in constants}
 
 
 def _agent(policy: Policy, arms: list[str]) -> Agent:

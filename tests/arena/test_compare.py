@@ -58,15 +58,15 @@ def words_of(page):
 def test_the_page_says_what_a_researcher_asks(finished, page):
     """Standings with one's own marked, where it wins, where it breaks, its speed."""
     words = words_of(page)
-    assert re.search(r"Mine\(omega=4\*sigma\*sigma\) is number \d of 5: its worst case", words)
+    assert re.search(r"Mine\(omega=4\*sigma\*sigma\) is number \d of 5: under its worst", words)
     assert re.search(r'<tr class="marked"><th scope="row">Mine\(<wbr>omega', page)
-    assert re.search(r"wins in 0 of 3 places and loses in 0; 3 had fewer than 20 trials", words)
+    assert re.search(r"it wins 0 and loses 0; 3 had fewer than 20 trials", words)
     assert re.search(r"In the setting normal at ρ\s=\s0.3 a search found", words)
     assert re.search(r"mean regret of (UCB|MedEUCB|CountIMED|EXP3)", words)
     assert re.search(r"A round of Mine\(omega=4\*sigma\*sigma\) takes \d+ ns with 3 arms", words)
     [lead] = re.findall(r'<p class="lead">(.*?)</p>', page, re.DOTALL)
     first, second, *others = re.findall(r".*?\.(?:\s|$)", words_of(lead))
-    assert "over the named attacks" in first
+    assert "under its worst named attack" in first
     assert "a search found" in second
     assert 3 <= len(others) <= 4
     assert "sorted by the largest ratio" in words
@@ -81,7 +81,10 @@ def test_a_quick_page_says_that_it_is_a_first_look(finished, page, capsys):
     assert json.loads((finished[1] / "report.json").read_text())["quick"]
     capsys.readouterr()
     assert main(finished[0]) == 0
-    assert capsys.readouterr().out.startswith(text)
+    said = capsys.readouterr()
+    assert said.out.startswith(text)
+    for number in (1, 2, 3):
+        assert f"step {number} of 3: " in said.err
     assert not (finished[1].parent / "report.html").exists()
     arena = read_arena(ARENA, trials=ENOUGH_TRIALS)
     assert first_look(arena, quick=False) == ""
@@ -203,7 +206,7 @@ def test_the_headline_says_what_the_search_found():
         )
         search = Search("far", worst, "best", (replace(found, mean=200.0), named))
         rank, second, *_ = Compared("mine", 1, 2, standing, (place,), search, 10).sentences()
-        assert rank.startswith("mine is number 1 of 2: its worst case over the named attacks")
+        assert rank.startswith("mine is number 1 of 2: under its worst named attack")
         assert second == said
 
 

@@ -1,6 +1,7 @@
 """The attacks on policies that watch for changes."""
 
 import ironarm as ia
+from ironarm.cli import main
 from tests.attacks.asking import Asked
 
 
@@ -44,3 +45,13 @@ def test_a_hidden_change_in_a_simulation():
         for attack in (ia.NoAttack(), ia.HideChange(rho=0.4))
     ]
     assert regret[1] > 1.2 * regret[0]
+
+
+def test_the_command_line_says_that_there_is_no_change_to_hide(capsys):
+    """HideChange does nothing on arms that stay the same, and is no news on others."""
+    words = ["simulate", "--policies", "UCB", "--attack", "HideChange", "--horizon", "100"]
+    words += ["--trials", "1", "--seed", "1", "--bandit"]
+    still, drifting = "GaussianBandit([0, 1])", "DriftingBandit([1, 50], [[0, 1], [1, 0]])"
+    for bandit, expected in ((still, True), (drifting, False)):
+        assert main([*words, bandit]) == 0
+        assert ("HideChange does nothing here" in capsys.readouterr().err) == expected

@@ -1,12 +1,14 @@
 """Bandits turn noise into rewards of the right law, and refuse what is not one."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import ironarm as ia
+from ironarm.extend import Bandit
 
 NOISE = np.random.default_rng(0).random(20_000)
 
@@ -165,3 +167,53 @@ def test_tables_that_are_not_clear_are_refused(text, tmp_path):
     (tmp_path / "log.csv").write_text(text)
     with pytest.raises(ia.InvalidInput, match=r"row 1 of the table must be|once each"):
         ia.ReplayBandit(tmp_path / "log.csv")
+
+
+@dataclass(frozen=True)
+class Shifted(Bandit):
+    """Uniform rewards around means that are a plain tuple."""
+
+    means: tuple = (1, 2, 4)
+    width: float = 1.0
+
+    def rewards(self, arm, noise):
+        """Return uniform numbers around the mean."""
+        return self.means[arm] + self.width * (noise - 0.5)
+
+
+class Bare(Bandit):
+    """Means, and nothing else."""
+
+    means = (0.0, 1.0)
+
+
+def test_means_may_be_any_sequence_of_numbers():
+    """A tuple serves as an array does, and what is no number is refused."""
+    bandit = Shifted()
+    assert (bandit.arms, bandit.best, bandit.runner_up) == (3, 2, 1)
+    assert bandit.gaps.tolist() == [3, 2, 0]
+    options = {"horizon": 50, "trials": 2, "seed": 1, "workers": 1, "progress": False}
+    attack = ia.OppositeUniform(rho=0.2)
+    tuples, arrays = (
+        ia.simulate(ia.UCB(), Shifted(means), attack, **options)
+        for means in ((1, 2, 4), np.array([1.0, 2, 4]))
+    )
+    assert np.array_equal(tuples.pulls, arrays.pulls)
+    for wrong in (("a", 2), (), None):
+        with pytest.raises(ia.InvalidInput, match="means must be"):
+            ia.simulate(ia.UCB(), Shifted(wrong), attack, **options)
+
+
+def test_a_dataclass_describes_itself():
+    """Its parameters are plain data, and a class without them says what to write."""
+    described = {"bandit": "Shifted", "means": [1.0, 2.0], "width": 1.0}
+    assert Shifted(np.array([1.0, 2.0])).to_dict() == described
+    with pytest.raises(ia.PolicyFault, match=r"Bare has no `to_dict`: .*'bandit': 'Bare'"):
+        ia.simulate(ia.UCB(), Bare(), horizon=10, trials=1, seed=1, progress=False)
+    with pytest.raises(ia.PolicyFault, match="Bare has no `rewards`: write rewards"):
+        Bare().rewards(0, NOISE)
+
+
+def test_a_bandit_without_a_repr_shows_its_size():
+    """Its class and its number of arms, not a place in memory."""
+    assert repr(Bare()) == "<Bare: 2 arms>"

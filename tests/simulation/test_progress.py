@@ -27,7 +27,7 @@ def test_time_to_prepare_does_not_count(clock, capsys):
         bar.advance(25)
         bar.refresh()
     assert capsys.readouterr().err == (
-        "compiling\nstep 1 of 2: working: 25 %, 10 s, about 30 s left in this step\n"
+        "step 1 of 2: compiling\nstep 1 of 2: working: 25 %, 10 s, about 30 s left in this step\n"
     )
 
 

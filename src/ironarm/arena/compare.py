@@ -74,7 +74,9 @@ def compare(
     def step(number: int, what: str) -> Progress:
         return Progress(what, 1, True, f"step {number} of {steps}")
 
-    findings = run_arena(arena, out, workers=workers, progress=step(1, "preparing"))
+    with step(1, "") as bar:
+        bar.announce("preparing")
+        findings = run_arena(arena, out, workers=workers, progress=bar)
     order = standings(findings)
     found = []
     for number, name in enumerate(mine, start=2):
@@ -90,7 +92,7 @@ def compare(
                 len(order),
                 standing,
                 places,
-                _search(arena, name, places, out, quick, workers, step(number, "searching")),
+                _search(arena, name, places, out, quick, workers, step(number, "")),
                 arena.settings[0].bandit.arms,
             )
         )
@@ -127,17 +129,19 @@ def _search(
     """
     setting = arena.settings[0]
     rho = max(setting.rho)
-    worst = worst_case(
-        arena.policy(name, setting, rho),
-        setting.bandit,
-        out / "worst-case",
-        rho=rho,
-        horizon=min(setting.horizon, 10_000),
-        seed=arena.seed,
-        workers=workers,
-        progress=bar,
-        **SEARCH[quick],
-    )
+    with bar:
+        bar.announce("searching for a worse attack")
+        worst = worst_case(
+            arena.policy(name, setting, rho),
+            setting.bandit,
+            out / "worst-case",
+            rho=rho,
+            horizon=min(setting.horizon, 10_000),
+            seed=arena.seed,
+            workers=workers,
+            progress=bar,
+            **SEARCH[quick],
+        )
     here = (place for place in places if (place.setting, place.rho) == (setting.name, rho))
     place = next(here, None)
     if place is None:  # nobody else plays there

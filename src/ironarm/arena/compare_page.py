@@ -193,9 +193,9 @@ def _places_table(one: Compared) -> Table:
     note = (
         "The rival is the best of the others in that place. “Times the rival's” is the policy's "
         "worst case divided by the rival's: below 1 it is better. A policy wins or loses where "
-        "the two 95 % intervals, which are in report.json, do not overlap; where they do, one "
-        f"cannot tell. Fewer than {ENOUGH_TRIALS} trials give no verdict. “Stuck” is the largest "
-        "share of trials, under any one attack, that ended on a wrong arm."
+        "the two 95 % intervals, which are in report.json, do not overlap; where they overlap, "
+        f"there is no verdict. Fewer than {ENOUGH_TRIALS} trials give none either. “Stuck” is the "
+        "largest share of trials, under any one attack, that ended on a wrong arm."
     )
     return Table(
         f"{one.policy}, place by place",

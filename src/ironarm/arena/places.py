@@ -35,7 +35,7 @@ class Place:
 
     @property
     def verdict(self) -> str:
-        """Which worst case is smaller; one cannot tell if the two intervals overlap.
+        """Which worst case is smaller; no verdict if the two intervals overlap.
 
         Few trials give no verdict: the interval of a mean is then much too short.
         """
@@ -107,10 +107,9 @@ class Compared:
         """
         more = " The rank does not count that attack." if self.search.found_worse else ""
         return [
-            f"{self.policy} is number {self.rank} of {self.of}: its worst case over the named "
-            f"attacks was measured at up to {times(self.standing.most)} times the best policy's "
-            f"(setting {self.standing.where}), and at {times(self.standing.average)} times on "
-            "average.",
+            f"{self.policy} is number {self.rank} of {self.of}: under its worst named attack it "
+            f"has up to {times(self.standing.most)} times the regret of the best policy "
+            f"({self.standing.where}), and {times(self.standing.average)} times on average.",
             f"{self.search.sentence()}{more}",
             self._verdicts(),
             self._breaks(),
@@ -126,12 +125,12 @@ class Compared:
 
     def _verdicts(self) -> str:
         text = (
-            f"For each setting and rho it is compared with the best rival there: it wins in "
-            f"{self.count(WINS)} of {counted(len(self.places), 'place')} and loses in "
-            f"{self.count(LOSES)}"
+            "It is compared with the best rival in each place: of "
+            f"{counted(len(self.places), 'combination')} of setting and rho, it wins "
+            f"{self.count(WINS)} and loses {self.count(LOSES)}"
         )
         if self.count(CANNOT_TELL):
-            text += f"; in {self.count(CANNOT_TELL)} one cannot tell, as the intervals overlap"
+            text += f"; in {self.count(CANNOT_TELL)} the intervals overlap, so there is no verdict"
         if self.count(TOO_FEW):
             text += (
                 f"; {self.count(TOO_FEW)} had fewer than {ENOUGH_TRIALS} trials, too few for a "

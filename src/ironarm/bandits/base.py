@@ -3,7 +3,8 @@
 A bandit is a set of arms with clean reward laws. It knows nothing of attacks or
 policies.
 
-* `means` are the true means, from which the regret is computed.
+* `means` are the true means, from which the regret is computed: an array, or any other
+  sequence of numbers. `finite_means` makes an array of them, and checks them.
 * `rewards(arm, noise)` turns noise, uniform numbers in (0, 1), into rewards of that arm
   through the law's inverse distribution function.
 * `law_count` is how many laws rewards can be drawn from: one for each arm, and after
@@ -15,17 +16,24 @@ policies.
   which it serves, the first from round 1. Optional: only itself. See `DriftingBandit`.
 * `location_scale` is `(locations, scales)` if an arm's reward is location + scale * z
   with standard normal z. Then `rewards` gets z, and the simulator needs no call.
+* `to_dict()` returns everything that determines the laws, as plain data: results are
+  saved with it, and finished simulations are found again by it. A dataclass has it
+  from its parameters; any other class writes it, for example as `return {"bandit":
+  "MyBandit", "means": self.means.tolist()}`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields as dataclass_fields
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput
-from ..own_code import reduced
+from ..errors import InvalidInput, PolicyFault
+from ..own_code import name_of, reduced
+from ..text import counted
 
 
 class Bandit:
@@ -63,14 +71,14 @@ class Bandit:
         """The best of the other arms; the best arm itself if there is only one."""
         if self.arms == 1:
             return 0
-        others = self.means.copy()
+        others = np.array(self.means, dtype=float)
         others[self.best] = -np.inf
         return int(np.argmax(others))
 
     @property
     def gaps(self) -> np.ndarray:
         """How much each arm's mean falls short of the best."""
-        return self.means[self.best] - self.means
+        return self.means[self.best] - np.asarray(self.means)
 
     @property
     def location_scale(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -85,14 +93,34 @@ class Bandit:
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
         """Return the arm's rewards for this noise."""
-        raise NotImplementedError
+        raise PolicyFault(
+            f"{type(self).__name__} has no `rewards`: write rewards(self, arm, noise), which "
+            "returns a reward for each number of the noise."
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the bandit as plain data."""
-        raise NotImplementedError
+        """Return the bandit as plain data: by default, a dataclass's parameters."""
+        if not is_dataclass(self):
+            raise PolicyFault(
+                f"{type(self).__name__} has no `to_dict`: write one that returns its parameters as "
+                f"plain data, for example {{'bandit': '{type(self).__name__}', 'means': "
+                "self.means.tolist()}, or make the class a dataclass."
+            )
+        values = {field.name: getattr(self, field.name) for field in dataclass_fields(self)}
+        return {"bandit": name_of(type(self)), **{k: _plain(v) for k, v in values.items()}}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {counted(self.arms, 'arm')}>"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return reduced(self) or super().__reduce_ex__(protocol)
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON has it."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return list(map(_plain, value)) if isinstance(value, tuple | list) else value
 
 
 def finite_means(values: object) -> np.ndarray:

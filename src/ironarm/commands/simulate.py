@@ -87,6 +87,7 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Simulate, and print the table."""
+    from ..attacks import HideChange
     from ..notation import attack_from_text, policy_from_text
     from ..policies import UCB, MedEUCB
     from ..simulation import simulate
@@ -102,6 +103,13 @@ def run(options: argparse.Namespace) -> int:
         ]
         bandit = arms_of(options)
     given = feedback_from(options)
+    if isinstance(attack, HideChange) and len(bandit.segments) == 1:
+        print(
+            "ironarm: HideChange does nothing here: it hides changes of the arms, and these do not "
+            "change. Use a bandit that does, such as --bandit 'DriftingBandit.linear([0, 4], [4, "
+            "0], horizon=100000)'.",
+            file=sys.stderr,
+        )
     result = simulate(
         policies,
         bandit,

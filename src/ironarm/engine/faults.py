@@ -23,6 +23,9 @@ HINTS = {
     "setitem": "arrays are indexed by whole numbers: write int(...) around a constant",
 }
 
+CREATES = ("NRT required", "Only accept returning of array passed into the function")
+"""What Numba says of code that takes memory, if it must do without."""
+
 
 @contextmanager
 def refusals_explained(
@@ -50,8 +53,11 @@ def reason(
     What `choose` returns is used by the engine alone: if no line of the author's is
     named, that is what is wrong.
     """
-    if "NRT required" in str(error):
-        return f"{_authors_line(str(error))}compiled steps cannot create lists, arrays or text"
+    if any(phrase in str(error) for phrase in CREATES):
+        return (
+            f"{_authors_line(str(error))}compiled steps cannot create lists, arrays or text, as "
+            "np.sort and np.zeros do; keep the numbers in a field of your own"
+        )
     text = re.sub(r"\b(State|Scene)_\w+", lambda match: f"the {match[1].lower()}", str(error))
     where = _authors_line(text)
     if not where and choose is not None and re.search(r">>> (getitem|lt|ge)\(", text):

@@ -34,7 +34,8 @@ class Field:
     """What has a name in a record.
 
     shape "number": one number, the same while compiled code runs unless `changes`.
-    "here": an array inside the block, `width` numbers for each arm or in all.
+    "here": an array inside the block, `width` numbers for each arm, side by side, or in
+    all.
     "elsewhere": an array outside, by address and length. A cache can be computed again,
     and is not saved.
     """

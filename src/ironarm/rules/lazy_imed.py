@@ -26,7 +26,7 @@ FIELDS = {
 
 @hot
 def still_leads(s):
-    """Say whether the leader is certain to be the choice."""
+    """Return whether the leader will certainly be chosen."""
     lead = s.leader[0]
     return (
         s.n[lead] < s.until[0] and s.estimate[lead] > s.rival[0] and s.estimate[lead] >= s.floor[0]

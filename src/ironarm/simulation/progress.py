@@ -60,7 +60,7 @@ class Progress:
             self._show()
         elif self._wanted and what not in self._said:
             self._said.add(what)
-            print(what, file=sys.stderr, flush=True)
+            print(f"{self._step}{what}", file=sys.stderr, flush=True)
 
     def advance(self, steps: float = 1) -> None:
         """Count steps that are done."""

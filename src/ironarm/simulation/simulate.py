@@ -15,9 +15,11 @@ import numpy as np
 
 from ..attacks import Attack, NoAttack
 from ..bandits import Bandit
+from ..bandits.base import finite_means
 from ..engine.streams import fresh_seed
 from ..engine.warm import compile_all
 from ..errors import InvalidInput
+from ..own_faults import failures_of
 from ..policies import Policy
 from ..policy import require_policy
 from ..validation import instance, whole
@@ -98,6 +100,9 @@ def simulate(
             f"{twice.label} is given twice; both would do exactly the same. Leave one out."
         )
     bandit = instance("a bandit", bandit, Bandit, "ia.GaussianBandit(means=[0, 1])", ORDER)
+    with failures_of(type(bandit), "bandit"):
+        finite_means(bandit.means)
+        bandit.to_dict()  # the result needs it: refuse now, not after all trials
     attack = NoAttack() if attack is None else attack
     attack = instance("an attack or None", attack, Attack, "ia.OppositeUniform(rho=0.3)", ORDER)
     horizon = whole("horizon", horizon, at_least=1, below=2**48)

@@ -17,7 +17,7 @@ from ..engine.state import State
 from ..engine.streams import streams
 from ..engine.tape import Tape
 from ..errors import IronarmError, PolicyFault
-from ..own_faults import failed
+from ..own_faults import failed, failures_of
 from ..policies import Policy
 from .delay import Delay, Waits
 from .post import AT_ONCE, NOBODY, Post
@@ -102,11 +102,12 @@ class Columns:
         Those of the attacked rounds only, for a law that only an attack can show.
         """
         column = self.cells[law * len(noise) : (law + 1) * len(noise)]
-        if law < self._bandit.arms:
-            column[:] = self._bandit.rewards(law, noise)
-        else:
-            attacked = coin != 0
-            column[attacked] = self._bandit.rewards(law, noise[attacked])
+        with failures_of(type(self._bandit), "bandit"):
+            if law < self._bandit.arms:
+                column[:] = self._bandit.rewards(law, noise)
+            else:
+                attacked = coin != 0
+                column[attacked] = self._bandit.rewards(law, noise[attacked])
         self.filled[law] = 1
 
 
