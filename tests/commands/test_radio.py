@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from ironarm.cli import main
-from ironarm.commands.radio import SUBVERBS
+from ironarm.commands.radio import SUBVERBS, virtual
 from ironarm.commands.radio.results import table
 from ironarm.errors import NodeLost
 from ironarm.radio.testbed.closed_loop import run
@@ -353,6 +353,18 @@ def test_help_shows_examples_without_the_compiler():
         assert [
             line.split()[2] for line in output.split("examples:")[1].strip().splitlines()
         ] == shown
+
+
+def test_help_and_tuning_are_in_plain_words(capsys):
+    """Commands are called so, and a shift of the frequency is said and shown."""
+    assert main(["radio"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "COMMAND" in shown
+    assert "SUBVERB" not in shown
+    assert "it only observes, and can join a running run" in shown
+    assert "what is received on all five channels" in shown
+    assert "minus 1180 MHz (1200 MHz: 20 MHz), at 1.25 MS/s" in virtual.tuning(-1180e6)
+    assert "plus 10 MHz (1200 MHz: 1210 MHz)" in virtual.tuning(10e6)
 
 
 def test_the_terminal_shows_atable():
