@@ -43,6 +43,10 @@ def test_the_documented_files_are_the_default(tmp_path):
         ({"jammer": {"rho": 1.5}}, "rho must be .* at most 1"),
         ({"jammer": [1]}, r"\[jammer\] must be a table"),
         (
+            {"jammer": {"strategy": "bst"}},
+            "the jammer's strategy must be .* got 'bst'. Did you mean 'best'?",
+        ),
+        (
             {"jammer": {"strategy": [0.1]}},
             "strategy must be a list with one probability for each of the 5 channels",
         ),

@@ -186,6 +186,10 @@ class RadioConfig:
     def of(cls, data: dict[str, Any]) -> RadioConfig:
         """Return the config that a file's content describes."""
         config = cls.recorded(data)
+        # imported here because it imports this module
+        from .jamming import uses_rho
+
+        uses_rho(config.jammer)  # raises if there is no such strategy
         # raises if the policy does not fit; the receiver's agent knows no horizon
         constants_of(config.policy, CHANNELS, None)
         return config
