@@ -120,6 +120,7 @@ def test_files_that_are_none(tmp_path):
         "b.toml": (b"x = [", "not valid TOML"),
         "c.json": (b"[1]", "no names and values"),
         "d.json": (b"{", "not valid JSON"),
+        "deep.json": (b"[" * 10**5 + b"]" * 10**5, "nested too deeply"),
     }
     for name, (content, message) in files.items():
         (tmp_path / name).write_bytes(content)
