@@ -17,7 +17,7 @@ from ..errors import InvalidInput
 from ..text import counted
 from ..validation import choice, number
 from .signal.compiled_chain import CompiledChain
-from .signal.kernels import measure, measure_symbols
+from .signal.kernels import measure_symbols
 from .signal.randomness import fold
 from .signal.receiver import Receiver
 from .signal.sinr_law import SinrLaw, estimator_bias, estimator_spread
@@ -211,12 +211,13 @@ class RadioBandit(Bandit):
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile the chain before threads ask for it."""
-        if self.tier == "analytic":
-            return
-        if not is_on_disk(measure if self.tier == "iq" else measure_symbols):
-            say(f"compiling the radio chain{for_next_time()}")
-        with interrupts_wait():
-            self.rewards(0, np.array([0.5]))
+        if self.tier == "iq":
+            self._chain.prepare(say)
+        if self.tier == "symbol":
+            if not is_on_disk(measure_symbols):
+                say(f"compiling the radio chain{for_next_time()}")
+            with interrupts_wait():
+                self.rewards(0, np.array([0.5]))
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
         """Return the SINRs of packets; `arm` is an arm or another of the laws.
