@@ -134,7 +134,7 @@ def test_a_saved_file_never_loads_code(tmp_path):
     """It says so and how to give the policy, not --allow-code, which it has not."""
     path = tmp_path / "agent.json"
     ia.Agent(ia.RUCB(), arms=NAMES, seed=1).save(path)
-    damaged(path, lambda data: data["policy"].update(policy="mine.py:Evil"))
+    damaged(path, lambda data: data["policy"].update(policy="from_afar.py:Evil"))
     with pytest.raises(
         ia.BadFile, match=r"a saved file never loads code.* policy=\.\.\."
     ) as caught:
