@@ -63,6 +63,13 @@ def require_ending(path: Path, ending: str, more: str = "") -> None:
         )
 
 
+def json_fault(error: ValueError | RecursionError) -> str:
+    """Return in words why what was read is no JSON for us."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return "it is not valid JSON"
+
+
 def json_pieces(data: Any) -> Iterator[str]:
     """Return data that is `json_ready` as JSON, in pieces that take a millisecond.
 

@@ -134,6 +134,12 @@ def load_file(path: str) -> ModuleType:
     return load_source(written, str(place.resolve()), source)
 
 
+def is_here(name: str) -> bool:
+    """Say whether the code behind a name may be used: built in, loaded, or allowed."""
+    path = split(name)[0]
+    return not path or _folder.get() is not None or _tidy(path) in _loaded
+
+
 def require_file(path: str) -> None:
     """Refuse the path of a file that is not there."""
     place = (_folder.get() or Path()) / path

@@ -59,6 +59,13 @@ def damaged(path, change):
     [
         (lambda p: p.write_bytes(p.read_bytes()[:-40]), "incomplete"),
         (lambda p: p.write_text("hello"), "not valid JSON"),
+        (lambda p: p.write_text("[" * 10**5 + "]" * 10**5), "it is nested too deeply"),
+        (
+            lambda p: p.write_text(
+                p.read_text().replace('"state": {', f'"state": {{"more": {"[" * 950 + "]" * 950}, ')
+            ),
+            "it is nested too deeply",
+        ),
         (lambda p: p.write_text("[1, 2]"), "not an agent's file"),
         (lambda p: p.write_text('{"format": "other"}'), "not an agent's file"),
         (lambda p: damaged(p, lambda d: d.update(version=99)), "newer"),
@@ -121,6 +128,18 @@ def test_a_damaged_foreign_or_newer_file_is_refused(spoil, message, tmp_path):
     spoil(path)
     with pytest.raises(ia.BadFile, match=message):
         ia.Agent.load(path)
+
+
+def test_a_saved_file_never_loads_code(tmp_path):
+    """It says so and how to give the policy, not --allow-code, which it has not."""
+    path = tmp_path / "agent.json"
+    ia.Agent(ia.RUCB(), arms=NAMES, seed=1).save(path)
+    damaged(path, lambda data: data["policy"].update(policy="from_afar.py:Evil"))
+    with pytest.raises(
+        ia.BadFile, match=r"a saved file never loads code.* policy=\.\.\."
+    ) as caught:
+        ia.Agent.load(path)
+    assert "--allow-code" not in str(caught.value)
 
 
 def test_a_parameter_added_since_has_its_default(tmp_path):

@@ -99,6 +99,41 @@ def test_many_hostile_sources_do_not_make_the_others_look_hostile():
     assert np.array_equal(judged(counts).chance < 0.01, hostile)
 
 
+def of_one_arm(*clicked):
+    """Return counts of sources with 100 rewards each, so many of them above."""
+    return np.array([[[100, k, 0]] for k in clicked])
+
+
+@pytest.mark.parametrize("clicked", [0, 30, 100])
+def test_a_source_without_others_differs_from_nobody(clicked):
+    """There is nothing to compare it with, whatever it sends."""
+    found = judged(of_one_arm(clicked))
+    assert (found.difference.tolist(), found.chance.tolist()) == ([0.0], [1.0])
+
+
+@pytest.mark.parametrize("half", [1, 2, 3, 10])
+def test_in_an_even_split_nobody_is_blamed_alone(half):
+    """Both sides differ, in whichever order they came."""
+    counts = of_one_arm(*[100] * half, *[0] * half)
+    for order in (counts, counts[::-1]):
+        assert (judged(order).chance < 1e-6).all()
+
+
+def test_one_more_than_half_is_enough():
+    """The others are named, and only they."""
+    for half in (1, 2, 10):
+        counts = of_one_arm(*[100] * half, *[0] * (half + 1))
+        assert np.array_equal(judged(counts).chance < 0.01, counts[:, 0, 1] > 0)
+
+
+def test_an_arm_that_only_one_source_has_says_nothing_of_it():
+    """It has a better arm to itself, and on the other arm is like everybody else."""
+    shared, own, none = [500, 250, 0], [500, 450, 0], [0, 0, 0]
+    found = judged(np.array([[own, shared], [none, shared], [none, shared]]))
+    assert found.chance.tolist() == [1.0, 1.0, 1.0]
+    assert found.difference == pytest.approx([0.0] * 3, abs=0.001)
+
+
 def test_the_bound_is_one():
     """Chernoff's exponent bounds the exact tail of a binomial, for one arm or three."""
     n, p = np.array([[10.0, 20.0, 5.0]]), np.array([[0.1, 0.3, 0.6]])

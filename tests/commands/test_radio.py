@@ -5,6 +5,7 @@ It covers the modules of `commands/radio/`; a mistake gets a sentence and exit c
 
 import io
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from ironarm.cli import main
-from ironarm.commands.radio import SUBVERBS
+from ironarm.commands.radio import SUBVERBS, virtual
 from ironarm.commands.radio.results import table
 from ironarm.errors import NodeLost
 from ironarm.radio.testbed.closed_loop import run
@@ -42,7 +43,8 @@ def test_a_run_prints_lines_and_a_summary(tmp_path, capsys):
     assert main([*SHORT, "--save", str(tmp_path / "run.json")]) == 0
     captured = capsys.readouterr()
     result = RunRecord.load(tmp_path / "run.json")
-    assert len(captured.err.splitlines()) == 10
+    lines = [line for line in captured.err.splitlines() if not line.startswith("compiling")]
+    assert len(lines) == 10
     assert captured.err.splitlines()[-1].startswith("round   200  ")
     assert f"regret {result.rounds[-1].regret:.0f} dB" in captured.out
     assert (
@@ -197,7 +199,7 @@ TRANSLATED = HARDWARE.replace('"conducted"', '"conducted"\nfrequency_translation
         ),
         (["node", "txx"], None, "Did you mean 'tx'"),
         (["run"], HARDWARE, "add --processes"),
-        (["run", "--processes"], HARDWARE, "did not start: ironarm: the"),
+        (["run", "--processes"], HARDWARE, "ironarm: the transmitter transmits on hardware"),
         (["node", "rx"], HARDWARE.replace("jammer =", "noise_ ="), "Did you mean 'noise'"),
         (
             ["node", "rx"],
@@ -353,6 +355,49 @@ def test_help_shows_examples_without_the_compiler():
         assert [
             line.split()[2] for line in output.split("examples:")[1].strip().splitlines()
         ] == shown
+
+
+def test_help_and_tuning_are_in_plain_words(capsys):
+    """Commands are called so, and a shift of the frequency is said and shown."""
+    assert main(["radio"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "COMMAND" in shown
+    assert "SUBVERB" not in shown
+    assert "it only observes, and can join a running run" in shown
+    assert "what is received on all five channels" in shown
+    assert "minus 1180 MHz (1200 MHz: 20 MHz), at 1.25 MS/s" in virtual.tuning(-1180e6)
+    assert "plus 10 MHz (1200 MHz: 1210 MHz)" in virtual.tuning(10e6)
+
+
+def test_a_run_says_what_it_compiles_and_counts_it_not(tmp_path):
+    """At once, before the first round; in the next process there is nothing to say."""
+    said = []
+    for _ in range(2):
+        run = subprocess.run(
+            [sys.executable, "-m", "ironarm", "radio", "run", "--rounds", "10", "--json"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "IRONARM_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"},
+        )
+        assert json.loads(run.stdout)["summary"]["seconds"] < 2
+        said.append([line for line in run.stderr.splitlines() if not line.startswith("round")])
+    assert said == [
+        [
+            "compiling MedEUCB (kept for the next time)",
+            "compiling the radio chain (kept for the next time)",
+        ],
+        [],
+    ]
+
+
+def test_the_terminal_shows_nothing_but_text_before_the_first_round():
+    """A table would hide the cursor while policies are compiled or nodes start."""
+    screen = io.StringIO()
+    with LiveView(RadioConfig.of({"rounds": 3}), terminal=True, stream=screen) as view:
+        view.say("compiling MedEUCB")
+        assert screen.getvalue() == "compiling MedEUCB\n"
+    assert screen.getvalue() == "compiling MedEUCB\n"
 
 
 def test_the_terminal_shows_atable():

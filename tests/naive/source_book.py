@@ -83,7 +83,7 @@ def judge(counts):
     sources, arms, _ = counts.shape
     total = counts[:, :, 0].sum(1)
     kept = total > 0
-    least = (kept.sum() + 1) // 2
+    least = kept.sum() // 2 + 1
     usual = np.median(total[kept]) if kept.any() else 0.0
     cap = [min(1.0, usual / max(t, 1)) for t in total]
     while True:
@@ -104,17 +104,23 @@ def judge(counts):
                     n[a] * weight[a] * kl(k[a] / n[a], share[a, kind]) if n[a] else 0.0
                     for a in range(arms)
                 ]
-                mean_weight = (n * weight).sum() / max(n.sum(), 1)
-                pooled = mean_weight * exponent(n, share[:, kind], k.sum())
+                pooled = exponent(n * weight, share[:, kind], (k * weight).sum())
                 found = min(math.log(2 * known) - max(apart), math.log(2) - pooled)
                 both.append(min(0.0, math.log(2) + found))
             logs[i] = math.log(2) + min(both)
-            difference[i] = (counts[i, :, 1] - n * share[:, 1]).sum() / max(total[i], 1)
+            apart = [counts[i, a, 1] - n[a] * share[a, 1] for a in range(arms) if others[a] > 1e-6]
+            difference[i] = sum(apart) / max(total[i], 1)
         chance = holm(np.exp(np.minimum(logs, 0.0)))
         sure = kept & (chance < 0.01)
         room = kept.sum() - least
         if room <= 0 or not sure.any():
             return difference, chance
         worst = logs[sure].min()
-        out = [i for i in np.argsort(logs, kind="stable") if sure[i] and logs[i] <= worst / 2]
-        kept[out[:room]] = False
+        out = [i for i in np.argsort(logs) if sure[i] and logs[i] <= worst / 2]
+        if len(out) > room:
+            # of those that are equal to the first that has to stay, all stay
+            stays = logs[out[room]]
+            out = [i for i in out if logs[i] < stays * (1 + 1e-6)]
+        if not out:
+            return difference, chance
+        kept[out] = False

@@ -211,7 +211,8 @@ def test_bad_settings_are_refused():
     """Unknown tier, wrong counts, jamming that would help, unreachable targets."""
     for wrong, problem in (
         ({"tier": "iqq"}, "Did you mean 'iq'"),
-        ({"means": [40, 30]}, "one number for each of the 2"),
+        ({"means": [40, 30]}, "give jammed too: it needs 2 numbers, .* its default has 5"),
+        ({"means": [40, 30], "jammed": [5]}, "one number for each of the 2 means, got 1"),
         ({"means": [40], "jammed": [41]}, "only adds noise"),
         ({"jammed": [-1, 8, 7, 6, 5]}, "jammed must be at least 0 dB"),
         ({"means": [90], "jammed": [1]}, "between 0 and 60"),

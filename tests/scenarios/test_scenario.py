@@ -114,3 +114,6 @@ def test_a_file_that_is_no_text_is_refused(tmp_path):
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(BadFile, match="not JSON lines"):
         read_scenario(path)
+    path.write_text("[" * 10**5 + "]" * 10**5)
+    with pytest.raises(BadFile, match="nested too deeply"):
+        read_scenario(path)

@@ -281,6 +281,15 @@ def test_suppressed_rewards_are_those_that_contradict():
         assert above < 0.3 if arm == BANDIT.best else above > 0.7
 
 
+@pytest.mark.parametrize("mean", [0.5, 0.4, 7.25])
+def test_a_fixed_delay_is_a_whole_number_of_rounds(mean):
+    """Half a round would be rounded to no delay; other laws take any mean."""
+    with pytest.raises(ia.InvalidInput, match=f"must be a whole number of rounds; got {mean}"):
+        ia.Delay(mean=mean, law="fixed")
+    assert ia.Delay(mean=mean).mean == mean
+    assert ia.Delay(mean=7.0, law="fixed").longest == 7
+
+
 def test_a_delay_after_which_nothing_comes_is_refused():
     """All rewards would be late for ever."""
     with pytest.raises(ia.InvalidInput, match="no reward ever arrives"):

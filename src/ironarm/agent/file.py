@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadFile, InvalidInput
-from ..files import json_pieces, json_ready, whole_file
-from ..own_code import split
+from ..files import json_fault, json_pieces, json_ready, whole_file
+from ..own_code import is_here, split
 from ..policies import Policy, from_dict
 from ..policy import require_policy
 from .replaced import renewed
@@ -57,9 +57,11 @@ def read(path: Path, policy: Policy | None) -> tuple[dict[str, Any], Policy]:
         raise BadFile(f"{path} does not exist.") from None
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError):
+    except RecursionError as error:
+        raise BadFile(f"{path} is not an agent's file: {json_fault(error)}.") from None
+    except ValueError as error:
         raise BadFile(
-            f"{path} is not an agent's file, or it is incomplete: it is not valid JSON."
+            f"{path} is not an agent's file, or it is incomplete: {json_fault(error)}."
         ) from None
     return understood(path, data, policy)
 
@@ -90,9 +92,11 @@ def policy_of(path: Path, saved: dict[str, Any], policy: Policy | None) -> Polic
             try:
                 policy = from_dict(saved)
             except InvalidInput as error:
+                # the error's own advice is for what was typed, not for what was saved
+                reason = error if is_here(name) else "a saved file never loads code."
                 problem = (
                     f"{path} holds an agent with the policy {name}, which cannot be made here "
-                    f"({error})"
+                    f"({reason})"
                 )
                 raise BadFile(
                     f"{problem} If it is your own, give it as policy=..., or as --own "
@@ -135,6 +139,8 @@ def damage_reported(path: Path) -> Iterator[None]:
         yield
     except BadFile:
         raise
+    except RecursionError as error:
+        raise BadFile(f"{path} is damaged: {json_fault(error)}.") from None
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
         raise BadFile(f"{path} is damaged ({error}).") from None
 

@@ -36,6 +36,10 @@ COUNTS = ("rewards", "above", "far")
 SURE = 0.01
 """A source that differs by accident with less than this probability is left out of what
 others are compared with."""
+EQUAL = 1e-6
+"""Logarithms of probabilities that differ by less than this share are equal."""
+NOBODY = 1e-6
+"""Fewer rewards of others than this are none: what is left of a sum by rounding."""
 HELD = 100_000
 """Sources that are told apart, unless somebody asks for another number."""
 BATCH = 1024
@@ -339,8 +343,14 @@ def judge(source: np.ndarray, arm: np.ndarray, counts: np.ndarray, sources: int)
     One source that sends much nonsense makes all the others look different from the
     rest. So those that differ most are left out of the rest, step by step, until nobody
     in it differs surely; then all are judged by it. In the rest nobody counts for more
-    than a source of median size. It takes for granted that at least half of the sources
-    are honest, whatever they send, and leaves out no more.
+    than a source of median size. It takes for granted that more than half of the
+    sources are honest, whatever they send, and leaves out no more than the others. Of
+    those that differ equally, all are left out or none: nobody can say which of two
+    sources lies, so both differ, and so do two halves that are mirror images. Which of
+    two halves shows otherwise is decided by small differences.
+
+    On an arm where a source has no company there is nothing to compare it with, so that
+    arm does not count; alone on all arms, its difference is 0 and its chance 1.
 
     source, arm : of each pair that has rewards, by number.
     counts : (pair, kind), see `COUNTS`.
@@ -348,7 +358,7 @@ def judge(source: np.ndarray, arm: np.ndarray, counts: np.ndarray, sources: int)
     """
     total = np.bincount(source, counts[:, 0], sources)
     kept = total > 0
-    least = (int(kept.sum()) + 1) // 2
+    least = int(kept.sum()) // 2 + 1
     usual = np.median(total[kept]) if kept.any() else 0.0
     capped = counts * np.minimum(1.0, usual / np.maximum(total, 1))[source, None]
     while True:
@@ -369,8 +379,14 @@ def judge(source: np.ndarray, arm: np.ndarray, counts: np.ndarray, sources: int)
             break
         # those that differ at least half as surely as the worst, but not too many
         out = np.flatnonzero(sure & (logs <= logs[sure].min() / 2))
-        kept[out[np.argsort(logs[out], kind="stable")][:room]] = False
-    above = np.bincount(source, counts[:, 1] - counts[:, 0] * shares[:, 1], sources)
+        if len(out) > room:
+            first_to_stay = np.sort(logs[out])[room]
+            out = out[logs[out] < first_to_stay * (1 + EQUAL)]  # logarithms are negative
+        if len(out) == 0:
+            break
+        kept[out] = False
+    compared = np.where(others > NOBODY, counts[:, 1] - counts[:, 0] * shares[:, 1], 0.0)
+    above = np.bincount(source, compared, sources)
     return Judged(above / np.maximum(total, 1), chance)
 
 
@@ -385,7 +401,8 @@ def log_chances(
     others have. Two questions, each for half of the probability: does a source differ
     in the sum over all arms, and does it differ on some arm? Both are answered by
     Chernoff's bound, which holds for any counts. The others' share is itself an
-    estimate; against as many rewards as its own a source's evidence counts half.
+    estimate; against as many rewards as its own a source's evidence on an arm counts
+    half, and against none it counts nothing.
     """
     n, k = counts.T.astype(float)
     weight = others / np.maximum(others + n, 1.0)
@@ -393,10 +410,8 @@ def log_chances(
     np.maximum.at(apart, source, n * weight * binary_kl(k / np.maximum(n, 1.0), share))
     arms = np.maximum(np.bincount(source[n > 0], minlength=sources), 1)
     on_some_arm = np.log(2.0 * arms) - apart
-    total = np.maximum(np.bincount(source, n, sources), 1.0)
-    mean_weight = np.bincount(source, n * weight, sources) / total
-    seen = np.bincount(source, k, sources)
-    in_all = np.log(2.0) - mean_weight * pooled_exponents(source, n, share, seen)
+    seen = np.bincount(source, k * weight, sources)
+    in_all = np.log(2.0) - pooled_exponents(source, n * weight, share, seen)
     return np.minimum(0.0, np.log(2.0) + np.minimum(on_some_arm, in_all))
 
 

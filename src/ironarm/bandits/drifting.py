@@ -15,6 +15,10 @@ from .base import Bandit, finite_means
 from .bernoulli import BernoulliBandit
 from .gaussian import GaussianBandit
 
+LONGEST_STEP = 100
+"""No step of a walk is longer than so many times its range. Far beyond that, numbers
+have no digits left to say where within the range a mean is."""
+
 
 class DriftingBandit(Bandit):
     """Arms whose means change: row k of `means` holds from round `times[k]` on.
@@ -184,10 +188,10 @@ class DriftingBandit(Bandit):
     ) -> DriftingBandit:
         """Return arms whose means walk at random, by normal steps, within bounds.
 
-        `step` is the standard deviation of one of `steps` equally spaced steps. A mean
-        that would pass `low` or `high` is reflected there; by default the bounds are
-        the lowest and the highest of `means`. The walk is drawn from `seed`, the same
-        in every trial.
+        `step` is the standard deviation of one of `steps` equally spaced steps, at most
+        100 times high - low. A mean that would pass `low` or `high` is reflected there;
+        by default the bounds are the lowest and the highest of `means`. The walk is
+        drawn from `seed`, the same in every trial.
 
         >>> import ironarm as ia
         >>> bandit = ia.DriftingBandit.walk([0, 1, 2], step=0.3, horizon=10_000)
@@ -206,14 +210,20 @@ class DriftingBandit(Bandit):
                 f"the means must lie between low and high, and low must be below high, got "
                 f"{floor:g} and {roof:g}."
             )
+        width = number("high - low", roof - floor, at_most=1e300)
         step = number("step", step, above=0)
+        if step > LONGEST_STEP * width:
+            raise InvalidInput(
+                f"step must be at most {LONGEST_STEP} times high - low, {LONGEST_STEP * width:g}, "
+                f"got {step:g}. After a step as long as high - low a mean may already be anywhere."
+            )
         steps = whole("steps", steps, at_least=1)
         horizon = whole("horizon", horizon, at_least=steps + 1)
         generator = np.random.default_rng(whole("seed", seed))
         moved = row + np.cumsum(generator.normal(0, step, (steps, len(row))), axis=0)
         # walking between two mirrors is walking on a circle, seen from the side
-        turned = np.mod(moved - floor, 2 * (roof - floor))
-        rows = np.vstack([row, floor + np.minimum(turned, 2 * (roof - floor) - turned)])
+        turned = np.mod(moved - floor, 2 * width)
+        rows = np.vstack([row, floor + np.minimum(turned, 2 * width - turned)])
         times = [1 + horizon * k // (steps + 1) for k in range(steps + 1)]
         return cls(times, rows, sigma, law)
 

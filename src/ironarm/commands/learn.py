@@ -108,7 +108,7 @@ def _batch(name: str) -> list[tuple[Any, ...]]:
             continue
         try:
             data = json.loads(line)
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
             data = None
         if not isinstance(data, dict) or not {"id", "reward"} <= data.keys() <= {
             "id",

@@ -14,9 +14,10 @@ from ..engine.interrupts import interrupts_wait
 from ..engine.kept import for_next_time
 from ..engine.machine import compiled, is_on_disk
 from ..errors import InvalidInput
+from ..text import counted
 from ..validation import choice, number
 from .signal.compiled_chain import CompiledChain
-from .signal.kernels import measure, measure_symbols
+from .signal.kernels import measure_symbols
 from .signal.randomness import fold
 from .signal.receiver import Receiver
 from .signal.sinr_law import SinrLaw, estimator_bias, estimator_spread
@@ -27,6 +28,10 @@ SELF_NOISE = 1.23e-7
 
 The cause is that pulses are cut off (mean over all delays, 2 samples a symbol).
 """
+
+
+JAMMED = (10, 8.75, 7.5, 6.25, 5)
+"""The default of `jammed`, for the default channels."""
 
 
 class RadioBandit(Bandit):
@@ -87,13 +92,18 @@ class RadioBandit(Bandit):
         self,
         tier: str = "iq",
         means: Iterable[float] = (41, 37, 35, 31, 28),
-        jammed: Iterable[float] = (10, 8.75, 7.5, 6.25, 5),
+        jammed: Iterable[float] = JAMMED,
         spread: float = 1.0,
         missed: float = -20.0,
     ) -> None:
         self.tier = choice("tier", tier, TIERS)
         self.means = finite_means(means)
         self.jammed = finite_means(jammed)
+        if jammed is JAMMED and len(JAMMED) != len(self.means):
+            raise InvalidInput(
+                f"give jammed too: it needs {counted(len(self.means), 'number')}, one for each "
+                f"mean; its default has {len(JAMMED)}."
+            )
         if len(self.jammed) != len(self.means):
             raise InvalidInput(
                 f"jammed must have one number for each of the {len(self.means)} means, got "
@@ -201,12 +211,13 @@ class RadioBandit(Bandit):
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile the chain before threads ask for it."""
-        if self.tier == "analytic":
-            return
-        if not is_on_disk(measure if self.tier == "iq" else measure_symbols):
-            say(f"compiling the radio chain{for_next_time()}")
-        with interrupts_wait():
-            self.rewards(0, np.array([0.5]))
+        if self.tier == "iq":
+            self._chain.prepare(say)
+        if self.tier == "symbol":
+            if not is_on_disk(measure_symbols):
+                say(f"compiling the radio chain{for_next_time()}")
+            with interrupts_wait():
+                self.rewards(0, np.array([0.5]))
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:
         """Return the SINRs of packets; `arm` is an arm or another of the laws.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadFile
+from ..files import json_fault
 from .scenario import Scenario
 from .spec import HOME, shipped
 
@@ -66,6 +67,8 @@ def read_scenario(path: Path) -> Scenario:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
+    except RecursionError as error:
+        raise BadFile(f"{path} is not a scenario: {json_fault(error)}.") from None
     except (UnicodeDecodeError, json.JSONDecodeError):
         raise BadFile(f"{path} is not a scenario, or incomplete: not JSON lines.") from None
     head = rows[0] if rows else None

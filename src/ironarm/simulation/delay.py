@@ -29,7 +29,7 @@ class Delay:
 
     Parameters
     ----------
-    mean : the mean delay, in rounds.
+    mean : the mean delay, in rounds; a whole number if it is fixed.
     law : "geometric", where the reward arrives with the same probability in each round,
         or "fixed", where every delay is the same.
     lost : the share of rewards that never come, whatever their value. An attack can
@@ -68,6 +68,11 @@ class Delay:
         object.__setattr__(self, "lost", number("lost", self.lost, at_least=0, below=1))
         expire = optional(whole, "expire", self.expire, at_least=1, below=10**9)
         object.__setattr__(self, "expire", expire)
+        if self.law == "fixed" and self.mean != round(self.mean):
+            raise InvalidInput(
+                "with law='fixed' every delay is mean, so it must be a whole number of rounds; "
+                f"got {self.mean:g}."
+            )
         if self.law == "fixed" and expire is not None and expire < self.mean:
             raise InvalidInput(
                 f"with law='fixed', expire must be at least mean, or no reward ever arrives; got "

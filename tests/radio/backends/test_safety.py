@@ -35,7 +35,7 @@ BURST = np.ones(8, complex)
         ({"bands_mhz": [["a", 1200]]}, "must be a number"),
         ({"max_gain_db": "lots"}, "max_gain_db must be a number"),
         ({"setup": "outdoors"}, "setup must be one of 'conducted', 'shielded', 'licensed'"),
-        ({"setup": "licensed"}, "reserved world-wide for aeronautical radionavigation"),
+        ({"setup": "licensed"}, "reserved worldwide for aeronautical radionavigation"),
     ],
 )
 def test_incomplete_rules_are_refused(change, message):

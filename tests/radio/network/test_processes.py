@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from ironarm.errors import InvalidInput, NodeLost
+from ironarm.radio.network import processes
 from ironarm.radio.network.hub import Hub
 from ironarm.radio.network.hub_client import HubClient
 from ironarm.radio.network.processes import Crew, free_port, run_processes
@@ -212,7 +213,7 @@ def test_a_node_of_another_run_is_told_so_and_ends(capfd):
             stranger.request({"op": "noise", "levels": [0.0] * 5}, seconds=20)
         with pytest.raises(
             InvalidInput,
-            match=r"no sense in what this node sent: the record of a round lacks channel",
+            match=r"not understand what this node sent: the record of a round lacks channel",
         ):
             client.request({"op": "record", "rounds": [{"round": 0}]}, seconds=20)
     finally:
@@ -227,7 +228,7 @@ def test_a_node_of_another_run_is_told_so_and_ends(capfd):
 
 
 def test_a_dead_node_can_be_started_again_as_it_was():
-    """The command has the run's name and the acknowledgement; last words say why."""
+    """The command has the run's name and acknowledgement; its last message says why."""
     said = []
     crew, other = Crew(configured(), said.append, "conducted"), Crew(configured())
     crew._log("tx").write_text("tx: one\nironarm: the gain is above the cap.\n")
@@ -241,19 +242,39 @@ def test_a_dead_node_can_be_started_again_as_it_was():
     assert said == [
         "the transmitter's process ended with code 3; to start it again: ironarm radio node tx "
         f"--config {crew.config_file} --run {crew.run} --acknowledge-transmitting conducted",
-        "the transmitter's last words: ironarm: the gain is above the cap.",
+        "the transmitter's last message: the gain is above the cap.",
     ]
     assert crew.run != other.run
 
 
 def test_a_node_that_cannot_start_ends_the_run_at_once():
-    """With its own words."""
+    """With its own message, once, and no way to start it again: the run is over."""
+    said = []
     busy = RadioConfig.of({**configured().to_dict(), "processes": {**TIMES, "host": "192.0.2.1"}})
     with pytest.raises(
         NodeLost,
-        match=r"the (medium|transmitter) did not start: ironarm: cannot listen at tcp://192\.0\.2\.1",
+        match=r"the (medium|transmitter) did not start: cannot listen at tcp://192\.0\.2\.1",
     ):
-        run_processes(busy, say=lambda _: None)
+        run_processes(busy, say=said.append)
+    assert not [text for text in said if "start it again" in text or "last message" in text]
+
+
+def test_the_policy_is_compiled_before_the_nodes_start(monkeypatch):
+    """Else the receiver's node compiles it, and nobody is told why nothing happens."""
+    said = []
+
+    def compile_policy(policy, arms, say):
+        say(f"compiling {type(policy).__name__} for {arms} channels")
+        raise NodeLost("enough seen")
+
+    monkeypatch.setattr(processes, "compile_policy", compile_policy)
+    with pytest.raises(NodeLost, match="enough seen"):
+        run_processes(
+            configured(),
+            say=said.append,
+            on_start=lambda _: pytest.fail("processes were started"),
+        )
+    assert said == ["compiling MedEUCB for 5 channels"]
 
 
 def test_losses_are_for_one_process():

@@ -101,7 +101,8 @@ def test_bad_files(tmp_path):
     with pytest.raises(BadFile, match="cannot be read"):
         Calibration.load(path)
     for text, problem in (
-        ("{", "not JSON"),
+        ("{", "not valid JSON"),
+        ("[" * 10**5 + "]" * 10**5, "nested too deeply"),
         ("[1]", "not a calibration file"),
         ('{"ironarm_calibration": 2}', "of this version"),
         ('{"ironarm_calibration": 1}', "damaged"),

@@ -124,3 +124,6 @@ def test_a_run_is_saved_and_loaded(tmp_path):
     for name in ("other.json", "none.json"):
         with pytest.raises(BadFile):
             RunRecord.load(tmp_path / name)
+    (tmp_path / "deep.json").write_text("[" * 10**5 + "]" * 10**5)
+    with pytest.raises(BadFile, match="nested too deeply"):
+        RunRecord.load(tmp_path / "deep.json")

@@ -43,6 +43,10 @@ def test_the_documented_files_are_the_default(tmp_path):
         ({"jammer": {"rho": 1.5}}, "rho must be .* at most 1"),
         ({"jammer": [1]}, r"\[jammer\] must be a table"),
         (
+            {"jammer": {"strategy": "bst"}},
+            "the jammer's strategy must be .* got 'bst'. Did you mean 'best'?",
+        ),
+        (
             {"jammer": {"strategy": [0.1]}},
             "strategy must be a list with one probability for each of the 5 channels",
         ),
@@ -116,6 +120,7 @@ def test_files_that_are_none(tmp_path):
         "b.toml": (b"x = [", "not valid TOML"),
         "c.json": (b"[1]", "no names and values"),
         "d.json": (b"{", "not valid JSON"),
+        "deep.json": (b"[" * 10**5 + b"]" * 10**5, "nested too deeply"),
     }
     for name, (content, message) in files.items():
         (tmp_path / name).write_bytes(content)

@@ -36,7 +36,7 @@ def add(verbs: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     radio.set_defaults(radio_parser=radio)
-    parsers = radio.add_subparsers(dest="subverb", metavar="SUBVERB")
+    parsers = radio.add_subparsers(dest="subverb", metavar="COMMAND")
     for name, subverb in SUBVERBS.items():
         subverb.add(
             parsers.add_parser(

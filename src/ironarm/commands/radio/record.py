@@ -11,7 +11,8 @@ from . import jammer_options
 RHO = 0.3
 HELP = "write rounds as a SigMF recording of all five channels"
 EXAMPLES = (
-    "record --out recordings --rounds 20             what is heard of all five channels, as SigMF",
+    "record --out recordings --rounds 20             what is received on all five channels, as "
+    "SigMF",
     "record --out recordings --name best --jammer best --rho 0.5 --format cf32_le",
 )
 

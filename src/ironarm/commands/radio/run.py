@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
                 "the configuration names devices; on hardware each node is a process: add "
                 "--processes, or leave out [hardware.devices] to simulate."
             )
-        return closed_loop.run(config, on_round=show)
+        return closed_loop.run(config, on_round=show, say=say)
 
     return results.show_results(config, options, play)
 

@@ -96,19 +96,25 @@ def run(options: argparse.Namespace) -> int:
             )
         else:
             lines = [f"{name:<12} {arguments}" for name, arguments in devices.items()]
-            print(
-                "\n".join(
-                    [
-                        *lines,
-                        f"Tune them to the frequency on the air {virtual.translation_hz / 1e6:+g} "
-                        "MHz, at 1.25 MS/s. Ctrl-C ends.",
-                    ]
-                ),
-                flush=True,
-            )
+            print("\n".join([*lines, tuning(virtual.translation_hz)]), flush=True)
         said = 0
         while virtual.serving and not ended.wait(0.2):
             for complaint in virtual.complaints[said:]:
                 print(complaint, flush=True)
                 said += 1
     return 0
+
+
+def tuning(translation_hz: float) -> str:
+    """Return in words to which frequency a device is to be tuned.
+
+    >>> print(tuning(-1180e6).split(",")[0])
+    Tune each to the on-air frequency minus 1180 MHz (1200 MHz: 20 MHz)
+    """
+    from ...radio.signal.medium import CENTRES_HZ
+
+    shift, on_air = translation_hz / 1e6, CENTRES_HZ[0] / 1e6
+    return (
+        f"Tune each to the on-air frequency {'minus' if shift < 0 else 'plus'} {abs(shift):g} MHz "
+        f"({on_air:g} MHz: {on_air + shift:g} MHz), at 1.25 MS/s. Ctrl-C ends."
+    )

@@ -9,8 +9,8 @@ from . import results
 from .options import add_config, add_run_name, read_config
 
 HELP = (
-    "show and save the rounds of nodes that were started one by one, from the first on; it takes "
-    "no part, and may come while the run lasts"
+    "show and save the rounds of nodes that were started one by one, from the first on; it only "
+    "observes, and can join a running run"
 )
 EXAMPLES = (
     "watch --config bench.toml --save run.json       the rounds of a run whose nodes were started "

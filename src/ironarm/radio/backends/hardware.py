@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import InvalidInput
 from ...validation import did_you_mean, number
@@ -17,7 +17,7 @@ from ..testbed.config import CHANNELS, RadioConfig
 from ..testbed.hardware_table import SECONDS
 from ..testbed.nodes import TxNode
 from .in_background import InBackground
-from .safety import GuardedRadio, TransmitRules
+from .safety import GuardedRadio, Permit, TransmitRules
 
 SPS = 3
 LEAD_SECONDS = 0.25
@@ -80,11 +80,19 @@ def check_times(config: RadioConfig) -> None:
         )
 
 
-def open_radio(config: RadioConfig, role: str, acknowledged: str | None) -> Any:
-    """Return the node's radio, a `GuardedRadio`.
+class Use(NamedTuple):
+    """How a node uses its radio: what it may do, and what it is set to."""
 
-    What is not allowed is refused before any device is touched, what the device cannot
-    do before anything is sent.
+    permit: Permit | None
+    gain_db: float | None
+    digital_gain: bool
+    translation_hz: float
+
+
+def check_use(config: RadioConfig, role: str, acknowledged: str | None) -> Use:
+    """Return how a node uses its radio; refuse what the configuration does not allow.
+
+    No device is touched.
     """
     table = config.hardware or {}
     permit = (
@@ -104,6 +112,25 @@ def open_radio(config: RadioConfig, role: str, acknowledged: str | None) -> Any:
     for centre in config.centres_hz:
         if permit:
             permit.check_frequency(centre, WIDTH_HZ, translation)
+    return Use(permit, gain, permit is not None and digital, translation)
+
+
+def check_calibrated(config: RadioConfig) -> None:
+    """Refuse a noise source that does not know its levels."""
+    if config.processes.noise_node and config.calibration is None:
+        raise InvalidInput(
+            "the noise source does not know its levels: make them with `ironarm radio "
+            "calibrate`, and name the file as calibration in the configuration."
+        )
+
+
+def open_radio(config: RadioConfig, role: str, acknowledged: str | None) -> Any:
+    """Return the node's radio, a `GuardedRadio`.
+
+    What is not allowed is refused before any device is touched, what the device cannot
+    do before anything is sent.
+    """
+    permit, gain, digital, translation = check_use(config, role, acknowledged)
     middle = config.centres_hz[CHANNELS // 2]
     if translation:
         own = (middle + translation) / 1e6
@@ -122,7 +149,7 @@ def open_radio(config: RadioConfig, role: str, acknowledged: str | None) -> Any:
             rate_hz=SPS * SYMBOL_RATE,
             gain_db=gain,
             permit=permit,
-            digital_gain=permit is not None and digital,
+            digital_gain=digital,
             frequency_translation_hz=translation,
         )
         unless_all_is_well.callback(radio.close)

@@ -1,6 +1,6 @@
 """Safety: what a real radio needs before it transmits, and what switches it off.
 
-The testbed's own band, 1200 to 1202 MHz, is reserved world-wide for aeronautical
+The testbed's own band, 1200 to 1202 MHz, is reserved worldwide for aeronautical
 radionavigation, and jamming is unlawful nearly everywhere. So the default is
 simulation, which needs nothing of this. On hardware every node that transmits
 (transmitter, noise source, jammer) needs a `Permit`:
@@ -88,7 +88,7 @@ class TransmitRules:
                 if self.setup == "licensed" and low < end and high > begin:
                     raise InvalidInput(
                         f"the band {low / 1e6:g} to {high / 1e6:g} MHz overlaps {begin / 1e6:g} to "
-                        f"{end / 1e6:g} MHz, which is reserved world-wide for {service}: nothing "
+                        f"{end / 1e6:g} MHz, which is reserved worldwide for {service}: nothing "
                         'of this may go on the air there. Use setup = "conducted" or "shielded", '
                         "or other frequencies."
                     )

@@ -18,10 +18,11 @@ import threading
 from contextlib import ExitStack, nullcontext, suppress
 from typing import Any, NoReturn
 
-from ...errors import InvalidInput, NodeLost
+from ...errors import NodeLost
 from ...validation import choice
 from ..backends.hardware import (
     SPS,
+    check_calibrated,
     check_devices,
     check_times,
     cover_symbols,
@@ -178,11 +179,7 @@ def _jammer(config: RadioConfig, client: HubClient, radio: Any, hardware: bool) 
 def _noise(config: RadioConfig, client: HubClient, radio: Any, hardware: bool) -> NoReturn:
     node, hub = NoiseNode(config.medium().noise, config.seed), ""
     if hardware:
-        if config.calibration is None:
-            raise InvalidInput(
-                "the noise source does not know its levels: make them with `ironarm radio "
-                "calibrate`, and name the file as calibration in the configuration."
-            )
+        check_calibrated(config)
         node = NoiseNode(node.levels, config.seed, radio, SPS, centres_hz=config.centres_hz)
     while True:
         message = client.next(50)

@@ -21,10 +21,18 @@ from pathlib import Path
 from time import monotonic, perf_counter
 
 from ... import own_code
+from ...engine import kept
 from ...errors import NodeLost
-from ..backends.hardware import check_devices, check_times
-from ..testbed.config import RadioConfig
+from ..backends.hardware import (
+    TRANSMITTING,
+    check_calibrated,
+    check_devices,
+    check_times,
+    check_use,
+)
+from ..testbed.config import CHANNELS, RadioConfig
 from ..testbed.records import Round, RunRecord
+from ..testbed.rx_agent import compile_policy
 from .hub import NAMES
 from .observer import observe
 
@@ -110,14 +118,19 @@ class Crew:
             *acknowledged,
         ]
 
-    def look(self) -> list[str]:
-        """Return which processes have died since the last call, and say so."""
+    def look(self, started: bool = True) -> list[str]:
+        """Return which processes have died since the last call.
+
+        If the run has started, it waits for them, so how to start them again is said.
+        """
         died = []
         for role, process in list(self.running.items()):
             code = process.poll()
             if code is not None:
                 self._forget(role)
                 died.append(role)
+                if not started:
+                    continue
                 how = (
                     f"was ended by signal {signal.Signals(-code).name}"
                     if code < 0
@@ -127,14 +140,14 @@ class Crew:
                     f"the {NAMES[role]}'s process {how}; to start it again: "
                     f"{shlex.join(['ironarm', *self._arguments(role)])}"
                 )
-                if words := self.last_words(role):
-                    self._say(f"the {NAMES[role]}'s last words: {words}")
+                if message := self.last_message(role):
+                    self._say(f"the {NAMES[role]}'s last message: {message}")
         return died
 
-    def last_words(self, role: str) -> str:
+    def last_message(self, role: str) -> str:
         """Return the last line that a node wrote on standard error, if any."""
         lines = self._log(role).read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return lines[-1] if lines else ""
+        return lines[-1].removeprefix("ironarm: ") if lines else ""
 
     def _log(self, role: str) -> Path:
         return Path(self._folder.name) / f"{role}.log"
@@ -185,24 +198,34 @@ def run_processes(
     ----------
     config : see `Crew`.
     on_round : called with each round.
-    say : called with a line of text when a node dies, is lost or returns.
+    say : called with a line of text when a policy is compiled, before the run, and when
+        a node dies, is lost or returns.
     acknowledged : see `Crew`.
     on_start : called with the crew when its processes have been started.
     """
     config.check_for_processes()
-    if check_devices(config):  # fail here rather than in each node
+    hardware = check_devices(config)
+    # fail here rather than in each node, after seconds
+    if hardware:
         check_times(config)
-    config.medium()  # reads the calibration: the same
+    config.medium()  # reads the calibration
+    if hardware:
+        for role in (*TRANSMITTING, "rx"):
+            if role != "noise" or config.processes.noise_node:
+                check_use(config, role, acknowledged)
+        check_calibrated(config)
+    if kept.directory() is not None:  # else the receiver's node cannot load it
+        compile_policy(config.policy, CHANNELS, say)
     began = perf_counter()
     with Crew(config, say, acknowledged) as crew:
         on_start(crew)
 
         def look(started: bool) -> None:
-            for role in crew.look():
+            for role in crew.look(started):
                 if not started:
                     raise NodeLost(
                         f"the {NAMES[role]} did not start: "
-                        f"{crew.last_words(role) or 'it said nothing.'}"
+                        f"{crew.last_message(role) or 'it said nothing.'}"
                     )
 
         rounds = observe(crew.config.processes, crew.run, on_round, say, look)

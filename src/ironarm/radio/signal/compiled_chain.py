@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -9,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.machine import compiled
+from ...engine.interrupts import interrupts_wait
+from ...engine.kept import for_next_time
+from ...engine.machine import compiled, is_on_disk
 from ...errors import InvalidInput
 from . import kernels
 from .kernel_parts import BANK_ROWS, EACH, PAD, Tables, Workspace
@@ -77,6 +80,13 @@ class CompiledChain:
         out = np.empty(count)
         compiled(kernels.measure)(self.tables, self.workspace(), keys, headers, *numbers, out)
         return out
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile `sinr` before it is needed; `say` gets a text if it takes long."""
+        if not is_on_disk(kernels.measure):
+            say(f"compiling the radio chain{for_next_time()}")
+        with interrupts_wait():
+            self.sinr(np.zeros(1, np.uint64), n0=1.0)
 
     def receive(self, windows: np.ndarray) -> np.ndarray:
         """Return the SINR of the packet in each window.

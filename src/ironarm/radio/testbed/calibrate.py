@@ -27,7 +27,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...errors import BadFile, InvalidInput
-from ...files import write_whole
+from ...files import json_fault, write_whole
 from ...validation import number, whole
 from ..signal.compiled_chain import CompiledChain
 from ..signal.medium import CENTRES_HZ, Medium
@@ -154,8 +154,8 @@ class Calibration:
             raise BadFile(
                 f"{path} cannot be read: {error.strerror}. Make one with `ironarm radio calibrate`."
             ) from None
-        except (ValueError, RecursionError):
-            raise BadFile(f"{path} is not a calibration file: it is not JSON.") from None
+        except (ValueError, RecursionError) as error:
+            raise BadFile(f"{path} is not a calibration file: {json_fault(error)}.") from None
         if not isinstance(data, dict) or data.pop("ironarm_calibration", None) != FORMAT:
             raise BadFile(
                 f"{path} is not a calibration file of this version of ironarm; make a new one "

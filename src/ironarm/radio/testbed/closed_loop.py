@@ -29,12 +29,12 @@ from ..signal.medium import CENTRES_HZ
 from ..signal.randomness import key
 from ..signal.receiver import Receiver
 from .ack import Ack, InProcessAck
-from .config import RadioConfig
+from .config import CHANNELS, RadioConfig
 from .jamming import strategy_of
 from .nodes import JammerNode
 from .records import Round, RunRecord
 from .round_loop import play
-from .rx_agent import RxAgent
+from .rx_agent import RxAgent, compile_policy
 
 MOST_REPEATS = 1000
 """After this many lost ACKs in a row the run ends."""
@@ -56,6 +56,10 @@ class CompiledTestbed:
             * (medium.gain("jammer", c) / medium.gain("transmitter", c)) ** 2
             for c in channels
         ]
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile before the first packet; `say` gets a text if it takes long."""
+        self._chain.prepare(say)
 
     def announce(self, round_number: int, attempt: int, channel: int) -> None:
         """Let the jammer decide; `measure` renders the packet."""
@@ -80,6 +84,7 @@ def run(
     config: RadioConfig | None = None,
     testbed: CompiledTestbed | None = None,
     on_round: Callable[[Round], None] = lambda _: None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> RunRecord:
     """Run the closed loop in this process.
 
@@ -88,6 +93,8 @@ def run(
     config : the configuration; None for the defaults.
     testbed : what sends and measures packets; None for a `CompiledTestbed`.
     on_round : called with the record of each round, for example by a live view.
+    say : called with a line of text if something must be compiled before the first
+        round, which can take half a minute; it does not count in the run's seconds.
 
     Examples
     --------
@@ -100,8 +107,11 @@ def run(
     (0, [204, 24, 24, 24, 24])
     """
     config = config or RadioConfig()
-    agent = RxAgent(config.policy, config.channels.means, config.seed)
     bed = testbed or CompiledTestbed(config)
+    compile_policy(config.policy, CHANNELS, say)
+    if testbed is None:
+        bed.prepare(say)
+    agent = RxAgent(config.policy, config.channels.means, config.seed)
     link = InProcessAck(
         bed.announce, loss=config.ack.loss, retries=config.ack.retries, seed=config.seed
     )

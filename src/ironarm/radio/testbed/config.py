@@ -17,6 +17,7 @@ import numpy as np
 
 from ... import own_code
 from ...errors import BadFile, InvalidInput
+from ...files import json_fault
 from ...notation import policy_from_text
 from ...own_faults import constants_of
 from ...policies import Policy
@@ -186,6 +187,10 @@ class RadioConfig:
     def of(cls, data: dict[str, Any]) -> RadioConfig:
         """Return the config that a file's content describes."""
         config = cls.recorded(data)
+        # imported here because it imports this module
+        from .jamming import uses_rho
+
+        uses_rho(config.jammer)  # raises if there is no such strategy
         # raises if the policy does not fit; the receiver's agent knows no horizon
         constants_of(config.policy, CHANNELS, None)
         return config
@@ -377,6 +382,8 @@ def _content(path: Path) -> dict[str, Any]:
         raise BadFile(f"{path} is not a configuration: it is not text.") from None
     try:
         data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except RecursionError as error:
+        raise BadFile(f"{path} is not a configuration: {json_fault(error)}.") from None
     except ValueError as error:
         raise BadFile(
             f"{path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {error}."

@@ -64,18 +64,18 @@ class LiveView:
 
     def _renew(self) -> None:
         self._shown = monotonic()
-        if self._live is not None and self._record is not None:
-            self._live.update(
-                table(self._record, self.pulls, self._last, self.config), refresh=True
-            )
-
-    def __enter__(self) -> Self:
-        if self._terminal:
+        if self._record is None:
+            return
+        if self._live is None:
             from rich.console import Console
             from rich.live import Live
 
+            # not sooner: it hides the cursor, and the first round may be long in coming
             self._live = Live(console=Console(file=self._stream), auto_refresh=False)
             self._live.start()
+        self._live.update(table(self._record, self.pulls, self._last, self.config), refresh=True)
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -59,7 +59,7 @@ class Recording:
             annotations = [dict(one) for one in described.get("annotations", [])]
         except OSError as error:
             raise BadFile(f"{meta} cannot be read: {error.strerror}.") from None
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise BadFile(f"{meta} is not the metadata of a recording in SigMF.") from None
         if form not in TYPES or about.get("core:num_channels", 1) != 1:
             raise BadFile(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import BadFile, InvalidInput
-from ...files import require_ending, write_whole
+from ...files import json_fault, require_ending, write_whole
 from ...validation import number, whole
 from .config import CHANNELS, RadioConfig
 
@@ -182,6 +182,10 @@ class RunRecord:
             )
         except OSError as error:
             raise BadFile(f"{path} cannot be read: {error.strerror}.") from None
+        except RecursionError as error:
+            raise BadFile(
+                f"{path} is not a run of the radio testbed: {json_fault(error)}."
+            ) from None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise BadFile(
                 f"{path} is not a run of the radio testbed; `ironarm radio run --save FILE` "

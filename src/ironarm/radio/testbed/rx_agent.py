@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ...agent.agent import Agent
+from ...engine.kept import for_next_time
+from ...engine.machine import machine_for
 from ...errors import InvalidInput
+from ...own_faults import constants_of
 from ...policies import Policy
+
+
+def compile_policy(policy: Policy, arms: int, say: Callable[[str], None]) -> None:
+    """Compile what an `RxAgent` calls; `say` gets a text if it takes long.
+
+    That is less than `Agent.prepare` compiles: arms neither come nor go, for example.
+    """
+    machine = machine_for(policy, constants_of(policy, arms, None))
+    holds = machine.estimator and machine.estimator.holds_rewards
+    calls = ("select", "observe", *(["repack"] if holds else []))
+    if not all(map(machine.on_disk, calls)):
+        say(f"compiling {type(policy).__name__}{for_next_time()}")
+    for name in calls:
+        machine.call(name)
 
 
 class RxAgent:
