@@ -338,7 +338,7 @@ def test_a_good_policy_of_a_user_passes():
     [
         (OneTooFar(), "arm that does not exist in round 50"),
         (Miscounts(), "changes s.n"),
-        (Forgets(), "after a save, and"),
+        (Forgets(), "after a save and"),
         (LivesTwice(), "differently live"),
         (NotADataclass(), "frozen dataclass"),
         (Changes(), "can be changed"),
