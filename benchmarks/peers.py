@@ -18,8 +18,8 @@ each attack, on trials of other seeds. ironarm's policies are not tuned.
 
 What is measured is kept in benchmarks/build/peers, so you can interrupt this and start
 it again; --fresh measures all of it anew. A whole run writes benchmarks/peers.json and
-the tables of docs/peers.md. --speed prints the first table only, and --quick has fewer
-and shorter trials and no tuning; neither writes anything.
+the tables of docs/peers.md. --speed measures and writes the first table only. --quick
+has fewer and shorter trials and no tuning, and writes nothing.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import random
 import sys
 import time
 from dataclasses import dataclass
@@ -43,8 +44,9 @@ from ironarm.files import write_whole
 from ironarm.simulation.result import STUCK_BELOW
 from ironarm.simulation.summary import bootstrap_interval
 from measure import PAPER_MEANS, alternate
+from peer_players.playing import cost
 from peer_process import PROGRAMS, Peer, PeerFailed, Player, PolicyFailed
-from peer_tables import PAGE, RECORD, tables, written
+from peer_tables import PAGE, RECORD, recorded, tables, written
 from this_machine import machine
 
 BUILD = Path(__file__).resolve().parent / "build" / "peers"
@@ -202,8 +204,25 @@ def speed_rows(kept: Kept, seconds: float) -> list[dict[str, Any]]:
             except PeerFailed as error:
                 print(f"\n{peer.label} is skipped: it cannot be installed or run here ({error}).")
     least = min((row["ironarm"] for row in rows), default=ironarm())
-    own = {"plays": "UCB in simulate", "ns": least, "ironarm": least}
-    return [{"package": f"ironarm {ia.__version__}", **own}, *rows]
+    package = f"ironarm {ia.__version__}"
+    own = [
+        {"package": package, "plays": "UCB in simulate", "ns": least, "ironarm": least},
+        {"package": package, "plays": "UCB in an Agent: select, update", "ns": agent_cost(seconds)},
+    ]
+    own[1]["ironarm"] = least
+    return [*own, *rows]
+
+
+def agent_cost(seconds: float) -> float:
+    """Return the nanoseconds of a decision and its reward, live, as the peers do it."""
+
+    def play(rounds: int) -> None:
+        agent = ia.Agent(ia.UCB(), arms=10, seed=1)
+        for _ in range(rounds):
+            arm = agent.select()
+            agent.update(arm, random.gauss(2 * arm + 2, 1))
+
+    return cost(play, 10_000, seconds)
 
 
 def summary(regret: np.ndarray, stuck: np.ndarray, value: float | None) -> dict[str, Any]:
@@ -331,7 +350,7 @@ def behaviour_rows(kept: Kept, settings: list[Setting], quick: bool) -> list[dic
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="short trials, no tuning, no record")
-    parser.add_argument("--speed", action="store_true", help="speed only, no record")
+    parser.add_argument("--speed", action="store_true", help="speed only; the rest stays")
     parser.add_argument("--fresh", action="store_true", help="measure all anew")
     chosen = parser.parse_args()
     kept = Kept(BUILD / "kept.jsonl", chosen.fresh)
@@ -339,7 +358,11 @@ def main() -> None:
     record = {
         "speed": speed_rows(kept, 0.2 if chosen.quick else 2.0),
         "settings": [{"label": setting.label, "rounds": setting.rounds} for setting in settings],
-        "behaviour": [] if chosen.speed else behaviour_rows(kept, settings, chosen.quick),
+        "behaviour": (
+            recorded()["behaviour"]
+            if chosen.speed
+            else behaviour_rows(kept, settings, chosen.quick)
+        ),
         "date": time.strftime("%Y-%m-%d"),
         "machine": machine(),
     }
@@ -351,7 +374,7 @@ def main() -> None:
     for name, lines in tables(record).items():
         if name == "speed" or not chosen.speed:
             print(f"\n### {titles[name]}\n\n" + "\n".join(lines), flush=True)
-    if not (chosen.quick or chosen.speed):
+    if not chosen.quick:
         write_whole(RECORD, (json.dumps(record, indent=1) + "\n").encode())
         write_whole(PAGE, written(PAGE.read_text(encoding="utf-8"), record).encode())
 
