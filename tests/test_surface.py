@@ -5,6 +5,7 @@ import inspect
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -159,7 +160,7 @@ def test_the_documentation_imports_from_public_modules_only():
     """What a user copies from there keeps working."""
     checked = 0
     for name, source in examples():
-        for module in imported(source):
+        for module in imported(textwrap.dedent(source)):
             if module.partition(".")[0] == "ironarm":
                 checked += 1
                 assert module in PUBLIC or module.startswith(DOCUMENTED), (name, module)

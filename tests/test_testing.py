@@ -12,7 +12,7 @@ from ironarm.random import uniform
 from ironarm.testing import (
     _play,
     check_policy,
-    it_keeps_an_arms_numbers_together,
+    it_keeps_the_numbers_of_an_arm_together,
     it_works_as_plain_python,
 )
 from tests.every_policy import not_among
@@ -286,9 +286,9 @@ def test_fields_that_a_parameter_sizes_are_filled(policy, message):
 def test_an_arms_numbers_are_side_by_side():
     """A field with another order is refused, one that arms share is not."""
     with pytest.raises(ia.PolicyFault, match=r"number of arm 0 in s.recent\[5\], where it is lost"):
-        it_keeps_an_arms_numbers_together(Strided(window=3))
-    it_keeps_an_arms_numbers_together(Recent())
-    it_keeps_an_arms_numbers_together(OneRing())
+        it_keeps_the_numbers_of_an_arm_together(Strided(window=3))
+    it_keeps_the_numbers_of_an_arm_together(Recent())
+    it_keeps_the_numbers_of_an_arm_together(OneRing())
 
 
 def test_the_size_of_a_field_may_be_a_parameter():

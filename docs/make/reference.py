@@ -109,17 +109,23 @@ def directive(path: str, module: ModuleType, name: str) -> str:
     members = sorted(shown_members(thing)) if isinstance(thing, type) else []
     return (
         f"::: {path}.{name}\n    options:\n      heading_level: 2\n"
-        f"      members: {members or 'false'}\n\n"
+        f"      members: {members or 'false'}\n      inherited_members: {members or 'false'}\n\n"
     )
 
 
 def shown_members(kind: type) -> Iterator[str]:
     """Yield the methods and properties of a class that a reader needs."""
     is_plugin = issubclass(kind, (ia.Policy, ia.Attack, ia.Bandit, extend.Estimator))
-    for name, value in vars(kind).items():
+    own = dict(vars(kind))
+    if not is_plugin:  # a client has the calls of its base, which is no public name
+        for base in kind.__mro__[1:]:
+            if base.__module__.startswith("ironarm.") and base.__name__ not in ia.__all__:
+                own = {**vars(base), **own}
+    for name, value in own.items():
         if name.startswith("_"):
             continue
-        made = isinstance(value, (classmethod, property)) or inspect.isfunction(value)
+        # a call of a client is not a function, but makes one
+        made = isinstance(value, (classmethod, property)) or inspect.isroutine(getattr(kind, name))
         if is_plugin and kind.__name__ not in WITH_STEPS:
             made = isinstance(value, classmethod)  # other ways to make one, as `for_rho`
         if made and inspect.getdoc(getattr(kind, name)):
@@ -131,7 +137,8 @@ def checks() -> str:
     lines = []
     for check in testing.CHECKS:
         first = (inspect.getdoc(check) or "").splitlines()[0]
-        lines.append(f"- **{check.__name__.replace('_', ' ')}.** {first}\n")
+        words = check.__name__.replace("_", " ").replace("python", "Python")
+        lines.append(f"- **{words[0].upper()}{words[1:]}.** {first}\n")
     return "".join(lines)
 
 

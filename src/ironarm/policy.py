@@ -68,7 +68,7 @@ from .validation import NUMBERS, instance
 
 
 class Policy:
-    """The base of all policies; the module's docstring has the contract."""
+    """The base of all policies; docs/own-policy.md says how to write one."""
 
     estimator: ClassVar[type[Estimator] | None] = Mean
     """What feeds `s.estimate`; None if the policy keeps it itself."""

@@ -45,12 +45,11 @@ SMALL = 5
 def check_policy(policy: Policy) -> None:
     """Run all checks; raise `PolicyFault`, in one sentence, if one fails.
 
-    The functions in `CHECKS` say what is checked. Array indices are checked in 80
-    rounds of plain Python, with one to three arms. That fills only short fields, so a
-    policy with a field whose size depends on a parameter, `"float[arms*window]"`, is
-    also played with that parameter lowered: to 5, or the smallest of 10, 20, 40, ...
-    that the policy accepts, with rounds enough to fill the field twice. A longer field
-    of a fixed size is not filled.
+    Array indices are checked in 80 rounds of plain Python, with one to three arms. That
+    fills only short fields, so a policy with a field whose size depends on a parameter,
+    `"float[arms*window]"`, is also played with that parameter lowered: to 5, or the
+    smallest of 10, 20, 40, ... that the policy accepts, with rounds enough to fill the
+    field twice. A longer field of a fixed size is not filled.
 
     Examples
     --------
@@ -261,7 +260,7 @@ def it_saves_and_continues(policy: Policy) -> None:
         raise PolicyFault(f"{type(policy).__name__} changes the number of rounds.")
 
 
-def it_keeps_an_arms_numbers_together(policy: Policy) -> None:
+def it_keeps_the_numbers_of_an_arm_together(policy: Policy) -> None:
     """In a field like `"float[arms*4]"`, the numbers of arm a are those from 4 * a on.
 
     They move with the arm when others join or leave. A policy is faulted if the first
@@ -340,7 +339,7 @@ CHECKS: list[Callable[[Policy], None]] = [
     it_depends_on_nothing_else,
     it_means_the_same_uncompiled,
     it_is_the_same_live,
-    it_keeps_an_arms_numbers_together,
+    it_keeps_the_numbers_of_an_arm_together,
     it_saves_and_continues,
     it_explores_while_rewards_are_late,
     it_survives_an_attack,

@@ -52,9 +52,10 @@ class DurableAgent:
     Parameters
     ----------
     path : the file. If it does not exist, it is created; that needs `arms`.
-    policy, arms, seed, minimize, memory, sources_held : as for `Agent`, for a new one.
-        For an existing agent you can leave them out; any you give must match. A policy
-        of your own must always be given.
+    policy : as for `Agent`. For an agent that exists, leave it out, or give the same; a
+        policy of your own must always be given.
+    arms, seed, minimize, memory, sources_held : as for `Agent`. For an agent that
+        exists, leave it out, or give the same.
     commit_within : how long, in seconds, entries may wait for the disk, so that many
         share one commit. 0: none waits. With 0.01, a crash loses at most the last 10
         ms.

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 class Attack:
-    """The base of all attacks; the module's docstring has the contract."""
+    """The base of all attacks; docs/own-policy.md says how to write one."""
 
     rho: float
     memory: ClassVar[int] = 0

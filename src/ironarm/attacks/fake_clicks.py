@@ -33,9 +33,10 @@ class FakeClicks(Attack):
     Parameters
     ----------
     rho : probability of an attack in a round, 0 <= rho < 1.
-    best, runner_up, others : probability of a click in an attacked round on the best
-        arm, on the best of the others, on any other, 0 to 1; None leaves the arm's
-        rewards alone.
+    best : probability of a click on the best arm in an attacked round, 0 to 1; None
+        leaves its rewards alone.
+    runner_up : the same on the best of the other arms.
+    others : the same on any other arm.
     shift : how far the bots' rates are from the arms', 0 to 1; the rates are clipped to
         [0, 1]. It replaces the three probabilities.
     length : the mean length of a run of attacked rounds, >= 1 and >= rho/(1 - rho);

@@ -12,6 +12,10 @@ from .base import Attack
 class NoAttack(Attack):
     """No attack: every reward is clean.
 
+    Parameters
+    ----------
+    rho : of no effect; 0 unless you give another.
+
     Examples
     --------
     >>> import ironarm as ia

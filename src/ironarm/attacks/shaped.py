@@ -42,7 +42,8 @@ class Shaped(Attack):
     Parameters
     ----------
     rho : probability of an attack in a round, 0 <= rho < 1.
-    best, runner_up, worst, others : what to do to these arms.
+    best, runner_up, worst : what to do to rewards of this arm.
+    others : what to do to rewards of any other arm.
     size : the largest shift, in units of reward, > 0; 1e300 is as good as infinite.
     spread : 0: every shift is `size`; 1: shifts are uniform on (0, size).
     first : only during an arm's first pulls, this many; 0: no limit.

@@ -37,7 +37,7 @@ from ..text import counted
 
 
 class Bandit:
-    """The base of all bandits; the module's docstring has the contract."""
+    """The base of all bandits; docs/own-policy.md says how to write one."""
 
     means: np.ndarray
 

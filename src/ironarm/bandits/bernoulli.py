@@ -12,7 +12,7 @@ from .base import Bandit, finite_means
 
 
 class BernoulliBandit(Bandit):
-    """Arms that pay 1 with probability `mean`, else 0: clicks, conversions, successes.
+    """Arms that pay 1 with a given probability, else 0: clicks, conversions, successes.
 
     Medians cannot tell such arms apart unless the means lie on both sides of 1/2. Use a
     policy based on means, or sum rewards in batches.

@@ -119,6 +119,16 @@ class DriftingBandit(Bandit):
         Each time another arm becomes the best. The new order is drawn from `seed`, the
         same in every trial.
 
+        Parameters
+        ----------
+        means : of the arms at first.
+        changes : how often they exchange them.
+        horizon : rounds over which the changes are spread.
+        seed : of the new orders.
+        sigma, law : as for the class.
+
+        Examples
+        --------
         >>> import ironarm as ia
         >>> bandit = ia.DriftingBandit.permutations([0, 1, 5], changes=3, horizon=4000)
         >>> bandit.times
@@ -155,6 +165,15 @@ class DriftingBandit(Bandit):
     ) -> DriftingBandit:
         """Return arms whose means move from `start` to `end` in equal steps.
 
+        Parameters
+        ----------
+        start, end : the means at first and at last.
+        horizon : rounds over which the steps are spread.
+        steps : how many steps the means take.
+        sigma, law : as for the class.
+
+        Examples
+        --------
         >>> import ironarm as ia
         >>> ia.DriftingBandit.linear(
         ...     [0, 4], [4, 0], horizon=400, steps=4
@@ -188,11 +207,21 @@ class DriftingBandit(Bandit):
     ) -> DriftingBandit:
         """Return arms whose means walk at random, by normal steps, within bounds.
 
-        `step` is the standard deviation of one of `steps` equally spaced steps, at most
-        100 times high - low. A mean that would pass `low` or `high` is reflected there;
-        by default the bounds are the lowest and the highest of `means`. The walk is
-        drawn from `seed`, the same in every trial.
+        A mean that would pass a bound is reflected there. The walk is the same in every
+        trial.
 
+        Parameters
+        ----------
+        means : of the arms at first.
+        step : standard deviation of a step, at most 100 times high - low.
+        horizon : rounds over which the steps are spread.
+        seed : of the walk.
+        steps : how many steps the means take.
+        low, high : the bounds; None for the lowest and the highest of `means`.
+        sigma, law : as for the class.
+
+        Examples
+        --------
         >>> import ironarm as ia
         >>> bandit = ia.DriftingBandit.walk([0, 1, 2], step=0.3, horizon=10_000)
         >>> (

@@ -35,7 +35,7 @@ def add(verbs: Any) -> None:
     parser.add_argument(
         "--minimize", action="store_true", help="small rewards are good: latency, cost"
     )
-    parser.add_argument("--seed", type=int)
+    parser.add_argument("--seed", type=int, help="of the agent's random choices")
     parser.add_argument(
         "--reward-within", type=float, metavar="S", help="a decision expires after S seconds"
     )

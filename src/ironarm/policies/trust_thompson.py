@@ -69,8 +69,8 @@ class TrustThompson(Policy):
     **What it cannot do.** An attacker who can create sources at will soon owns most of
     them, so a source should cost something. Without sources this is plain Thompson
     sampling, with no defence at all. A hostile source can lie as much as luck allows
-    for the number of its rewards; `ironarm.theory.borne_share` computes the harm. If a
-    coin corrupts rewards of all sources alike, use `CoherentIMED`.
+    for the number of its rewards; `ironarm.theory.tolerated_share` computes the harm.
+    If a coin corrupts rewards of all sources alike, use `CoherentIMED`.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class TrustThompson(Policy):
 
     References
     ----------
-    Its own. Near to it: Qiao and Valiant, Learning discrete distributions from
+    The rule is ours. Related: Qiao and Valiant, Learning discrete distributions from
     untrusted batches, ITCS 2018, for what many small samples of which some are hostile
     can tell; Agrawal and Goyal, Near-optimal regret bounds for Thompson sampling,
     Journal of the ACM 64, 2017.

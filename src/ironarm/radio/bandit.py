@@ -92,14 +92,15 @@ class RadioBandit(Bandit):
         self,
         tier: str = "iq",
         means: Iterable[float] = (41, 37, 35, 31, 28),
-        jammed: Iterable[float] = JAMMED,
+        jammed: Iterable[float] = (10, 8.75, 7.5, 6.25, 5),
         spread: float = 1.0,
         missed: float = -20.0,
     ) -> None:
         self.tier = choice("tier", tier, TIERS)
         self.means = finite_means(means)
         self.jammed = finite_means(jammed)
-        if jammed is JAMMED and len(JAMMED) != len(self.means):
+        given = tuple(self.jammed) != JAMMED
+        if not given and len(JAMMED) != len(self.means):
             raise InvalidInput(
                 f"give jammed too: it needs {counted(len(self.means), 'number')}, one for each "
                 f"mean; its default has {len(JAMMED)}."

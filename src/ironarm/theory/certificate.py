@@ -61,7 +61,10 @@ class Certificate:
     Attributes
     ----------
     policy, rho, horizon, delta : what was asked.
+    arms : how many there are.
     best : the name of the best arm; empty if a log has several that are equal.
+    smallest_gap : the distance of the two best arms.
+    spread : the standard deviation of the rewards; 0 if a log does not show it.
     guaranteed : whether a bound on the regret holds and is below `largest_regret`.
     why_not : the reason if there is none, a sentence.
     bound : the smallest bound on the expected regret under an independent coin, at most
