@@ -120,7 +120,9 @@ class PlainParameters(griffe.Extension):
             obj.docstring.value = with_links(text)
 
     def on_function(self, *, func: griffe.Function, **_: Any) -> None:
-        """Show the values of defaults that are constants."""
+        """Show the values of constants as defaults, and what a client gives back."""
+        if steps := re.fullmatch(r"Steps\[(.*)\]", str(func.returns)):
+            func.returns = "RemoteAgent" if steps[1] == "A" else steps[1]
         for parameter in func.parameters:
             module, name = sys.modules.get(func.module.path), str(parameter.default)
             if module and CONSTANT.fullmatch(name):
