@@ -8,6 +8,7 @@ context manager; leaving it ends every process that it started.
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ OWN_CLUSTER = "local"
 """Means a new Dask cluster on this machine, where a scheduler's address could stand."""
 
 CONNECT_SECONDS = 10
+QUIET_TRACKER = "ignore::UserWarning:joblib.externals.loky.backend.resource_tracker"
 
 
 @contextmanager
@@ -181,7 +183,17 @@ def interrupts_held() -> Iterator[None]:
     # both start a process when they are first needed, which lets Ctrl-C through; so
     # start them now
     resource_tracker.ensure_running()
-    tracker_of_joblib.ensure_running()
+    # what workers leave behind when they are interrupted the tracker removes; it need
+    # not say so on the terminal
+    options = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (options, QUIET_TRACKER)))
+    try:
+        tracker_of_joblib.ensure_running()
+    finally:
+        if options is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = options
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
