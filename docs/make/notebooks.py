@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 TUTORIALS = ROOT / "docs" / "tutorials"
 KEPT = ROOT / "build" / "notebooks"
 CELL = re.compile(r"^```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
+LOCAL_LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
 SET_UP = "%config InlineBackend.figure_formats = ['svg']"
 """Run before the first cell, and not shown: figures that are sharp on every screen."""
 LONGEST = 300
@@ -105,6 +106,15 @@ def page(made: NotebookNode, name: str, folder: Path) -> str:
     return "\n\n".join([*filter(None, parts), download]) + "\n"
 
 
+def without_links(text: str) -> str:
+    """Return Markdown whose links to pages are words: a download stands alone.
+
+    >>> without_links("see [Attacks](../attacks.md), [river](https://riverml.xyz)")
+    'see Attacks, [river](https://riverml.xyz)'
+    """
+    return LOCAL_LINK.sub(r"\1", text)
+
+
 def _shown(output: Any, name: str, folder: Path) -> str:
     if output.output_type == "error":
         raise RuntimeError("\n".join(output.traceback))
@@ -123,8 +133,11 @@ def write_tutorials(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path in sorted(TUTORIALS.glob("*.md")):
         made = after_run(path)
-        nbformat.write(made, folder / f"{path.stem}.ipynb")
         (folder / path.name).write_text(page(made, path.stem, folder))
+        for cell in made.cells:
+            if cell.cell_type == "markdown":
+                cell.source = without_links(cell.source)
+        nbformat.write(made, folder / f"{path.stem}.ipynb")
 
 
 if __name__ == "__main__":

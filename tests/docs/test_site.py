@@ -57,6 +57,15 @@ def test_functions_are_shown_with_their_parameters(site):
     assert "HELD" not in re.sub(r"<[^>]*>", "", everything)
 
 
+def test_a_notebook_has_no_links_to_pages_that_it_leaves_behind(site):
+    """The page of a tutorial has them."""
+    notebooks = list(site.rglob("*.ipynb"))
+    assert len(notebooks) == 3
+    for path in notebooks:
+        assert "](../" not in path.read_text()
+        assert 'href="../' in path.with_suffix(".html").read_text()
+
+
 def test_search_finds_the_pages(site):
     """The index of the search is in the site, and holds the words of the pages."""
     assert "CoherentIMED" in (site / "search.json").read_text()
