@@ -204,13 +204,12 @@ def speed_rows(kept: Kept, seconds: float) -> list[dict[str, Any]]:
             except PeerFailed as error:
                 print(f"\n{peer.label} is skipped: it cannot be installed or run here ({error}).")
     least = min((row["ironarm"] for row in rows), default=ironarm())
+    own = {"UCB in simulate": least, "UCB in an Agent: select, update": agent_cost(seconds)}
     package = f"ironarm {ia.__version__}"
-    own = [
-        {"package": package, "plays": "UCB in simulate", "ns": least, "ironarm": least},
-        {"package": package, "plays": "UCB in an Agent: select, update", "ns": agent_cost(seconds)},
+    return [
+        *({"package": package, "plays": k, "ns": ns, "ironarm": least} for k, ns in own.items()),
+        *rows,
     ]
-    own[1]["ironarm"] = least
-    return [*own, *rows]
 
 
 def agent_cost(seconds: float) -> float:

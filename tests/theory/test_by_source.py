@@ -113,3 +113,17 @@ def test_an_arm_that_always_pays_has_a_word_on_sources():
     """The spread is then that of the next arm."""
     found = ia.certify(ia.BernoulliBandit([0.5, 1.0]), rho=0.15, sources=400).by_source
     assert found.limit == pytest.approx(theory.sources_limit(0.5, 0.5, 125))
+
+
+def test_where_the_data_cannot_tell_more_data_come_first():
+    """Sources do not help to name an arm that the log does not show to be the best."""
+    noise = np.random.default_rng(1)
+    log = [
+        (arm, float(noise.random() < rate))
+        for arm, rate in (("a", 0.2), ("b", 0.22))
+        for _ in range(100)
+    ]
+    certificate = ia.certify(ia.ReplayBandit(log), rho=0.3, sources=50)
+    assert certificate.fit.cannot_tell
+    assert certificate.recommended is None
+    assert "nobody" not in certificate.advice.split(".")[0]

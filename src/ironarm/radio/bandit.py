@@ -99,8 +99,7 @@ class RadioBandit(Bandit):
         self.tier = choice("tier", tier, TIERS)
         self.means = finite_means(means)
         self.jammed = finite_means(jammed)
-        given = tuple(self.jammed) != JAMMED
-        if not given and len(JAMMED) != len(self.means):
+        if tuple(self.jammed) == JAMMED and len(JAMMED) != len(self.means):
             raise InvalidInput(
                 f"give jammed too: it needs {counted(len(self.means), 'number')}, one for each "
                 f"mean; its default has {len(JAMMED)}."

@@ -313,7 +313,8 @@ class Bounded:
             f"[{self.low:g}, {self.high:g}] only because of {'it' if one else 'them'}. "
         )
         if self.positive is None:
-            return f"{text}If {'it is a mistake' if one else 'they are mistakes'}, leave that out."
+            them = "it is a mistake, leave it" if one else "they are mistakes, leave them"
+            return f"{text}If {them} out."
         return (
             f"{text}If all that counts is whether an arm pays, feed 1 for a reward above 0 and "
             f"use KLUCB(): that works for rho below {self.positive:.4f}."

@@ -101,7 +101,8 @@ def with_sources(certificate: Certificate, sources: int) -> Certificate:
     """
     found = by_source(certificate, sources)
     signed, hostile = replace(certificate, by_source=found), found.hostile(certificate.rho)
-    has_advice = certificate.recommended is not None
+    unknown = certificate.fit is not None and bool(certificate.fit.cannot_tell)
+    has_advice = certificate.recommended is not None or unknown  # or first more rewards
     if has_advice or hostile == 0 or found.most < 1 or math.isnan(found.limit):
         return signed
     if hostile / sources < found.limit:

@@ -75,7 +75,7 @@ def nothing_promised(bounded: Bounded | None, policy: Policy, rho: float) -> str
 
 
 def no_theorem(policy: Policy, rho: float) -> str:
-    """Return why there is no promise for a policy, whatever the arms; empty if so."""
+    """Return why there is no promise for a policy, whatever the arms; else empty."""
     if isinstance(policy, (MedEUCB, MedEpsilonGreedy)):
         return ""
     name = type(policy).__name__
