@@ -17,7 +17,7 @@ from .from_data import Fit
 from .limits import share_to_stand
 from .suitability import Suitability
 from .theorem_part import TheoremPart
-from .wording import at_most, figure
+from .wording import at_least, at_most, figure
 
 LABEL = 16
 
@@ -254,7 +254,7 @@ class Certificate:
                 return f"linear regret, for any policy{blind}."
             return (
                 "as T grows, no policy can promise less than a multiple of log T: at this horizon "
-                f"{figure(self.floor_worst)}, computed for the rates as they look under the worst "
+                f"{at_least(self.floor_worst)}, computed for the rates as they look under the worst "
                 "attack."
             )
         if self.floor_worst is None or self.floor_far is None or self.floor_unknown is None:
@@ -265,12 +265,12 @@ class Certificate:
         unknown = (
             f"On these arms no policy can tolerate {share}."
             if math.isinf(self.floor_unknown)
-            else f"The latter is {figure(self.floor_unknown)} for a policy that does not know rho "
+            else f"The latter is {at_least(self.floor_unknown)} for a policy that does not know rho "
             f"and must tolerate {share}."
         )
         return (
             "as T grows, no policy can promise less than a multiple of log T: at this horizon "
-            f"{figure(self.floor_worst)} under the worst attack, and {figure(self.floor_far)} if "
+            f"{at_least(self.floor_worst)} under the worst attack, and {at_least(self.floor_far)} if "
             f"outliers are far away. {unknown}"
         )
 

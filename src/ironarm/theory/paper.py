@@ -60,18 +60,20 @@ class PaperRow:
 
     The columns are `synthetic 0.125`, `synthetic 0.3`, `radio 0.125` and `radio 0.3`.
     `remarks` explains the number, for the columns that need it. Where a theorem does
-    not apply, the value is NaN and the remark says why.
+    not apply, the value is NaN and the remark says why. A `bound` on the regret is
+    shown rounded up.
     """
 
     quantity: str
     values: dict[str, float]
     remarks: dict[str, str]
+    bound: bool = False
 
     def shown(self, column: str) -> str:
         """Return a cell as text: the number, its remark, or both."""
         remark = self.remarks.get(column, "")
-        numbers = dict(zip(self.values, figures(list(self.values.values())), strict=True))
-        number = numbers[column]
+        numbers = figures(list(self.values.values()), self.bound)
+        number = numbers[list(self.values).index(column)]
         return f"{number} ({remark})" if number and remark else number or remark
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,6 +113,7 @@ def paper_table() -> list[PaperRow]:
                 for name, column in columns.items()
                 if column[quantity].remark
             },
+            any(column[quantity].bound for column in columns.values()),
         )
         for quantity in next(iter(columns.values()))
     ]
@@ -129,10 +132,11 @@ def paper_text() -> str:
 
 
 class Cell(NamedTuple):
-    """A value of the table and its remark."""
+    """A value of the table, its remark, and whether it bounds the regret."""
 
     value: float
     remark: str = ""
+    bound: bool = False
 
 
 def _column(means: tuple[int, ...], T: int, block: int, rho: float) -> dict[str, Cell]:
@@ -167,7 +171,7 @@ def _column(means: tuple[int, ...], T: int, block: int, rho: float) -> dict[str,
         "Theorem 4 bound": printed(four, largest),
         "Theorem 4 bound, ironarm's repair": repaired(four, largest),
     }
-    sharp = {
+    sharp: dict[str, float | Cell | TheoremBound] = {
         "sharp b, far outliers": sharp_b(rho),
         "sharp b, worst attack": needed_b(arms, rho),
         "sharp c, far outliers": sharp_c(rho),
@@ -176,10 +180,12 @@ def _column(means: tuple[int, ...], T: int, block: int, rho: float) -> dict[str,
         "growth exponent, b = 4, worst attack": exponent_on(arms, rho, b=4, omega=4),
         "growth exponent, c = 10, far outliers": growth_exponent(rho, c=10),
         "growth exponent, c = 10, worst attack": exponent_on(arms, rho, c=10),
-        "ironarm's bound at b = 4, omega = 4": med_e_ucb_bound(
-            arms, rho, T, b=4, omega=4, block=block
-        ).total,
-        "ironarm's bound at c = 10": med_epsilon_greedy_bound(arms, rho, T, c=10).total,
+        "ironarm's bound at b = 4, omega = 4": Cell(
+            med_e_ucb_bound(arms, rho, T, b=4, omega=4, block=block).total, bound=True
+        ),
+        "ironarm's bound at c = 10": Cell(
+            med_epsilon_greedy_bound(arms, rho, T, c=10).total, bound=True
+        ),
     }
     rows: dict[str, float | Cell | TheoremBound] = {
         "horizon T": T,
@@ -210,7 +216,7 @@ def _corollaries(arms: Arms, rho: float) -> dict[str, float | Cell]:
 
 def _cell(value: float | Cell | TheoremBound) -> Cell:
     if isinstance(value, TheoremBound):
-        return Cell(value.value if value.applies else math.nan, value.remark)
+        return Cell(value.value if value.applies else math.nan, value.remark, bound=True)
     return value if isinstance(value, Cell) else Cell(float(value))
 
 

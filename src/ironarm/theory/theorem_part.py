@@ -10,7 +10,7 @@ from .arms import Arms
 from .theorems_greedy import GreedyGuarantee, theorem_3, theorem_4
 from .theorems_ucb import UcbGuarantee, theorem_1, theorem_2
 from .unmet import Unmet, does_not_apply
-from .wording import figure
+from .wording import at_most, figure
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def repaired(g: GreedyGuarantee, largest: float) -> TheoremBound:
 def _value(bound: TheoremBound, form: str = "") -> str:
     doubts = [unmet.sentence.removesuffix(".") for unmet in bound.doubts]
     remarks = "; ".join((["vacuous"] if bound.vacuous else []) + doubts)
-    return figure(bound.value) + form + (f" ({remarks})" if remarks else "")
+    return at_most(bound.value) + form + (f" ({remarks})" if remarks else "")
 
 
 def _parameters(bound: TheoremBound) -> str:

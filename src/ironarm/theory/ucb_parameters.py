@@ -22,6 +22,35 @@ Objective = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 """What to make small: a function of s, b and omega."""
 
 
+SHARES, WIDTHS = 10**6, 10**7
+"""How fine the lattices of s and xi are: steps of a millionth.
+
+The best point of a lattice does not depend on rounding, and so not on the processor:
+its neighbours' objectives differ by far more than rounding does. A search among all
+numbers ends anywhere on the flat ground around the optimum.
+"""
+
+
+def lowest(
+    values: Callable[[np.ndarray], np.ndarray], first: int, last: int, step: int, finest: int = 1
+) -> tuple[int, float]:
+    """Return the whole number with the lowest value, and that value.
+
+    It looks at every `step`-th number, then more and more finely around the best.
+
+    >>> lowest(lambda i: (i - 271_828.3) ** 2, 0, 10**6, 10**5)[0]
+    271828
+    """
+    while True:
+        at = np.arange(first, last + 1, step)
+        found = values(at)
+        i = int(np.argmin(found))
+        if step <= finest:
+            return int(at[i]), float(found[i])
+        first, last = max(first, int(at[i]) - step), min(last, int(at[i]) + step)
+        step = max(finest, step // 8)
+
+
 @dataclass(frozen=True)
 class Choice:
     """A pair (s, xi), and the smallest b and omega that the theorem allows with it."""
@@ -60,54 +89,44 @@ class Choices:
     def smallest(self, objective: Objective, at_most_b: float = math.inf) -> Choice:
         """Return the choice with the smallest objective among those with such a b.
 
-        It searches over s, and for each s over xi, on grids refined around their best
-        point.
+        It searches the lattice of s, and for each s that of xi.
         """
-        from scipy.optimize import minimize_scalar
 
-        def value(s: float, xi: np.ndarray) -> np.ndarray:
+        def values(s: float, xi: np.ndarray) -> np.ndarray:
             b, omega = self._parameters(s, xi)
             with np.errstate(over="ignore", invalid="ignore"):
-                values = np.nan_to_num(objective(s, b, omega), nan=math.inf)
-            return np.where(b <= at_most_b, values, math.inf)
+                found = np.nan_to_num(objective(s, b, omega), nan=math.inf)
+            return np.where(b <= at_most_b, found, math.inf)
 
-        widths = self.arms.spread * np.geomspace(1e-3, 10, 160)
+        def share(i: int) -> float:
+            return self.rho + (self.s_max - self.rho) * i / SHARES
 
-        def best_xi(s: float, refine: bool = True) -> tuple[float, float]:
-            values = value(s, widths)
-            i = int(np.argmin(values))
-            if not refine:
-                return float(widths[i]), float(values[i])
-            around = np.log(widths[max(0, i - 1)]), np.log(widths[min(len(widths) - 1, i + 1)])
-            fine = minimize_scalar(
-                lambda x: float(value(s, np.array(math.exp(x)))),
-                bounds=around,
-                method="bounded",
-                options={"xatol": 1e-7},
-            )
-            return (
-                (math.exp(fine.x), float(fine.fun))
-                if fine.fun <= values[i]
-                else (float(widths[i]), float(values[i]))
+        def best_width(s: float, coarse: bool = False) -> tuple[int, float]:
+            step = WIDTHS // 160
+            return lowest(
+                lambda at: values(s, self._widths(at)), 0, WIDTHS, step, step if coarse else 1
             )
 
-        rho, s_max = self.rho, self.s_max
-        shares = rho + (s_max - rho) * np.linspace(0.02, 0.98, 49)
-        values = [best_xi(s, refine=False)[1] for s in shares]
-        i = int(np.argmin(values))
-        low = shares[i - 1] if i > 0 else rho + 1e-9 * (s_max - rho)
-        high = shares[i + 1] if i + 1 < len(shares) else s_max - 1e-9 * (s_max - rho)
-        with np.errstate(invalid="ignore"):  # beyond at_most_b the objective is infinite
-            fine = minimize_scalar(
-                lambda s: best_xi(s)[1],
-                bounds=(low, high),
-                method="bounded",
-                options={"xatol": 1e-7},
-            )
-            s = float(fine.x) if fine.fun <= values[i] else float(shares[i])
-            xi = best_xi(s)[0]
+        def over_widths(coarse: bool) -> Callable[[np.ndarray], np.ndarray]:
+            return lambda at: np.array([best_width(share(i), coarse)[1] for i in at.tolist()])
+
+        # a coarse look at xi is enough to find the right neighbourhood of s
+        step = SHARES // 50
+        near, _ = lowest(over_widths(coarse=True), step, SHARES - step, step, step)
+        i, _ = lowest(
+            over_widths(coarse=False),
+            max(1, near - step),
+            min(SHARES - 1, near + step),
+            max(1, step // 8),
+        )
+        s = share(i)
+        xi = float(self._widths(np.array(best_width(s)[0])))
         b, omega = (float(x) for x in self._parameters(s, np.array(xi)))
         return Choice(s, xi, b, omega)
+
+    def _widths(self, at: np.ndarray) -> np.ndarray:
+        """Return the xi of these points of the lattice: 0.001 to 10 spreads."""
+        return self.arms.spread * 10.0 ** (4 * at / WIDTHS - 3)
 
     def _parameters(self, s: float, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with np.errstate(divide="ignore", over="ignore"):
