@@ -1,4 +1,4 @@
-"""The search for s and xi: near the optimum, and the same whatever the last bits are."""
+"""The search for s and xi: near the optimum, and not moved by the last bits."""
 
 import math
 

@@ -254,8 +254,8 @@ class Certificate:
                 return f"linear regret, for any policy{blind}."
             return (
                 "as T grows, no policy can promise less than a multiple of log T: at this horizon "
-                f"{at_least(self.floor_worst)}, computed for the rates as they look under the worst "
-                "attack."
+                f"{at_least(self.floor_worst)}, computed for the rates as they look under the "
+                "worst attack."
             )
         if self.floor_worst is None or self.floor_far is None or self.floor_unknown is None:
             return ""
@@ -265,13 +265,13 @@ class Certificate:
         unknown = (
             f"On these arms no policy can tolerate {share}."
             if math.isinf(self.floor_unknown)
-            else f"The latter is {at_least(self.floor_unknown)} for a policy that does not know rho "
-            f"and must tolerate {share}."
+            else f"The latter is {at_least(self.floor_unknown)} for a policy that does not know "
+            f"rho and must tolerate {share}."
         )
         return (
             "as T grows, no policy can promise less than a multiple of log T: at this horizon "
-            f"{at_least(self.floor_worst)} under the worst attack, and {at_least(self.floor_far)} if "
-            f"outliers are far away. {unknown}"
+            f"{at_least(self.floor_worst)} under the worst attack, and {at_least(self.floor_far)} "
+            f"if outliers are far away. {unknown}"
         )
 
 
