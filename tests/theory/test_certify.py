@@ -101,7 +101,7 @@ def test_the_papers_bounds_and_ours_are_told_apart():
         "With c just above 192.3, Theorem 4 as printed would bound the regret by 8.94e+10" in page
     )
     assert "its proof needs a horizon of at least 4.5e+09, which the statement leaves out" in page
-    assert "ironarm's repair of its proof would give 9.47e+08 (vacuous)." in page
+    assert "ironarm's repair of its proof would give 9.48e+08 (vacuous)." in page
 
 
 def test_json_says_what_does_not_apply():
