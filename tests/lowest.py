@@ -6,8 +6,8 @@
 uv installs them into an environment of their own, `.venv-lowest`, with all extras but
 `dev`; it is made again when pyproject's requirements change. Each version must be the
 very one that is named. Then agents and simulations of every policy, a study, sweeps,
-the radio and the integrations are run. Compiled code stays in the environment, so a
-second run is short.
+the radio and the integrations are run. Compiled code stays where `make test` keeps it,
+or in the environment, so a second run is short.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def run(name: str, what: list[str], extra: dict[str, str]) -> bool:
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT / "src"),
-        "IRONARM_CACHE_DIR": str(VENV / "compiled"),
+        "IRONARM_CACHE_DIR": os.environ.get("IRONARM_CACHE_DIR", str(VENV / "compiled")),
         "MPLBACKEND": "Agg",
         **extra,
     }

@@ -30,7 +30,7 @@ from pathlib import Path
 import grimp
 
 import run_all
-from run_all import QUICK, ROOT, Step, run
+from run_all import CHECKED, EXAMPLES, QUICK, ROOT, Step, compiled_code, run
 
 PYTEST = [*run_all.PYTEST, "-m", "not statistical"]
 READ_BY = {
@@ -51,10 +51,11 @@ def main() -> int:
         print(f"{len(changed)} files have changed; their tests are left to `make test`.")
         changed = []
     steps = touched(changed)
-    with ThreadPoolExecutor(2) as pool:
-        checks = pool.submit(lambda: [run(step, None) for step in QUICK])
-        tests = pool.submit(lambda: [run(step, None, none_is_fine=True) for step in steps])
-        return 0 if all(checks.result()) and all(tests.result()) else 1
+    with compiled_code(cold=False) as cache, ThreadPoolExecutor(2) as pool:
+        checks = pool.submit(lambda: [run(step, cache) for step in QUICK])
+        tests = pool.submit(lambda: [run(step, cache, none_is_fine=True) for step in steps])
+        outcomes = [*checks.result(), *tests.result()]
+    return 0 if all(outcome.passed for outcome in outcomes) else 1
 
 
 def changed_files(since: str | None = None) -> list[Path]:
@@ -87,15 +88,15 @@ def touched(changed: Iterable[Path]) -> list[Step]:
     steps: list[Step] = []
     files = sorted(where for where, name in tests if not name)
     if files:
-        steps.append((f"tests: {', '.join(files)}", [*PYTEST, *files], {}))
+        steps.append((f"tests: {', '.join(files)}", [*PYTEST, *files], CHECKED))
     for folder in sorted({where for where, name in tests if name}):
         names = sorted(name for where, name in tests if name and where == folder)
         chosen = " or ".join(f"[{name} or -{name}" for name in names)
         title = f"tests: {folder} with {', '.join(names)}"
-        steps.append((title, [*PYTEST, folder, "-k", chosen], {}))
+        steps.append((title, [*PYTEST, folder, "-k", chosen], CHECKED))
     if examples:
-        look = [*PYTEST, "--doctest-modules", "--doctest-glob=*.md"]
-        steps.append(("examples in what has changed", [*look, *sorted(examples)], {}))
+        look = [*PYTEST, *EXAMPLES, *sorted(examples)]
+        steps.append(("examples in what has changed", look, CHECKED))
     return steps
 
 

@@ -1,39 +1,41 @@
 """Every check of the project: style, format and types first, then the other steps, two
 at a time.
+
+    python tests/run_all.py            with the compiled code that earlier runs kept
+    python tests/run_all.py --cold     with none: as on a new machine
+
+All tests but one step run with bounds checks on: compiled code is then shared, and
+faults that reading beyond an array would hide are found everywhere.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 LINT_IMPORTS = str(Path(sys.executable).with_name("lint-imports"))
-PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-# they compile no code of their own, and run on what the documentation's examples have
-# compiled
-UNCHECKED = {
-    "studies, arena and sweeps": ("studies", "arena", "sweeps"),
-    "service, integrations and commands": ("service", "integrations", "scenarios", "commands"),
-    "theory, radio nodes and processes": (
-        "theory",
-        "radio/backends/test_hardware.py",
-        "radio/network/test_node_process.py",
-        "radio/network/test_processes.py",
-        "engine/test_jit.py",
-        "test_signals.py",
-    ),
-}
-# they have steps of their own
-APART = ("docs", "test_dist.py", "test_lowest.py")
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=5"]
+EXAMPLES = ["--doctest-modules", "--doctest-glob=*.md"]
+CHECKED = {"NUMBA_BOUNDSCHECK": "1"}
+KEPT_DAYS = 30
 Step = tuple[str, list[str], dict[str, str]]
+
+
+def pytest_of(*parts: str, but: Sequence[str] = ()) -> list[str]:
+    """Return the command that runs these parts of the tests, without some."""
+    return [*PYTEST, *(f"tests/{part}" for part in parts), *(f"--ignore=tests/{x}" for x in but)]
+
 
 QUICK: list[Step] = [
     ("style", [sys.executable, "-m", "ruff", "check", "--output-format=concise", "."], {}),
@@ -41,80 +43,137 @@ QUICK: list[Step] = [
     ("layers", [LINT_IMPORTS, "--no-logo", "--no-cache"], {}),
     ("types", [sys.executable, "-m", "mypy"], {}),
 ]
+AS_RELEASED = ("simulation/test_recorded.py", "engine/test_jit.py")
+"""The recorded bits are those of the code that users run, without bounds checks."""
+EARLIER_STEPS = ("policies", "agent", "service", "integrations", "studies", "arena", "sweeps")
+APART = ("docs", "test_dist.py", "test_lowest.py")
 # long ones first, so that both processors are busy to the end
 STEPS: list[Step] = [
+    ("policies against their naive twins", pytest_of("policies"), CHECKED),
+    ("service and integrations", pytest_of("service", "integrations"), CHECKED),
     (
-        "tests, bounds checked",
-        [
-            *PYTEST,
-            "--durations=5",
-            "tests",
-            *(f"--ignore=tests/{part}" for part in (*chain(*UNCHECKED.values()), *APART)),
-        ],
-        {"NUMBA_BOUNDSCHECK": "1"},
+        "all other tests",
+        pytest_of("", but=(*EARLIER_STEPS, *AS_RELEASED, *APART)),
+        CHECKED,
     ),
+    ("studies, arena and sweeps", pytest_of("studies", "arena", "sweeps"), CHECKED),
     (
         "examples in docstrings and documentation",
-        [*PYTEST, "--doctest-modules", "--doctest-glob=*.md", "src", "README.md", "docs"],
-        {},
+        [*PYTEST, *EXAMPLES, "src", "README.md", "docs"],
+        CHECKED,
     ),
-    *(
-        (name, [*PYTEST, "--durations=5", *(f"tests/{part}" for part in parts)], {})
-        for name, parts in UNCHECKED.items()
-    ),
+    ("agents", pytest_of("agent"), CHECKED),
+    ("recorded bits, without bounds checks", pytest_of(*AS_RELEASED), {}),
+    ("a part of them on the lowest versions", [sys.executable, "tests/lowest.py"], {}),
+    ("the site, its figures and its tutorials", pytest_of("docs"), CHECKED),
     (
         "policies and estimators as plain Python",
-        [*PYTEST, "tests/policies", "tests/estimators"],
+        pytest_of("policies", "estimators"),
         {"NUMBA_DISABLE_JIT": "1"},
     ),
-    ("a part of them on the lowest versions", [sys.executable, "tests/lowest.py"], {}),
-    ("the site, its figures and its tutorials", [*PYTEST, "--durations=5", "tests/docs"], {}),
-    ("the wheel alone, and the source distribution", [*PYTEST, "tests/test_dist.py"], {}),
+    ("the wheel alone, and the source distribution", pytest_of("test_dist.py"), CHECKED),
 ]
+
+
+class Outcome(NamedTuple):
+    """How a step went."""
+
+    name: str
+    passed: bool
+    seconds: float
+    processor: float
 
 
 def main() -> int:
     """Run all steps; the exit code is 0 if all of them pass."""
-    with tempfile.TemporaryDirectory(prefix="ironarm-test-") as cache:
+    cold = "--cold" in sys.argv[1:] or os.environ.get("COLD") == "1"
+    started = time.monotonic()
+    outcomes = []
+    with compiled_code(cold) as cache:
         for step in QUICK:
-            if not run(step, cache):
+            outcomes.append(run(step, cache))
+            if not outcomes[-1].passed:
                 return 1
         with ThreadPoolExecutor(2) as pool:
-            passed = list(pool.map(lambda step: run(step, cache), STEPS))
-    return 0 if all(passed) else 1
+            outcomes += pool.map(lambda step: run(step, cache), STEPS)
+    print(table(outcomes, time.monotonic() - started))
+    return 0 if all(outcome.passed for outcome in outcomes) else 1
+
+
+@contextmanager
+def compiled_code(cold: bool) -> Iterator[Path]:
+    """Lend the folder for compiled code: one that stays, or an empty one.
+
+    It can stay because its files are named by the hash of all the code they hold. It
+    lies beside the user's own folder, never in it.
+    """
+    if cold:
+        with tempfile.TemporaryDirectory(prefix="ironarm-test-") as folder:
+            yield Path(folder)
+        return
+    from ironarm.engine.kept import cache_directory
+
+    folder = cache_directory().with_name("ironarm-test")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    remove_unused(folder, KEPT_DAYS)
+    yield folder
+
+
+def remove_unused(folder: Path, days: float) -> None:
+    """Remove files that nobody has read or written for so many days."""
+    limit = time.time() - days * 86_400
+    for path in folder.iterdir():
+        status = path.stat()
+        if max(status.st_atime, status.st_mtime) < limit:
+            path.unlink(missing_ok=True)
 
 
 PRINTING = threading.Lock()
 NO_TESTS = 5  # the exit code of pytest when it has none to run
 
 
-def run(step: Step, cache: str | None, none_is_fine: bool = False) -> bool:
-    """Run one step and print its output when it is over, so that two do not mix;
-    True if it passed. Without a cache of its own, it uses the user's.
-    """
+def run(step: Step, cache: Path, none_is_fine: bool = False) -> Outcome:
+    """Run one step and print its output when it is over, so that two do not mix."""
     name, command, extra = step
     with PRINTING:
         print(f"== {name} ...", flush=True)
     started = time.monotonic()
-    own_cache = {} if cache is None else {"IRONARM_CACHE_DIR": cache}
-    environment = {**os.environ, **own_cache, "MPLBACKEND": "Agg", **extra}
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    passed = done.returncode == 0 or (none_is_fine and done.returncode == NO_TESTS)
-    with PRINTING:
-        print(done.stdout, end="")
-        print(
-            f"== {name}: {'passed' if passed else f'FAILED ({done.returncode})'}, "
-            f"{time.monotonic() - started:.0f} s",
-            flush=True,
+    environment = {**os.environ, "IRONARM_CACHE_DIR": str(cache), "MPLBACKEND": "Agg", **extra}
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=said, stderr=subprocess.STDOUT
         )
-    return passed
+        code, processor = wait(process)
+        passed = code == 0 or (none_is_fine and code == NO_TESTS)
+        seconds = time.monotonic() - started
+        said.seek(0)
+        with PRINTING:
+            shutil.copyfileobj(said, sys.stdout)
+            word = "passed" if passed else f"FAILED ({code})"
+            print(f"== {name}: {word}, {seconds:.0f} s", flush=True)
+    return Outcome(name, passed, seconds, processor)
+
+
+def wait(process: subprocess.Popen[bytes]) -> tuple[int, float]:
+    """Wait for a process; return its exit code and the processor time it took."""
+    if not hasattr(os, "wait4"):
+        return process.wait(), float("nan")
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, used.ru_utime + used.ru_stime
+
+
+def table(outcomes: Sequence[Outcome], seconds: float) -> str:
+    """Return how long each step took, in seconds on the clock and of processor."""
+    rows = [*outcomes, Outcome("all", True, seconds, sum(each.processor for each in outcomes))]
+    width = max(len(each.name) for each in rows)
+    lines = [f"{'seconds':<{width}}   clock  processor"]
+    lines += [
+        f"{each.name:<{width}}  {each.seconds:6.0f}  {each.processor:9.0f}"
+        f"{'' if each.passed else '  FAILED'}"
+        for each in rows
+    ]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

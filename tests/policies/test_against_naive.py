@@ -2,6 +2,7 @@
 
 import os
 from functools import lru_cache
+from itertools import cycle, islice
 
 import numpy as np
 import pytest
@@ -164,6 +165,26 @@ CATONI_SETTINGS = [
     ("paper", "none"),
 ]
 
+
+def each(policies, settings):
+    """Return the policies, each with the settings that it is compared in: all.
+
+    As plain Python the same text runs, far slower: there each policy has two of them,
+    in turn, so that all are met.
+    """
+    turns = cycle(settings)
+    return [
+        pytest.param(policy, *setting, id=f"{policy.label}-{'-'.join(setting)}")
+        for policy in policies
+        for setting in (islice(turns, 2) if SMALL else settings)
+    ]
+
+
+def some(settings):
+    """Return the settings in which all policies are simulated together."""
+    return settings[::7] if SMALL else settings
+
+
 naive_play = lru_cache(maxsize=None)(
     lambda policy, bandit, attack, horizon: play(
         policy, BANDITS[bandit], ATTACKS[attack], horizon, SEED, TRIAL
@@ -247,14 +268,13 @@ def test_live_choices_where_arms_repeat_one_value(policy, attack):
     check_live(policy, "repeats", attack)
 
 
-@pytest.mark.parametrize(("bandit", "attack"), SETTINGS)
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.label)
+@pytest.mark.parametrize(("policy", "bandit", "attack"), each(POLICIES, SETTINGS))
 def test_live_choices(policy, bandit, attack):
     """Given the same rewards, the compiled live calls choose what the twin chooses."""
     check_live(policy, bandit, attack)
 
 
-@pytest.mark.parametrize(("bandit", "attack"), SETTINGS)
+@pytest.mark.parametrize(("bandit", "attack"), some(SETTINGS))
 def test_simulation(bandit, attack, short_tapes):
     """A simulated policy has the regret of its naive twin on the same tape.
 
@@ -269,27 +289,25 @@ def test_simulation_with_an_attack_that_observes(bandit, short_tapes):
     check_simulation([ia.RUCB(), ia.UCB(), ia.MedEpsilonGreedy(c=5)], bandit, "overtake")
 
 
-@pytest.mark.parametrize(("bandit", "attack"), MANY_SETTINGS)
-@pytest.mark.parametrize("policy", MANY, ids=lambda policy: policy.label)
+@pytest.mark.parametrize(("policy", "bandit", "attack"), each(MANY, MANY_SETTINGS))
 def test_live_choices_with_many_arms(policy, bandit, attack):
     """With many arms the live choices are still those of a full scan."""
     check_live(policy, bandit, attack)
 
 
-@pytest.mark.parametrize(("bandit", "attack"), MANY_SETTINGS)
+@pytest.mark.parametrize(("bandit", "attack"), some(MANY_SETTINGS))
 def test_simulation_with_many_arms(bandit, attack, short_tapes):
     """With many arms a simulation still makes the pulls of a full scan."""
     check_simulation(MANY, bandit, attack)
 
 
-@pytest.mark.parametrize(("bandit", "attack"), CATONI_SETTINGS)
-@pytest.mark.parametrize("policy", CATONI, ids=lambda policy: policy.label)
+@pytest.mark.parametrize(("policy", "bandit", "attack"), each(CATONI, CATONI_SETTINGS))
 def test_live_choices_of_catoni(policy, bandit, attack):
     """Choices from certified bounds are those of the exact roots in every round."""
     check_live(policy, bandit, attack)
 
 
-@pytest.mark.parametrize(("bandit", "attack"), CATONI_SETTINGS)
+@pytest.mark.parametrize(("bandit", "attack"), some(CATONI_SETTINGS))
 def test_simulation_of_catoni(bandit, attack, short_tapes):
     """In a simulation the pulls are those of the exact roots in every round.
 
