@@ -73,7 +73,7 @@ class PolicyFault(IronarmError, TypeError):
 
 
 class MissingExtra(IronarmError, ImportError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed, or its release does not fit."""
 
 
 class StoreError(IronarmError):

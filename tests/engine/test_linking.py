@@ -3,6 +3,7 @@ only its owner can write.
 """
 
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -169,6 +170,48 @@ def test_the_cache_is_private(tmp_path):
     (tmp_path / "helper.py").write_text(HELPER.format(arm=1))
     run("import os; os.umask(0)\n" + RUN, tmp_path, IRONARM_CACHE_DIR=str(tmp_path / "cache"))
     assert (tmp_path / "cache").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
+@pytest.mark.parametrize("whose", ["another user's", "writable by all", "a link"])
+def test_files_that_others_have_put_into_the_cache_are_not_run(tmp_path, whose):
+    """Not even if the directory was made safe afterwards, as a message says to do."""
+    if whose == "another user's" and os.getuid() != 0:
+        pytest.skip("needs root to give a file away")
+    (tmp_path / "mine.py").write_text(POLICY)
+    (tmp_path / "helper.py").write_text(HELPER.format(arm=1))
+    cache = tmp_path / "cache"
+    run(RUN, tmp_path, IRONARM_CACHE_DIR=str(cache))
+    kept = sorted(cache.iterdir())
+    assert {path.stat().st_mode & 0o077 for path in kept} == {0}
+    # loading any of these would write the marker: Numba's index is a pickle
+    trap = f"import pathlib; pathlib.Path({str(tmp_path / 'ran')!r}).write_text('')"
+    planted = pickle.dumps(Trap(trap))
+    for path in kept:
+        path.unlink()
+        if whose == "a link":
+            (tmp_path / path.name).write_bytes(planted)
+            path.symlink_to(tmp_path / path.name)
+        else:
+            path.write_bytes(planted)
+            path.chmod(0o666 if whose == "writable by all" else 0o600)
+            if whose == "another user's":
+                os.chown(path, 12345, 12345)
+    output, errors = run(RUN, tmp_path, IRONARM_CACHE_DIR=str(cache))
+    assert output[0] == "[0, 50, 0]"
+    assert "they were removed, and nothing of them was run" in errors
+    assert not (tmp_path / "ran").exists()
+    assert "removed" not in run(RUN, tmp_path, IRONARM_CACHE_DIR=str(cache))[1]
+
+
+class Trap:
+    """Runs code when it is unpickled."""
+
+    def __init__(self, code):
+        self._code = code
+
+    def __reduce__(self):
+        return exec, (self._code,)
 
 
 def make(**functions):

@@ -584,8 +584,10 @@ def test_an_agent_on_disk_does_not_hold_up_the_event_loop(routed, mock, tmp_path
     assert sum(learnt(routing).values()) == 4
 
 
-def test_a_request_is_served_even_if_no_decision_can_be_made(routed, mock, caplog):
+def test_a_request_is_served_even_if_no_decision_can_be_made(routed, mock, caplog, monkeypatch):
     """By a deployment at random; the log says why."""
+    # without a seed, 20 requests miss one of three deployments once in 1,100 runs
+    monkeypatch.setattr(integration.random, "choice", random.Random(1).choice)
 
     class Down(ia.Agent):
         def decide(self, among=None):
@@ -620,6 +622,40 @@ def test_it_takes_the_place_of_litellms_own_handler(routed, mock):
     assert kinds.count("LowestLatencyLoggingHandler") == 0
     play(router, routing, 3)
     assert sum(learnt(routing).values()) == 3
+
+
+def test_a_router_that_would_not_ask_is_refused_and_stays_as_it_was(mock, monkeypatch, caplog):
+    """As if a release had renamed the slot: no request of the user may fail of it."""
+    asked = []
+    monkeypatch.setattr(
+        litellm.Router, "get_available_deployment", lambda self, model, **more: asked.append(model)
+    )
+    router = mocked_router(["east"], routing_strategy="latency-based-routing")
+    handler = router.lowestlatency_logger
+    routing = RobustRouting(seed=1)
+    with pytest.raises(ia.MissingExtra, match=r"LiteLLM .* does not ask ironarm's strategy"):
+        routing.install(router)
+    assert asked == [GROUP]
+    assert router.lowestlatency_logger is handler
+    assert routing not in litellm.callbacks
+    # in the proxy: one line in its log, and requests go on without us
+    proxy_server = types.ModuleType("litellm.proxy.proxy_server")
+    proxy_server.llm_router = router
+    monkeypatch.setitem(sys.modules, "litellm.proxy.proxy_server", proxy_server)
+    for _ in range(3):
+        asyncio.run(routing.async_pre_call_hook(None, None, {}, "completion"))
+    assert [each.levelname for each in caplog.records if "ironarm" in each.name] == ["ERROR"]
+    play(router, types.SimpleNamespace(open_tickets=0, agents={}), 3)
+    assert len(mock.calls) == 3
+    routing.close()
+
+
+def test_installing_makes_no_decision(routed, mock):
+    """The Router is asked once whom it asks; that is no request."""
+    router, routing = routed()
+    assert routing.agents == {}
+    assert routing.install(router) is routing
+    assert mock.calls == []
 
 
 def test_one_line_of_the_proxys_configuration_is_enough(mock, monkeypatch):

@@ -6,6 +6,7 @@ import logging
 import sys
 
 import ironarm as ia
+from ironarm.engine import elsewhere
 from ironarm.engine.machine import Machine
 from ironarm.engine.state import State
 from ironarm.service import compiling
@@ -22,7 +23,7 @@ def test_others_go_on_while_a_policy_is_compiled(tmp_path, monkeypatch, caplog):
     asked, go_on, original = [], asyncio.Event(), compiling._run
 
     async def held_up(command):
-        asked.append(json.loads(command[-1]))
+        asked.append(json.loads(command[-1])[-1])
         await go_on.wait()
         await original(command)
 
@@ -89,7 +90,7 @@ async def test_what_is_compiled_starts_no_process(client):
 def test_a_process_that_fails_is_told_and_done_without(monkeypatch, caplog):
     """Then this one compiles for itself."""
     never_prepared(monkeypatch)
-    monkeypatch.setattr(compiling, "CODE", "raise SystemExit('no room')")
+    monkeypatch.setattr(elsewhere, "START", "raise SystemExit('no room')")
     asyncio.run(compiling.Compiler().prepare(ia.UCB(), 2))
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     asyncio.run(compiling.Compiler().prepare(ia.UCB(), 2))

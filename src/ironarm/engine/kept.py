@@ -15,7 +15,7 @@ import os
 import stat
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,36 @@ def _problem(directory: Path) -> str | None:
         return "other users can write to it and could put code there; run: chmod go-w on it"
     if not os.access(directory, os.W_OK | os.X_OK):
         return "it is read-only"
+    _remove_foreign(directory)
     return None
+
+
+def _remove_foreign(directory: Path) -> None:
+    """Remove files that somebody else has put there, or could change.
+
+    The directory may have been open to all before. Nobody else can write to it now, so
+    one look is enough.
+    """
+    if not hasattr(os, "getuid"):
+        return
+    foreign = []
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            status = entry.stat(follow_symlinks=False)
+            if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o022:
+                foreign.append(entry)
+    for entry in foreign:
+        if entry.is_dir(follow_symlinks=False):
+            continue  # nothing is loaded from a folder inside
+        Path(entry.path).unlink(missing_ok=True)
+    if foreign:
+        warnings.warn(
+            f"{directory} held {len(foreign)} files that belong to other users or could be "
+            f"changed by them, such as {foreign[0].name}; they were removed, and nothing of them "
+            "was run.",
+            NotKept,
+            stacklevel=2,
+        )
 
 
 @cache
@@ -123,13 +152,18 @@ def _cache_class() -> Any:
             try:
                 return self._load_overload(signature, target_context)
             except Exception:  # damaged, whatever pickle makes of that: compile again
-                for path in Path(self.cache_path).glob(f"*{self._py_func.__name__}-*"):
+                for path in self._files():
                     path.unlink(missing_ok=True)
                 return None
+
+        def _files(self) -> Iterator[Path]:
+            return Path(self.cache_path).glob(f"*{self._py_func.__name__}-*")
 
         def save_overload(self, signature: Any, data: Any) -> None:
             try:
                 super().save_overload(signature, data)
+                for path in self._files():
+                    path.chmod(0o600)  # whatever the umask allows others
             except OSError as error:
                 warnings.warn(f"compiled code cannot be kept ({error}).", NotKept, stacklevel=2)
 

@@ -9,10 +9,8 @@ here.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +18,7 @@ from ..attacks import ATTACKS
 from ..attacks import make as make_attack
 from ..own_faults import constants_of
 from ..policies import POLICIES, Policy, from_dict
+from . import elsewhere
 from .adversary import Adversary, compiled_attack
 from .kept import for_next_time
 from .machine import Machine, machine_for
@@ -91,20 +90,15 @@ def _start(
         return None
     attack = adversary.attack
     request = {
-        "path": sys.path,
         "policies": [policy.to_dict() for policy in policies],
         "attack": attack.to_dict() if type(attack) in ATTACKS.values() else None,
         "entries": entries,
         "arms": arms,
         "horizon": horizon,
     }
-    code = (
-        "import json, sys; request = json.loads(sys.argv[1]); sys.path[:] = request['path']; "
-        "from ironarm.engine.warm import serve; serve(request)"
-    )
     quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     try:
-        return subprocess.Popen([sys.executable, "-c", code, json.dumps(request)], **quiet)  # type: ignore[call-overload,no-any-return]
+        return subprocess.Popen(elsewhere.command(serve, request), **quiet)  # type: ignore[call-overload,no-any-return]
     except OSError:
         return None
 

@@ -29,6 +29,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
+from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
 from typing import Any, NoReturn
@@ -38,6 +39,7 @@ from ..agent.input import reward_of
 from ..errors import (
     InvalidInput,
     IronarmError,
+    MissingExtra,
     StoreError,
     UnknownArm,
     UnknownDecision,
@@ -68,6 +70,7 @@ __all__ = ["Outcome", "RobustRouting", "RoutingAgent"]
 
 TICKET = "ironarm_ticket"
 """The key in a deployment's model_info under which its ticket travels to callbacks."""
+PROBE = [{"role": "user", "content": "which deployment?"}]
 SLOT = "latency-based-routing"
 """The strategy whose place is taken."""
 DEPLOYMENTS_OWN = frozenset({401, 402, 403, 404, 408, 429})
@@ -195,6 +198,9 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         self._tickets: dict[int, Ticket] = {}
         self._next_expiry = 0.0
         self._router: Any = None
+        self._refused: Any = None
+        self._probing: int | None = None  # the thread that installs
+        self._was_asked = False
         self._late = self._troubles = 0
         self._last_report = self._rest_until = -math.inf
         if agent is None and service is None:  # compile before serving
@@ -204,23 +210,48 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         """Let this strategy route the Router's calls, and return the strategy.
 
         Repeating it changes nothing. A Router has one strategy, and a strategy has one
-        Router.
+        Router. A Router that would not ask this strategy is refused and stays as it
+        was.
         """
         if self._router is not None and self._router is not router:
             log.info("a new Router takes the place of the one before")
             self._leave(self._router)
         if self._router is not router:
             log.info("ironarm routes the calls of a Router")
-        if getattr(router, "lowestlatency_logger", None) is not self:
-            before = router.lowestlatency_logger
-            if before is not None:
-                litellm.logging_callback_manager.remove_callback_from_all_lists(before)
-            router.lowestlatency_logger = self
-        router.routing_strategy = SLOT
+        before = getattr(router, "lowestlatency_logger", None), router.routing_strategy
+        router.lowestlatency_logger, router.routing_strategy = self, SLOT
+        if before[0] is not self:
+            if not self._is_asked_by(router):
+                router.lowestlatency_logger, router.routing_strategy = before
+                raise MissingExtra(
+                    f"LiteLLM {version('litellm')} does not ask ironarm's strategy for "
+                    "deployments, so the Router was left as it was. Install a release that "
+                    "ironarm names: pip install --upgrade 'ironarm[litellm]'."
+                )
+            if before[0] is not None:
+                litellm.logging_callback_manager.remove_callback_from_all_lists(before[0])
         self._router = router
         if self not in litellm.callbacks:
             litellm.logging_callback_manager.add_litellm_callback(self)
         return self
+
+    def _is_asked_by(self, router: Any) -> bool:
+        """Have the Router look for a deployment, and say whether it asks here.
+
+        Its slot for a strategy is not public: if a release renamed it, every request of
+        the user would fail. A Router without models cannot be asked.
+        """
+        names = router.get_model_names()
+        self._probing, self._was_asked = threading.get_ident(), not names
+        try:
+            for name in names:  # one may have a strategy of its own
+                if self._was_asked:
+                    break
+                with suppress(Exception):
+                    router.get_available_deployment(model=name, messages=PROBE)
+        finally:
+            self._probing = None
+        return self._was_asked
 
     def expire(self, older_than: float) -> int:
         """Close all decisions older than this many seconds; return how many.
@@ -308,6 +339,9 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         request_kwargs: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Choose one of the deployments that can be used."""
+        if self._probing == threading.get_ident():
+            self._was_asked = True
+            return healthy_deployments[0]
         return self._chosen(model_group, healthy_deployments)
 
     # LiteLLM's request leaves the processor's caches cold, and every line here costs
@@ -486,8 +520,13 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         """
         proxy_server = sys.modules.get("litellm.proxy.proxy_server")
         router = getattr(proxy_server, "llm_router", None)
-        if router is not None:
+        if router is None or router is self._refused:
+            return
+        try:
             self.install(router)
+        except MissingExtra as error:  # LiteLLM goes on as it would without this
+            self._refused = router
+            log.error("%s", error)
 
     # closing
 

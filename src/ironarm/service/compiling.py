@@ -12,22 +12,17 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from contextlib import suppress
 from typing import Any
 
 from ..agent.input import estimator_for
-from ..engine import kept
+from ..engine import elsewhere, kept
 from ..engine.state import State
 from ..files import json_ready
 from ..policies import Policy, from_dict
 
 log = logging.getLogger("ironarm")
-CODE = (
-    "import json, sys; request = json.loads(sys.argv[1]); sys.path[:] = request['path']; "
-    "from ironarm.service.compiling import compile_here; compile_here(request)"
-)
 
 
 def state_like(policy: Policy, arms: int, memory: str, minimize: bool) -> State:
@@ -53,7 +48,6 @@ class Compiler:
     ) -> None:
         """Load or compile what an agent with so many arms needs."""
         request = {
-            "path": sys.path,
             "policy": json_ready(policy.to_dict()),
             "arms": arms,
             "memory": memory,
@@ -67,7 +61,7 @@ class Compiler:
         async with self._one:
             state, as_it_is = await asyncio.to_thread(look)
             if not as_it_is:
-                await _run([sys.executable, "-c", CODE, json.dumps(request, allow_nan=False)])
+                await _run(elsewhere.command(compile_here, request))
             await asyncio.to_thread(state.prepare)
 
     async def prepare_created(self, described: str) -> None:
