@@ -42,7 +42,7 @@ def another_processor() -> dict[str, str]:
     import numpy as np
 
     found = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
-    # older releases of glibc spell them with _Usable; names that it does not know do nothing
+    # older releases of glibc add _Usable; names that it does not know do nothing
     names = [name + end for name in ("AVX2", "FMA", "FMA4", "AVX512F") for end in ("", "_Usable")]
     return {
         "NPY_DISABLE_CPU_FEATURES": " ".join(found),
