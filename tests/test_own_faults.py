@@ -17,7 +17,7 @@ from ironarm.engine.state import State
 from ironarm.extend import Policy, hot
 from ironarm.notation import bandit_from_text, policy_from_text
 from ironarm.own_faults import is_authors
-from ironarm.testing import it_works_as_plain_python
+from ironarm.testing.policy import it_works_as_plain_python
 
 POLICY = """from dataclasses import dataclass
 from ironarm.extend import Policy, hot

@@ -9,9 +9,9 @@ import pytest
 import ironarm as ia
 from ironarm.engine.state import State
 from ironarm.random import uniform
-from ironarm.testing import (
+from ironarm.testing import check_policy
+from ironarm.testing.policy import (
     _play,
-    check_policy,
     it_keeps_the_numbers_of_an_arm_together,
     it_works_as_plain_python,
 )

@@ -87,8 +87,13 @@ def write_reference(folder: Path) -> None:
         )
     )
     (folder / "testing.md").write_text(
-        "# ironarm.testing\n\n::: ironarm.testing.check_policy\n"
-        "    options:\n      heading_level: 2\n\n## What it checks\n\n" + checks()
+        f"# ironarm.testing\n\n{inspect.getdoc(testing)}\n\n"
+        + "".join(
+            f"::: ironarm.testing.{name}\n    options:\n      heading_level: 2\n\n"
+            for name in testing.__all__
+        )
+        + "## What check_policy looks at\n\n"
+        + checks()
     )
     (folder / "commands.md").write_text(commands())
 
@@ -135,7 +140,7 @@ def shown_members(kind: type) -> Iterator[str]:
 def checks() -> str:
     """Return the list of what `check_policy` looks at."""
     lines = []
-    for check in testing.CHECKS:
+    for check in testing.policy.CHECKS:
         first = (inspect.getdoc(check) or "").splitlines()[0]
         words = check.__name__.replace("_", " ").replace("python", "Python")
         lines.append(f"- **{words[0].upper()}{words[1:]}.** {first}\n")

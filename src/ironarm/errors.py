@@ -12,6 +12,8 @@
     │   └── BadFile                           truncated, foreign or newer
     ├── PolicyFault (also a TypeError)        a policy or an attack that cannot be
     │                                         compiled or breaks its contract
+    ├── ContractFault (also an AssertionError)
+    │                                         an agent or a store differs from ours
     ├── MissingExtra (also an ImportError)    an optional dependency is missing
     ├── StoreError                            an agent's log cannot be read or written,
     │                                         or its service cannot be reached
@@ -70,6 +72,10 @@ class BadFile(InvalidInput):
 
 class PolicyFault(IronarmError, TypeError):
     """A policy or an attack cannot be compiled, or breaks its contract."""
+
+
+class ContractFault(IronarmError, AssertionError):
+    """A live agent or a store does not do what all of its kind do."""
 
 
 class MissingExtra(IronarmError, ImportError):

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import itertools
 import json
 import math
 import sys
@@ -13,6 +14,7 @@ import pytest
 import ironarm as ia
 from ironarm.service.calls import Backoff, Pause
 from ironarm.service.remote import AgentCalls
+from ironarm.testing import check_agent
 from tests.service.running import ask, free_port
 from tests.service.serving import BadLine, serving
 
@@ -101,77 +103,44 @@ def either(request, service):
         line.close()
 
 
-def kinds(service, tmp_path, name):
-    """Return the same agent, in memory, in a file and at the service."""
-    arms = {"arms": ["a", "b", 3], "seed": 5}
+def test_an_agent_at_the_service_does_what_agents_do(service, name):
+    """Code moves by changing one line: the contract of all live agents."""
+    numbers = itertools.count()
     with ia.Client(service.url, service.admin) as client:
-        yield ia.Agent(ia.RUCB(), **arms)
-        with ia.DurableAgent(tmp_path / "agent.db", ia.RUCB(), **arms) as durable:
-            yield durable
-        yield client.create(name, ia.RUCB(), **arms)
+        check_agent(lambda policy, **more: client.create(f"{name}-{next(numbers)}", policy, **more))
 
 
-def story(agent, path):
-    """Use an agent in all ways that the three have in common; return what is seen."""
-    truth = {"a": 1.0, "b": 5.0, 3: 2.0}
-    seen = [agent.prepare() is agent]
-    for i in range(12):
-        arm = agent.select()
-        agent.update(arm, truth[arm] + i % 3, source=f"user {i % 2}")
-        seen.append(arm)
-    first, second, third, fourth = (agent.decide() for _ in range(4))
-    seen += [each.arm for each in (first, second, third, fourth)]
-    agent.learn(third.id, 5.0)
-    agent.learn(first, -math.inf)
-    agent.learn_batch([(second, 4.0, "user 1")])
-    agent.cancel(fourth.id)
-    agent.update("a", 1.5)  # nothing is open: an observation
-    agent.add_arm("new")
-    seen.append(agent.select())
-    agent.remove_arm("new")
-    for bad in (math.nan, "5"):
-        with pytest.raises(ia.InvalidInput):
-            agent.learn(agent.decide(), bad)
-    with pytest.raises(ia.UnknownArm):
-        agent.update("nobody", 1.0)
-    with pytest.raises(ia.UnknownArm):
-        agent.remove_arm("nobody")
-    with pytest.raises(ia.UnknownDecision):
-        agent.learn("1.nobody", 1.0)
-    with pytest.raises(ia.UnknownDecision):
-        agent.learn(fourth, 1.0)
-    with pytest.raises(ia.InvalidInput):
-        agent.learn_batch([(agent.decide(), 1.0), (agent.decide(), math.nan)])
-    agent.save(path)
-    summary = agent.summary()
-    for each in summary["arms"]:
-        each.pop("share", None)  # a service tells more
-    shared = ("policy", "decisions", "minimize", "best", "arms")
-    return [
-        *seen,
-        agent.best(),
-        agent.arms,
-        agent.decisions,
-        agent.estimates,
-        agent.rewards,
-        agent.sources(),
-        {key: summary[key] for key in shared},
-        ia.Agent.load(path).estimates,
-    ]
+def test_with_asyncio_too(service, name):
+    """Its calls are awaited, and give the same."""
+    numbers, loop = itertools.count(), asyncio.new_event_loop()
+    client = ia.AsyncClient(service.url, service.admin)
+
+    def make(policy, **more):
+        return loop.run_until_complete(client.create(f"{name}-{next(numbers)}", policy, **more))
+
+    try:
+        check_agent(make, loop.run_until_complete)
+    finally:
+        loop.run_until_complete(client.close())
+        loop.close()
 
 
-def test_code_moves_by_changing_one_line(service, tmp_path, name):
-    """The same program does the same on all three kinds of agents."""
-    stories = [story(agent, tmp_path / "saved.json") for agent in kinds(service, tmp_path, name)]
-    assert stories[0] == stories[1]
-    assert stories[0] == stories[2]
+def test_an_arm_that_only_failed_has_the_worst_estimate(service, name):
+    """JSON has no infinities, and yet it is not an arm without rewards."""
+    with ia.Client(service.url, service.admin) as client:
+        for minimize, worst in ((False, -math.inf), (True, math.inf)):
+            agent = client.create(f"{name}-{minimize}", ia.RUCB(), ["a", "b"], minimize=minimize)
+            agent.fail(agent.decide())
+            assert agent.estimates["a"] == worst
+            assert math.isnan(agent.estimates["b"])
 
 
 def test_names_and_parameters_are_those_of_a_durable_agent():
     """What the service cannot do is missing; the rest is there, and called alike."""
     of_agent = {name for name in vars(ia.DurableAgent) if not name.startswith("_")}
     of_client = {name for name in vars(AgentCalls) if not name.startswith("_")}
-    assert {"policy", "open_decisions", "warm_start", "flush", "close"} == of_agent - of_client
+    here = {"policy", "open_decisions", "inexact", "warm_start", "plot", "flush", "close"}
+    assert here == of_agent - of_client
     assert {"name", "fail", "archive"} == of_client - of_agent
     for shared in of_agent & of_client:
         ours, theirs = getattr(AgentCalls, shared), getattr(ia.DurableAgent, shared)

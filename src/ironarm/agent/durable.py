@@ -44,10 +44,10 @@ class DurableAgent:
     Open the same path again and the agent resumes, open decisions included. Several
     processes and threads can open the same path; they share one agent.
 
-    It has the methods of `Agent`, with three differences. Ids are text, unique across
+    It has the methods of `Agent`, with four differences. Ids are text, unique across
     agents. You can report the same reward of a decision twice, and it counts once; a
     different value is an error. If the disk fails, the call raises `StoreError` and
-    nothing is stored.
+    nothing is stored. There is no `load`: the path opens it.
 
     Parameters
     ----------
@@ -274,18 +274,22 @@ class DurableAgent:
             return [DurableDecision(*pair) for pair in self._fold.open_pairs()]
 
     @property
-    def estimates(self) -> dict[Name, float | None]:
-        """The arms' current estimates; None before the first reward."""
+    def estimates(self) -> dict[Name, float]:
+        """The arms' current estimates; NaN before the first reward."""
         with self._reading() as agent:
-            return {
-                name: None if value != value else value for name, value in agent.estimates.items()
-            }
+            return agent.estimates
 
     @property
     def rewards(self) -> dict[Name, int]:
         """How many rewards each arm has."""
         with self._reading() as agent:
             return agent.rewards
+
+    @property
+    def inexact(self) -> list[Name]:
+        """With memory="bounded", the arms whose median has ever left its window."""
+        with self._reading() as agent:
+            return agent.inexact
 
     def sources(self) -> list[Source]:
         """Return what the agent knows of each source; see `Agent.sources`."""
@@ -306,6 +310,11 @@ class DurableAgent:
         with self._reading():
             saved = self._fold.copied()
         agent_file.write(Path(path), saved())
+
+    def plot(self, path: str | Path | None = None, *, ax: Any = None, column: bool = False) -> Any:
+        """Draw the arms' estimates and numbers of rewards; see `Agent.plot`."""
+        with self._reading() as agent:
+            return agent.plot(path, ax=ax, column=column)
 
     def __repr__(self) -> str:
         with self._reading() as agent:

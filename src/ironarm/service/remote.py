@@ -310,9 +310,17 @@ class AgentCalls:
         return (yield from self._summary())["decisions"]
 
     @known
-    def estimates(self) -> Steps[dict[Name, float | None]]:
-        """The arms' current estimates; None before the first reward."""
-        return (yield from self._of_arms("estimate"))
+    def estimates(self) -> Steps[dict[Name, float]]:
+        """The arms' current estimates; NaN before the first reward."""
+        found = yield from self._summary()
+        # JSON has no infinities; those that the service learns are failures
+        worst = math.inf if found["minimize"] else -math.inf
+        return {
+            arm["arm"]: (worst if arm["rewards"] else math.nan)
+            if arm["estimate"] is None
+            else arm["estimate"]
+            for arm in found["arms"]
+        }
 
     @known
     def rewards(self) -> Steps[dict[Name, int]]:

@@ -1,7 +1,4 @@
-"""`check_policy`: does a policy keep its contract? For ours and for yours.
-
-    from ironarm.testing import check_policy
-    check_policy(MyPolicy())        # silent, or a PolicyFault with one sentence
+"""`check_policy`: does a policy keep its contract?
 
 `ironarm.policy` is the contract. Each check below tests a part of it.
 """
@@ -20,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from .agent.agent import Agent
-from .agent.reward_check import RewardWarning
-from .attacks import Infinite, OppositeUniform
-from .bandits import GaussianBandit
-from .engine import machine
-from .engine.record import size_names
-from .engine.state import State
-from .errors import InvalidInput, IronarmError, PolicyFault
-from .own_faults import raised_in
-from .policies import Policy
-from .rules.decaying_greedy import DecayingGreedy
-from .simulation import simulate
-from .text import counted
+from ..agent.agent import Agent
+from ..agent.reward_check import RewardWarning
+from ..attacks import Infinite, OppositeUniform
+from ..bandits import GaussianBandit
+from ..engine import machine
+from ..engine.record import size_names
+from ..engine.state import State
+from ..errors import InvalidInput, IronarmError, PolicyFault
+from ..own_faults import raised_in
+from ..policies import Policy
+from ..rules.decaying_greedy import DecayingGreedy
+from ..simulation import simulate
+from ..text import counted
 
 ROUNDS = 300
 LATE = 5000
