@@ -125,11 +125,12 @@ class Store:
 
     # logs
 
-    def about(self, agent: int, decision: str) -> list[Row]:
-        """Return the rows about a decision, oldest first."""
+    def about(self, agent: int, decisions: list[str]) -> list[Row]:
+        """Return the rows about some decisions, oldest first."""
+        marks = ", ".join("?" * len(decisions))
         return self._rows(
-            f"SELECT {COLUMNS} FROM log WHERE decision = ? AND agent = ? ORDER BY number",
-            decision,
+            f"SELECT {COLUMNS} FROM log WHERE decision IN ({marks}) AND agent = ? ORDER BY number",
+            *decisions,
             agent,
         )
 

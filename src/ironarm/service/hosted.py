@@ -193,8 +193,11 @@ class Hosted(LoggedAgent):
     ) -> bool:
         """Learn a reward without a decision; True if it was new."""
         self.check_live()
-        id = None if request is None else self._id(key, request)
-        return self.observe(arm, x, source, id, key)
+        return self.observe(arm, x, source, self.observation_id(key, request), key)
+
+    def observation_id(self, key: str | None, request: str | None) -> str | None:
+        """Return the id by which an observation is known again; None if it is not."""
+        return None if request is None else self._id(key, request)
 
     def cancel_once(self, id: str, key: str | None) -> bool:
         """Cancel a decision; True if it was open."""

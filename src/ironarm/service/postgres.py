@@ -234,9 +234,9 @@ class PostgresStore(Store):
                 return
             number = rows[-1][0]
 
-    def about(self, agent: int, decision: str) -> list[Row]:
-        """Return the rows about a decision, oldest first."""
-        return [_decoded(row) for row in super().about(agent, decision)]
+    def about(self, agent: int, decisions: list[str]) -> list[Row]:
+        """Return the rows about some decisions, oldest first."""
+        return [_decoded(row) for row in super().about(agent, decisions)]
 
     def _say(self, words: bytes) -> None:
         """Send words without values, by libpq: a fifth of what psycopg's way costs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import logging
 import socket
@@ -138,6 +139,7 @@ def serve(place: Place, host: str, port: int, limits: Limits, say: Any = print) 
     if keys.empty:
         say("there is no key: anyone on this machine may do anything (`ironarm keys add`)")
     server = Server(config, limits.read_seconds)
+    gc.freeze()  # what is here stays: looking through it again would take a fifth of a second
     try:
         server.run(sockets=[listening])
     except (KeyboardInterrupt, SystemExit):  # uvicorn sends itself the signal once more
