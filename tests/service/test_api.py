@@ -521,7 +521,7 @@ async def test_events_tell_what_changes(client):
     """As server-sent events."""
     await make(client)
     app = client._transport.app
-    events = app._events(1, "ads", await app._summary(1, "ads"))
+    events = app._events(1, "ads", None, await app._summary(1, "ads"))
     first = await anext(events)
     await client.post("/v1/agents/ads/decisions")
     second = await anext(events)
@@ -538,3 +538,59 @@ async def test_an_estimate_that_is_not_finite_is_null(client):
     await client.put(f"/v1/decisions/{id}/reward", json={"value": 1e308})
     found = (await client.get("/v1/agents/ads")).json()
     assert math.isclose(found["arms"][0]["estimate"], 1e308)
+
+
+def test_the_stream_of_a_revoked_key_ends(tmp_path):
+    """And so does one that began before there was any key."""
+
+    async def run():
+        async with service(tmp_path) as client:
+            await make(client)
+            app = client._transport.app
+            streams = [asyncio.create_task(client.get("/v1/agents/ads/events"))]
+            await until(lambda: app._streams == 1)
+            with closing(client.node.place.open()) as store:
+                key = make_key(store, "reader", ["read"])
+                head = {"Authorization": f"Bearer {key}"}
+                await client.node.look()
+                streams.append(
+                    asyncio.create_task(client.get("/v1/agents/ads/events", headers=head))
+                )
+                first = await asyncio.wait_for(streams[0], 120)
+                await until(lambda: app._streams == 1)
+                store.revoke_key(key.split("_")[1], time.time())
+            second = await asyncio.wait_for(streams[1], 120)
+            assert [each.status_code for each in (first, second)] == [200, 200]
+            assert second.text.startswith("id: 1\nevent: change")
+            assert app._streams == 0
+
+    asyncio.run(run())
+
+
+def test_streams_are_counted_before_they_begin(tmp_path):
+    """However many ask at once; and those that fail or end are not counted."""
+
+    async def run():
+        async with service(tmp_path, Limits(streams=2)) as client:
+            await make(client)
+            app = client._transport.app
+            with closing(client.node.place.open()) as store, store.transaction():
+                store.add_agent("never-made")
+            answer = await client.get("/v1/agents/never-made/events")
+            assert (answer.status_code, app._streams) == (404, 0)
+            asked = [asyncio.create_task(client.get("/v1/agents/ads/events")) for _ in range(5)]
+            await until(lambda: sum(task.done() for task in asked) == 3)
+            client.node.ready = False  # as at the end: streams are not waited for
+            statuses = [answer.status_code for answer in await asyncio.gather(*asked)]
+            assert sorted(statuses) == [200, 200, 503, 503, 503]
+            assert app._streams == 0
+
+    asyncio.run(run())
+
+
+async def until(condition):
+    """Wait until something is so."""
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)

@@ -66,6 +66,21 @@ class Endpoint:
         await response(scope, receive, send)
 
 
+class _Stream(StreamingResponse):
+    """An answer that goes on; at its end, however it comes, somebody is told."""
+
+    def __init__(self, content: AsyncIterator[bytes], ended: Callable[[], None]) -> None:
+        super().__init__(content, media_type="text/event-stream")
+        self._ended = ended
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Send the answer."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ended()
+
+
 class App:
     """The interface, as an ASGI application."""
 
@@ -536,27 +551,34 @@ class App:
 
     async def events(self, request: Request) -> Response:
         """Send the summary whenever something changes, at most once a second."""
-        number, name, _ = await self._agent(request, "read")
-        first = await self._summary(number, name)
+        number, name, key = await self._agent(request, "read")
         if self._streams >= self.node.limits.streams:
             raise Problem(503, "too many event streams are open here.", 5.0)
-        return StreamingResponse(self._events(number, name, first), media_type="text/event-stream")
-
-    async def _events(self, number: int, name: str, found: dict[str, Any]) -> AsyncIterator[bytes]:
+        # counted before anything is awaited, or many pass the check at once
         self._streams += 1
         try:
-            sent, quiet = -1, monotonic()
-            while self.node.ready or sent < 0:
-                if found["entries"] != sent:
-                    sent, quiet = found["entries"], monotonic()
-                    yield b"id: %d\nevent: change\ndata: %b\n\n" % (sent, encode(found))
-                elif monotonic() - quiet > KEEP_ALIVE:
-                    quiet = monotonic()
-                    yield b": still here\n\n"
-                await asyncio.sleep(1.0)
-                found = await self._summary(number, name)
-        finally:
-            self._streams -= 1
+            events = self._events(number, name, key, await self._summary(number, name))
+        except BaseException:
+            self._end_stream()
+            raise
+        return _Stream(events, self._end_stream)
+
+    def _end_stream(self) -> None:
+        self._streams -= 1
+
+    async def _events(
+        self, number: int, name: str, key: str | None, found: dict[str, Any]
+    ) -> AsyncIterator[bytes]:
+        sent, quiet = -1, monotonic()
+        while (self.node.ready or sent < 0) and self.node.may_still(key, "read", name):
+            if found["entries"] != sent:
+                sent, quiet = found["entries"], monotonic()
+                yield b"id: %d\nevent: change\ndata: %b\n\n" % (sent, encode(found))
+            elif monotonic() - quiet > KEEP_ALIVE:
+                quiet = monotonic()
+                yield b": still here\n\n"
+            await asyncio.sleep(1.0)
+            found = await self._summary(number, name)
 
     # the node itself
 

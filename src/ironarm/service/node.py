@@ -355,6 +355,13 @@ class Node:
         if key.rate is not None:
             _slow_down(self._key_buckets, key.id, key.rate)
 
+    def may_still(self, id: str | None, scope: str, agent: str) -> bool:
+        """Say whether a key that was let in, None for none, would be let in now."""
+        if id is None:
+            return self.keys.empty
+        key = self.keys.get(id)
+        return key is not None and key.may(scope, agent)
+
     def charge(self, key: Key | None, more: int) -> None:
         """Count more requests of a key that has been let in: it may owe them."""
         if key is not None and key.rate is not None:
