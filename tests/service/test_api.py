@@ -224,6 +224,66 @@ async def test_a_repeated_request_gets_the_same_decision(client):
 
 
 @scenario
+async def test_keys_of_decisions_and_of_observations_do_not_collide(client):
+    """Whatever stands in them."""
+    await make(client)
+    path = "/v1/agents/ads"
+    head = {"Idempotency-Key": "zzz"}
+    body = b'{"arm": "a", "value": 1}\n' * 2
+    await client.post(f"{path}/observations", content=body, headers=head)
+    for key in ("zzz", "zzz 0", "zzz 1", "zzz 2", '["zzz", 1]'):
+        answer = await client.post(f"{path}/decisions", headers={"Idempotency-Key": key})
+        assert answer.status_code == 201, key
+    assert [each["kind"] for each in await entries(client)][-5:] == ["decided"] * 5
+
+
+@scenario
+async def test_another_request_with_the_same_key_is_refused(client):
+    """A decision among other arms, another observation; and nothing is stored."""
+    await make(client, arms=["a", "b", "c"])
+    path, head = "/v1/agents/ads/decisions", {"Idempotency-Key": "x"}
+    first = await client.post(path, json={"among": ["a", "b"]}, headers=head)
+    assert first.status_code == 201
+    for closed in (False, True):
+        for among in (["c"], [first.json()["arm"]], ["a", "b", "c"], None):
+            answer = await client.post(path, json={"among": among}, headers=head)
+            assert answer.status_code == 422, (closed, among)
+            assert "Idempotency-Key" in answer.json()["detail"]
+        again = await client.post(path, json={"among": ["a", "b"]}, headers=head)
+        assert (again.status_code, again.json()) == (200, first.json())
+        await client.put(f"/v1/decisions/{first.json()['id']}/reward", json={"value": 1})
+    head = {"Idempotency-Key": "y"}
+    await client.post(path, headers=head)
+    assert (await client.post(path, json={"among": ["a"]}, headers=head)).status_code == 422
+    assert (await client.post(path, json={"among": None}, headers=head)).status_code == 200
+    path, statuses = "/v1/agents/ads/observations", []
+    for more in ({}, {}, {"value": 2}, {"arm": "b"}, {"source": "other"}):
+        sent = {"arm": "a", "value": 1, "source": "one", **more}
+        answer = await client.post(path, json=sent, headers=head)
+        statuses.append(json.loads(answer.text)["status"])
+    assert statuses == [200, 200, 422, 422, 422]
+    kinds = [each["kind"] for each in await entries(client)]
+    assert kinds == ["created", "decided", "rewarded", "decided", "observed"]
+
+
+@scenario
+async def test_a_decision_from_before_is_found_by_its_key(client):
+    """Entries of older versions do not say what was asked; the arm must be fine."""
+    await make(client)
+    head = {"Idempotency-Key": "old"}
+
+    def as_before(hosted):
+        return hosted.decide(hosted._id(None, "old"), None, ["a"])
+
+    decision = await client.node.writer.submit(1, as_before)
+    for among, status in ((None, 200), (["a"], 200), (["b"], 422)):
+        answer = await client.post("/v1/agents/ads/decisions", json={"among": among}, headers=head)
+        assert answer.status_code == status
+        if status == 200:
+            assert answer.json() == {"id": decision.id, "arm": "a"}
+
+
+@scenario
 async def test_a_decision_among_some_arms(client):
     """Those that cannot be used this time are left out; unknown ones are refused."""
     await make(client)

@@ -9,7 +9,7 @@ in the rest, so who wants to find that too keeps `last_hash` elsewhere.
 Entries, by kind:
 
     created    extra: policy, arms, minimize, memory, seed and more, as JSON
-    decided    decision, arm, chance
+    decided    decision, arm, chance, perhaps extra: a hash of the request
     rewarded   decision, arm, value, source
     failed     decision, arm, value, source: the outcome was a failure, learnt as value
     observed   arm, value, source: a reward without a decision; decision: its own id

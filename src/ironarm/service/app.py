@@ -364,7 +364,8 @@ class App:
                 raise Problem(422, "a reward must be a finite number.")
             sent: dict[str, Any] = {
                 "key": None if key is None else key.id,
-                "request": None if again is None else f"{again} {place + 1}",
+                "request": again,
+                "line": place,
             }
             source = self._source(given.source)
             work = partial(Hosted.observe_once, arm=given.arm, x=given.value, source=source, **sent)
