@@ -20,7 +20,8 @@ from .place import Place
 
 log = logging.getLogger("ironarm")
 HEAD = 64 * 1024
-"""Bytes that the head of a request may have."""
+"""Bytes that the head of a request may have, give or take a piece."""
+PIECE = 4 * 1024
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -38,12 +39,20 @@ class BoundedProtocol(HttpToolsProtocol):
         self.since = self.loop.time()
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes, but no endless head."""
-        super().data_received(data)
-        if self._head is not None:
-            self._head += len(data)
-            if self._head > HEAD:
-                self.transport.close()
+        """Take bytes, but no endless head.
+
+        They come in pieces to the parser: of a piece nobody knows where in it a head
+        began, and one segment can hold a whole head, or thousands of requests.
+        """
+        for start in range(0, len(data), PIECE):
+            piece = data[start : start + PIECE]
+            super().data_received(piece)
+            if self._head is not None:
+                self._head += len(piece)
+                if self._head > HEAD:
+                    self.transport.close()
+            if self.transport.is_closing():
+                return
 
     def on_message_begin(self) -> None:
         """Begin to receive a request."""
@@ -71,10 +80,13 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         """Look at connections once a second; uvicorn calls this ten times as often."""
         if counter % 10 == 0:
-            limit = asyncio.get_running_loop().time() - self._read_seconds
+            now = asyncio.get_running_loop().time()
             for connection in list(self.server_state.connections):
-                since = getattr(connection, "since", None)
-                if since is not None and since < limit:
+                if not isinstance(connection, BoundedProtocol) or connection.since is None:
+                    continue
+                if connection.flow.read_paused:  # we do not listen: earlier requests wait
+                    connection.since = now
+                elif connection.since < now - self._read_seconds:
                     connection.transport.close()
         return await super().on_tick(counter)
 
