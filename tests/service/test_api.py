@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 import ironarm as ia
+from ironarm.agent.store import SqliteStore
 from ironarm.service import node as node_module
 from ironarm.service.app import App
 from ironarm.service.keys import make_key
@@ -574,6 +575,30 @@ async def test_what_fails_in_the_store_is_503_and_changes_nothing(client):
     store.connection.execute("PRAGMA max_page_count = 1000000")
     assert (await client.post("/v1/agents/ads/decisions")).status_code == 201
     assert (await client.get("/v1/agents/ads")).json()["decisions"] == before + 1
+
+
+@scenario
+async def test_a_node_that_cannot_write_is_not_ready(client):
+    """It says so after the first write that fails, until a try of its own succeeds."""
+    await make(client)
+    commit = SqliteStore.commit
+
+    def full(store):
+        raise ia.StoreError("the disk is full.") from OSError()
+
+    try:
+        SqliteStore.commit = full
+        assert (await client.post("/v1/agents/ads/decisions")).status_code == 503
+        for _ in range(2):
+            answer = await client.get("/readyz")
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+            assert "ironarm_ready 0.0" in (await client.get("/metrics")).text
+    finally:
+        SqliteStore.commit = commit
+    assert (await client.get("/readyz")).status_code == 200
+    assert "ironarm_ready 1.0" in (await client.get("/metrics")).text
+    assert (await client.post("/v1/agents/ads/decisions")).status_code == 201
+    assert (await client.get("/readyz")).status_code == 200
 
 
 @scenario

@@ -260,6 +260,11 @@ class Store:
         self._count("INSERT INTO setting VALUES (?, ?) ON CONFLICT DO NOTHING", name, first)
         return str(self._rows("SELECT value FROM setting WHERE name = ?", name)[0][0])
 
+    def try_write(self) -> None:
+        """Write something that changes nothing, to see whether that can be done."""
+        with self.transaction():
+            self._count("UPDATE setting SET value = value")
+
 
 class SqliteStore(Store):
     """A store in an SQLite file."""

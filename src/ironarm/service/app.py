@@ -588,9 +588,12 @@ class App:
         return reply({"status": "ok", "node": self.node.id})
 
     async def is_ready(self, request: Request) -> Response:
-        """Say whether the node can serve: agents are read, and the store answers."""
+        """Say whether the node can serve: agents are read, and the store works."""
         if not self.node.ready:
             raise Problem(503, "still starting: reading agents, compiling policies.", 1.0)
+        if self.node.writer.failing:  # nobody may write here before we say it works again
+            await self.node.read(Store.try_write)
+            self.node.writer.failing = False
         await self.node.read(lambda store: store.setting("format", "1"))
         return reply({"status": "ready", "node": self.node.id})
 

@@ -83,6 +83,8 @@ class Writer:
         self.stores: list[Store] = []
         """Of the workers."""
         self.commits = 0
+        self.failing = False
+        """Whether the store failed at the last transaction."""
         self._threads = [
             threading.Thread(target=self._run, name=f"ironarm writer {k}", daemon=True)
             for k in range(workers)
@@ -159,6 +161,7 @@ class Writer:
                     self.stores.append(store)
                 rest = self._serve(store, taken)
             except Exception as error:
+                self.failing = isinstance(error, StoreError)
                 for operation in taken:
                     operation.error = operation.error or error
             finally:
@@ -269,7 +272,9 @@ class Writer:
                 store.insert(appended)
             store.commit()
             self.commits += 1
+            self.failing = False
         except BaseException as error:
+            self.failing = isinstance(error, StoreError)
             with suppress(IronarmError):
                 store.roll_back()
             for hosted in touched:
