@@ -601,6 +601,17 @@ async def test_a_node_that_cannot_write_is_not_ready(client):
     assert (await client.get("/readyz")).status_code == 200
 
 
+def test_a_try_is_a_write(tmp_path):
+    """Another connection sees that something was written; nothing grows."""
+    place = Place(tmp_path)
+    with closing(place.open(create=True)) as store, closing(place.open()) as other:
+        store.try_write()
+        seen, count = other.version(), other._rows("SELECT count(*) FROM setting")
+        store.try_write()
+        assert other.version() != seen
+        assert other._rows("SELECT count(*) FROM setting") == count
+
+
 @scenario
 async def test_events_tell_what_changes(client):
     """As server-sent events."""

@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from time import time
 from typing import Any
 
 from ..errors import BadFile, StoreError
@@ -261,9 +262,13 @@ class Store:
         return str(self._rows("SELECT value FROM setting WHERE name = ?", name)[0][0])
 
     def try_write(self) -> None:
-        """Write something that changes nothing, to see whether that can be done."""
+        """Write something that does not matter, to see whether that can be done.
+
+        It must differ from what is there: SQLite writes no page that stays the same.
+        """
         with self.transaction():
-            self._count("UPDATE setting SET value = value")
+            self.setting("last_try", "")
+            self._count("UPDATE setting SET value = ? WHERE name = ?", str(time()), "last_try")
 
 
 class SqliteStore(Store):
