@@ -123,6 +123,27 @@ async def test_bad_agents_are_refused(client):
     assert (await client.get("/v1/agents")).json() == {"agents": []}
 
 
+def test_a_policy_does_not_tell_which_files_there_are(tmp_path, monkeypatch):
+    """The answer is the same for one that is there and for one that is not."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here.py").write_text("raise SystemExit")
+
+    async def run():
+        async with service(tmp_path / "agents") as client:
+            for form in ("{}.py", " {}.py ", "{}.py:Mine", "{}.py:Mine()", "./{}.py", ".\\{}.py"):
+                found = [
+                    await client.put(
+                        "/v1/agents/ads", json={"arms": ["a"], "policy": form.format(name)}
+                    )
+                    for name in ("here", "gone")
+                ]
+                assert [answer.status_code for answer in found] == [422, 422]
+                assert found[0].json() == found[1].json(), form
+                assert "files are not loaded here" in found[0].json()["detail"]
+
+    asyncio.run(run())
+
+
 @scenario
 async def test_a_reward_is_stored_once(client):
     """Again: the same answer. Another one: 409. Unknown: 404. Cancelled: 410."""
