@@ -184,6 +184,9 @@ async def test_a_reward_is_stored_once(client):
         '{"value": 1, "x": 2}',
         '{"value": 1, "source": 1.5}',
         '{"value": 1, "source": ""}',
+        '{"value": 1, "value": 1}',
+        '{"value": 1, "source": 1, "source": 2}',
+        '{"value": 1, "\\u0076alue": 2}',
     ],
 )
 def test_bad_rewards_are_refused(body, tmp_path):

@@ -153,6 +153,53 @@ def test_schema_and_service_agree_on_what_a_reward_is(service, given, good):
     assert good == jsonschema.Draft202012Validator(schema_of("Reward")).is_valid(given)
 
 
+@pytest.mark.parametrize(
+    ("given", "good"),
+    [
+        (-2161.0, True),
+        (7, True),
+        (1e3, True),
+        (1.5, False),
+        (2.0**63, False),
+        (2**63, False),
+        (True, False),
+        (None, False),
+        ("x", True),
+        ("", False),
+    ],
+)
+def test_schema_and_service_agree_on_what_a_name_is(service, given, good):
+    """A whole number may have a point: to a schema it is the same number."""
+    path = "/v1/agents/lines/arms"
+    status, found = ask(service.port, "POST", path, {"arm": given}, service.admin)
+    assert (status in (200, 201)) == good, found
+    assert (status == 422) != good
+    assert good == jsonschema.Draft202012Validator(schema_of("NewArm")).is_valid({"arm": given})
+    if good:
+        _, line = ask(
+            service.port,
+            "POST",
+            "/v1/agents/lines/observations",
+            {"arm": given, "value": 1.0, "source": given},
+            service.admin,
+        )
+        assert json.loads(line)["status"] == 200
+        ask(service.port, "DELETE", f"{path}/{found['arm']}", None, service.admin)
+        assert isinstance(found["arm"], str if isinstance(given, str) else int)
+
+
+@pytest.mark.parametrize(
+    ("seed", "good"), [(3, True), (3.0, True), (3.5, False), (-1, False), (10**30, True)]
+)
+def test_schema_and_service_agree_on_what_a_seed_is(service, seed, good):
+    """Also a long one."""
+    body = {"arms": ["a"], "policy": "RUCB", "seed": seed}
+    name = f"seeded{seed}".replace("-", "m")
+    status, _ = ask(service.port, "PUT", f"/v1/agents/{name}", body, service.admin)
+    assert status == (201 if good else 422)
+    assert good == jsonschema.Draft202012Validator(schema_of("NewAgent")).is_valid(body)
+
+
 def decided(service):
     """Return the id of a new decision."""
     return ask(service.port, "POST", "/v1/agents/lines/decisions", None, service.admin)[1]["id"]

@@ -249,17 +249,21 @@ class App:
             raise Problem(422, "an Idempotency-Key has 1 to 200 printable ASCII characters.")
         return given
 
-    def _source(self, source: Name | None) -> Name | None:
+    def _source(self, source: Name | float | None) -> Name | None:
         if source is None:
             return None
         name = self._name("a source", source)
         self.node.check_source(name)
         return name
 
-    def _name(self, what: str, name: Name) -> Name:
+    def _name(self, what: str, given: Name | float) -> Name:
+        name = messages.whole(given)
         # many clients drop "." and ".." from a path, and would remove another thing
-        if isinstance(name, str) and not (
-            0 < len(name) <= self.node.limits.name and name.isprintable() and name.strip(".")
+        if isinstance(name, float) or (
+            isinstance(name, str)
+            and not (
+                0 < len(name) <= self.node.limits.name and name.isprintable() and name.strip(".")
+            )
         ):
             raise InvalidInput(
                 f"{what} is a whole number, or text of 1 to {self.node.limits.name} printable "
@@ -281,11 +285,11 @@ class App:
         self.node.count(number, "decisions" if new else "repeated")
         return reply({"id": decision.id, "arm": decision.arm}, 201 if new else 200)
 
-    def _among(self, given: list[Name] | None) -> list[Name] | None:
+    def _among(self, given: list[Name | float] | None) -> list[Name] | None:
         """Check the arms of a decision here: a repeated one asks no agent."""
         if given == []:
             raise InvalidInput("among is empty; name at least one arm that can be used.")
-        return given and [self._name("an arm's name", arm) for arm in given]
+        return None if given is None else [self._name("an arm's name", arm) for arm in given]
 
     async def reward(self, request: Request) -> Response:
         """Learn the reward of a decision."""
@@ -368,7 +372,8 @@ class App:
                 "line": place,
             }
             source = self._source(given.source)
-            work = partial(Hosted.observe_once, arm=given.arm, x=given.value, source=source, **sent)
+            arm = messages.whole(given.arm)
+            work = partial(Hosted.observe_once, arm=arm, x=given.value, source=source, **sent)
             return Asked(number, work, partial(Hosted.observation_id, **sent), answer)
 
         def answer(operation: Operation) -> dict[str, Any]:
@@ -416,7 +421,8 @@ class App:
         if arms:  # before the agent is made, which would compile here
             policy, memory = policy_named(given.policy), given.memory or "exact"
             await self.node.compiler.prepare(policy, len(arms), memory, given.minimize)
-        _, described = planned(**{**msgspec.structs.asdict(given), "arms": arms})
+        seed = messages.whole(given.seed)
+        _, described = planned(**{**msgspec.structs.asdict(given), "arms": arms, "seed": seed})
         made = await self.node.create(
             name, described, given.seed is not None, None if key is None else key.id
         )
