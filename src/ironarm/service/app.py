@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -41,6 +42,8 @@ COMMON_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
 )
 """Of every answer; files of the page say themselves how long they may be kept."""
+WHOLE = re.compile(r"(-?[0-9]{1,19})(\.0+)?")
+"""A whole number in a path, as JSON may write it."""
 LOG_PAGE = 10_000
 KEEP_ALIVE = 15.0
 
@@ -497,8 +500,8 @@ class App:
         def work(hosted: Hosted) -> Name:
             arms = () if hosted.fold.agent is None else hosted.fold.agent.arms
             arm: Name = text
-            if text not in arms and text.isascii() and text.lstrip("-").isdigit():
-                arm = int(text) if len(text) < 20 else text
+            if text not in arms and (found := WHOLE.fullmatch(text)):
+                arm = int(found[1])
             hosted.remove_arm_once(arm, key)
             return arm
 
