@@ -14,7 +14,7 @@ from .hosted import Hosted
 from .messages import encode
 from .writer import AT_ONCE, Operation, Work, Writer
 
-SLICE = 32
+SLICE = 16
 """Lines that are handled before the event loop does something else."""
 
 

@@ -7,6 +7,7 @@ import gc
 import ipaddress
 import logging
 import socket
+import sys
 from typing import Any
 
 import uvicorn
@@ -20,8 +21,8 @@ from .place import Place
 
 log = logging.getLogger("ironarm")
 HEAD = 64 * 1024
-"""Bytes that the head of a request may have, give or take a piece."""
-PIECE = 4 * 1024
+"""Bytes that the head of a request may have; up to a piece more may pass."""
+PIECE = 16 * 1024
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -32,6 +33,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     since: float | None = None
     _head: int | None = 0  # bytes of the head so far; None when it is complete
+    _piece = 0  # bytes that are being read
 
     def connection_made(self, transport: Any) -> None:
         """Begin: the first request must come in time too."""
@@ -41,11 +43,13 @@ class BoundedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Take bytes, but no endless head.
 
-        They come in pieces to the parser: of a piece nobody knows where in it a head
-        began, and one segment can hold a whole head, or thousands of requests.
+        They come in pieces to the parser, because one segment can hold a whole head, or
+        thousands of requests. Nobody knows where in a piece a head began: that one does
+        not count.
         """
         for start in range(0, len(data), PIECE):
             piece = data[start : start + PIECE]
+            self._piece = len(piece)
             super().data_received(piece)
             if self._head is not None:
                 self._head += len(piece)
@@ -57,7 +61,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin to receive a request."""
         super().on_message_begin()
-        self.since, self._head = self.loop.time(), 0
+        self.since, self._head = self.loop.time(), -self._piece
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
@@ -151,6 +155,7 @@ def serve(place: Place, host: str, port: int, limits: Limits, say: Any = print) 
     if keys.empty:
         say("there is no key: anyone on this machine may do anything (`ironarm keys add`)")
     server = Server(config, limits.read_seconds)
+    sys.setswitchinterval(0.001)  # the writer's thread and the event loop wait for each other
     gc.freeze()  # what is here stays: looking through it again would take a fifth of a second
     try:
         server.run(sockets=[listening])

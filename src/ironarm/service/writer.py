@@ -23,7 +23,7 @@ from ..agent.store import Store
 from ..errors import InvalidInput, IronarmError, StoreError
 from .hosted import Hosted
 
-AT_ONCE = 256
+AT_ONCE = 128
 """Operations in one transaction: for so many the next one waits."""
 WAITING = 20_000
 """Operations that may wait; more are refused, because they would wait for seconds."""
@@ -55,13 +55,11 @@ class Group:
     `ids` says which decisions they will look up.
     """
 
-    __slots__ = ("future", "ids", "left", "operations")
+    __slots__ = ("future", "ids", "left")
 
-    def __init__(self, agent: int, works: Iterable[Work], writes: bool, ids: Ids | None) -> None:
-        self.ids = ids
+    def __init__(self, ids: Ids | None) -> None:
+        self.ids, self.left = ids, 0
         self.future = asyncio.get_running_loop().create_future()
-        self.operations = [Operation(agent, work, writes, self) for work in works]
-        self.left = len(self.operations)
 
 
 class Writer:
@@ -120,7 +118,9 @@ class Writer:
         Each is done or refused by itself, and they may need more than one turn. If
         `ids` says which decisions they are about, the store is asked once for all.
         """
-        group = Group(agent, works, writes, ids)
+        group = Group(ids)
+        operations = [Operation(agent, work, writes, group) for work in works]
+        group.left = len(operations)
         with self._ready:
             if self._stopped:
                 raise Busy("the service is stopping; try again in a moment.")
@@ -130,13 +130,13 @@ class Writer:
                 raise Busy(f"{self._count:,} requests are waiting; try again in a moment.")
             if queue is None:
                 queue = self._queues[agent] = deque()
-            queue.extend(group.operations)
+            queue.extend(operations)
             asleep = self._count == 0
-            self._count += len(group.operations)
+            self._count += len(operations)
             if asleep or self._workers > 1:
                 self._ready.notify()
         await group.future
-        return group.operations
+        return operations
 
     def stop(self, patience: float) -> None:
         """Do what waits, and end; a database that is late is given up."""
