@@ -82,6 +82,7 @@ BROKEN = [
     b'{"value": +1}',
     b'{"value": 0x10}',
     b'{"value": 1.5, "value2": 1}',
+    b'{"value": 1.5, "value": 1.5}',
     b'{"VALUE": 1.5}',
     b'{"value": {"$gt": 0}}',
     b'{"value": "1.5"}',

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 import ironarm as ia
+from ironarm.agent.store import SqliteStore
 from ironarm.service import node as node_module
 from ironarm.service.app import App
 from ironarm.service.keys import make_key
@@ -122,6 +123,27 @@ async def test_bad_agents_are_refused(client):
     assert (await client.get("/v1/agents")).json() == {"agents": []}
 
 
+def test_a_policy_does_not_tell_which_files_there_are(tmp_path, monkeypatch):
+    """The answer is the same for one that is there and for one that is not."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here.py").write_text("raise SystemExit")
+
+    async def run():
+        async with service(tmp_path / "agents") as client:
+            for form in ("{}.py", " {}.py ", "{}.py:Mine", "{}.py:Mine()", "./{}.py", ".\\{}.py"):
+                found = [
+                    await client.put(
+                        "/v1/agents/ads", json={"arms": ["a"], "policy": form.format(name)}
+                    )
+                    for name in ("here", "gone")
+                ]
+                assert [answer.status_code for answer in found] == [422, 422]
+                assert found[0].json() == found[1].json(), form
+                assert "files are not loaded here" in found[0].json()["detail"]
+
+    asyncio.run(run())
+
+
 @scenario
 async def test_a_reward_is_stored_once(client):
     """Again: the same answer. Another one: 409. Unknown: 404. Cancelled: 410."""
@@ -162,6 +184,9 @@ async def test_a_reward_is_stored_once(client):
         '{"value": 1, "x": 2}',
         '{"value": 1, "source": 1.5}',
         '{"value": 1, "source": ""}',
+        '{"value": 1, "value": 1}',
+        '{"value": 1, "source": 1, "source": 2}',
+        '{"value": 1, "\\u0076alue": 2}',
     ],
 )
 def test_bad_rewards_are_refused(body, tmp_path):
@@ -221,6 +246,66 @@ async def test_a_repeated_request_gets_the_same_decision(client):
     found = await client.post("/v1/agents/ads/decisions", headers={"Idempotency-Key": "x" * 201})
     assert found.status_code == 422
     assert (await client.get("/v1/agents/ads")).json()["decisions"] == 1
+
+
+@scenario
+async def test_keys_of_decisions_and_of_observations_do_not_collide(client):
+    """Whatever stands in them."""
+    await make(client)
+    path = "/v1/agents/ads"
+    head = {"Idempotency-Key": "zzz"}
+    body = b'{"arm": "a", "value": 1}\n' * 2
+    await client.post(f"{path}/observations", content=body, headers=head)
+    for key in ("zzz", "zzz 0", "zzz 1", "zzz 2", '["zzz", 1]'):
+        answer = await client.post(f"{path}/decisions", headers={"Idempotency-Key": key})
+        assert answer.status_code == 201, key
+    assert [each["kind"] for each in await entries(client)][-5:] == ["decided"] * 5
+
+
+@scenario
+async def test_another_request_with_the_same_key_is_refused(client):
+    """A decision among other arms, another observation; and nothing is stored."""
+    await make(client, arms=["a", "b", "c"])
+    path, head = "/v1/agents/ads/decisions", {"Idempotency-Key": "x"}
+    first = await client.post(path, json={"among": ["a", "b"]}, headers=head)
+    assert first.status_code == 201
+    for closed in (False, True):
+        for among in (["c"], [first.json()["arm"]], ["a", "b", "c"], None):
+            answer = await client.post(path, json={"among": among}, headers=head)
+            assert answer.status_code == 422, (closed, among)
+            assert "Idempotency-Key" in answer.json()["detail"]
+        again = await client.post(path, json={"among": ["a", "b"]}, headers=head)
+        assert (again.status_code, again.json()) == (200, first.json())
+        await client.put(f"/v1/decisions/{first.json()['id']}/reward", json={"value": 1})
+    head = {"Idempotency-Key": "y"}
+    await client.post(path, headers=head)
+    assert (await client.post(path, json={"among": ["a"]}, headers=head)).status_code == 422
+    assert (await client.post(path, json={"among": None}, headers=head)).status_code == 200
+    path, statuses = "/v1/agents/ads/observations", []
+    for more in ({}, {}, {"value": 2}, {"arm": "b"}, {"source": "other"}):
+        sent = {"arm": "a", "value": 1, "source": "one", **more}
+        answer = await client.post(path, json=sent, headers=head)
+        statuses.append(json.loads(answer.text)["status"])
+    assert statuses == [200, 200, 422, 422, 422]
+    kinds = [each["kind"] for each in await entries(client)]
+    assert kinds == ["created", "decided", "rewarded", "decided", "observed"]
+
+
+@scenario
+async def test_a_decision_from_before_is_found_by_its_key(client):
+    """Entries of older versions do not say what was asked; the arm must be fine."""
+    await make(client)
+    head = {"Idempotency-Key": "old"}
+
+    def as_before(hosted):
+        return hosted.decide(hosted._id(None, "old"), None, ["a"])
+
+    decision = await client.node.writer.submit(1, as_before)
+    for among, status in ((None, 200), (["a"], 200), (["b"], 422)):
+        answer = await client.post("/v1/agents/ads/decisions", json={"among": among}, headers=head)
+        assert answer.status_code == status
+        if status == 200:
+            assert answer.json() == {"id": decision.id, "arm": "a"}
 
 
 @scenario
@@ -517,11 +602,46 @@ async def test_what_fails_in_the_store_is_503_and_changes_nothing(client):
 
 
 @scenario
+async def test_a_node_that_cannot_write_is_not_ready(client):
+    """It says so after the first write that fails, until a try of its own succeeds."""
+    await make(client)
+    commit = SqliteStore.commit
+
+    def full(store):
+        raise ia.StoreError("the disk is full.") from OSError()
+
+    try:
+        SqliteStore.commit = full
+        assert (await client.post("/v1/agents/ads/decisions")).status_code == 503
+        for _ in range(2):
+            answer = await client.get("/readyz")
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+            assert "ironarm_ready 0.0" in (await client.get("/metrics")).text
+    finally:
+        SqliteStore.commit = commit
+    assert (await client.get("/readyz")).status_code == 200
+    assert "ironarm_ready 1.0" in (await client.get("/metrics")).text
+    assert (await client.post("/v1/agents/ads/decisions")).status_code == 201
+    assert (await client.get("/readyz")).status_code == 200
+
+
+def test_a_try_is_a_write(tmp_path):
+    """Another connection sees that something was written; nothing grows."""
+    place = Place(tmp_path)
+    with closing(place.open(create=True)) as store, closing(place.open()) as other:
+        store.try_write()
+        seen, count = other.version(), other._rows("SELECT count(*) FROM setting")
+        store.try_write()
+        assert other.version() != seen
+        assert other._rows("SELECT count(*) FROM setting") == count
+
+
+@scenario
 async def test_events_tell_what_changes(client):
     """As server-sent events."""
     await make(client)
     app = client._transport.app
-    events = app._events(1, "ads", await app._summary(1, "ads"))
+    events = app._events(1, "ads", None, await app._summary(1, "ads"))
     first = await anext(events)
     await client.post("/v1/agents/ads/decisions")
     second = await anext(events)
@@ -538,3 +658,59 @@ async def test_an_estimate_that_is_not_finite_is_null(client):
     await client.put(f"/v1/decisions/{id}/reward", json={"value": 1e308})
     found = (await client.get("/v1/agents/ads")).json()
     assert math.isclose(found["arms"][0]["estimate"], 1e308)
+
+
+def test_the_stream_of_a_revoked_key_ends(tmp_path):
+    """And so does one that began before there was any key."""
+
+    async def run():
+        async with service(tmp_path) as client:
+            await make(client)
+            app = client._transport.app
+            streams = [asyncio.create_task(client.get("/v1/agents/ads/events"))]
+            await until(lambda: app._streams == 1)
+            with closing(client.node.place.open()) as store:
+                key = make_key(store, "reader", ["read"])
+                head = {"Authorization": f"Bearer {key}"}
+                await client.node.look()
+                streams.append(
+                    asyncio.create_task(client.get("/v1/agents/ads/events", headers=head))
+                )
+                first = await asyncio.wait_for(streams[0], 120)
+                await until(lambda: app._streams == 1)
+                store.revoke_key(key.split("_")[1], time.time())
+            second = await asyncio.wait_for(streams[1], 120)
+            assert [each.status_code for each in (first, second)] == [200, 200]
+            assert second.text.startswith("id: 1\nevent: change")
+            assert app._streams == 0
+
+    asyncio.run(run())
+
+
+def test_streams_are_counted_before_they_begin(tmp_path):
+    """However many ask at once; and those that fail or end are not counted."""
+
+    async def run():
+        async with service(tmp_path, Limits(streams=2)) as client:
+            await make(client)
+            app = client._transport.app
+            with closing(client.node.place.open()) as store, store.transaction():
+                store.add_agent("never-made")
+            answer = await client.get("/v1/agents/never-made/events")
+            assert (answer.status_code, app._streams) == (404, 0)
+            asked = [asyncio.create_task(client.get("/v1/agents/ads/events")) for _ in range(5)]
+            await until(lambda: sum(task.done() for task in asked) == 3)
+            client.node.ready = False  # as at the end: streams are not waited for
+            statuses = [answer.status_code for answer in await asyncio.gather(*asked)]
+            assert sorted(statuses) == [200, 200, 503, 503, 503]
+            assert app._streams == 0
+
+    asyncio.run(run())
+
+
+async def until(condition):
+    """Wait until something is so."""
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)

@@ -49,6 +49,24 @@ def test_a_bucket_lets_a_rate_pass(monkeypatch):
     assert [buckets.take("a", 5.0) > 0 for _ in range(6)] == [False] * 5 + [True]
 
 
+def test_who_owes_waits_until_that_is_paid_off(monkeypatch):
+    """And a debt is not forgotten when room is made for other names."""
+    now = [100.0]
+    monkeypatch.setattr(keys, "monotonic", lambda: now[0])
+    monkeypatch.setattr(Buckets, "MOST", 4)
+    buckets = Buckets()
+    assert buckets.take("a", 2.0) == 0.0
+    buckets.owe("a", 2.0, 100)  # three are left of the burst
+    assert buckets.take("a", 2.0) == pytest.approx(49.0)
+    for name in "bcd":
+        assert buckets.take(name, 2.0) == 0.0
+    now[0] += 48.0
+    assert buckets.take("e", 2.0) == 0.0
+    assert buckets.take("a", 2.0) == pytest.approx(1.0)
+    now[0] += 1.0
+    assert buckets.take("a", 2.0) == 0.0
+
+
 def test_many_names_do_not_fill_the_memory(monkeypatch):
     """Not even if all of them are busy; and making room is rare."""
     monkeypatch.setattr(Buckets, "MOST", 100)

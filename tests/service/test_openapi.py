@@ -1,85 +1,41 @@
 """The OpenAPI document says what the service does, and the service does that."""
 
 import json
-import os
-import subprocess
-import sys
+import re
 import urllib.request
-from pathlib import Path
 
 import jsonschema
 import msgspec
 import pytest
 
-import ironarm as ia
 from ironarm.service import answers, messages
 from ironarm.service.app import App
 from ironarm.service.node import Node
 from ironarm.service.openapi import OPERATIONS, PROBLEMS, document
 from ironarm.service.place import Place
+from tests.service import described
 from tests.service.running import ask
-from tests.service.serving import serving
-
-HERE = Path(__file__).parent
-# a valid request may still be refused: for the policy's sake, or for what is stored
-SETTINGS = """\
-seed = 1
-continue-on-failure = true
-[parameters]
-"path.agent" = "ads"
-[[operations]]
-include-operation-id = "archive"
-parameters = { "path.agent" = "spare" }
-[checks.positive_data_acceptance]
-expected-statuses = ["2xx", "401", "403", "404", "409", "410", "422", "429"]
-# every text is a batch; each bad line has its own refusal in the answer
-[[operations]]
-include-operation-id = ["rewards", "observe"]
-checks.negative_data_rejection.expected-statuses = ["2xx", "4xx"]
-"""
-EVENTS = "/v1/agents/{agent}/events"  # they never end
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["without keys", "with keys"])
 def service(request, tmp_path_factory):
-    with serving(tmp_path_factory.mktemp("service"), keys=request.param) as running:
-        with ia.Client(running.url, running.admin) as client:
-            client.create("ads", ia.RUCB(), arms=["red", "green", "blue"], seed=1)
-            client.create("spare", ia.RUCB(), arms=["a"])
-            client.create("lines", ia.RUCB(), arms=["red", "green"])
+    with described.prepared(tmp_path_factory.mktemp("service"), request.param) as running:
         yield running
         assert "Traceback" not in running.errors.read_text()
 
 
 def test_the_service_does_what_the_document_says(service, tmp_path):
-    """Schemathesis: bounds of every field, wrong types, wrong methods, random requests.
-
-    Also chains of a decision and its reward, and requests without a key, or with a
-    wrong one.
-    """
-    (tmp_path / "schemathesis.toml").write_text(SETTINGS)
+    """A small version of `described.py`; without a key also requests at random."""
     if service.admin is None:
-        chosen = ["--max-examples", "6"]
+        run = described.asked(service, tmp_path, "--max-examples", "6")
     else:
-        key = f"Authorization: Bearer {service.admin}"
-        chosen = ["--phases", "examples,coverage", "--header", key]
-    run = subprocess.run(
-        [
-            *(sys.executable, "-m", "schemathesis.cli", "run", f"{service.url}/openapi.json"),
-            *("--exclude-path", EVENTS, "--checks", "all", "--request-timeout", "30"),
-            *("--no-color", *chosen),
-        ],
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "SCHEMATHESIS_HOOKS": "schemathesis_hooks",
-            "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
-        },
-        capture_output=True,
-        text=True,
-    )
+        run = described.asked(service, tmp_path, "--phases", "examples,coverage")
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
     assert f"Tested: {len(OPERATIONS) - 2}" in run.stdout  # all but events, and the document
+    if service.admin is None:
+        links = re.search(r"API Links:\s+(\d+) covered", run.stdout)
+        assert links is not None, run.stdout[-6000:]
+        assert int(links[1]) > 0  # chains, such as a decision and its reward
 
 
 def test_the_document_is_the_running_services_own(service):
@@ -151,6 +107,53 @@ def test_schema_and_service_agree_on_what_a_reward_is(service, given, good):
     status, _ = ask(service.port, "PUT", f"/v1/decisions/{id}/reward", given, service.admin)
     assert (200 if good else 422) == status
     assert good == jsonschema.Draft202012Validator(schema_of("Reward")).is_valid(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "good"),
+    [
+        (-2161.0, True),
+        (7, True),
+        (1e3, True),
+        (1.5, False),
+        (2.0**63, False),
+        (2**63, False),
+        (True, False),
+        (None, False),
+        ("x", True),
+        ("", False),
+    ],
+)
+def test_schema_and_service_agree_on_what_a_name_is(service, given, good):
+    """A whole number may have a point: to a schema it is the same number."""
+    path = "/v1/agents/lines/arms"
+    status, found = ask(service.port, "POST", path, {"arm": given}, service.admin)
+    assert (status in (200, 201)) == good, found
+    assert (status == 422) != good
+    assert good == jsonschema.Draft202012Validator(schema_of("NewArm")).is_valid({"arm": given})
+    if good:
+        _, line = ask(
+            service.port,
+            "POST",
+            "/v1/agents/lines/observations",
+            {"arm": given, "value": 1.0, "source": given},
+            service.admin,
+        )
+        assert json.loads(line)["status"] == 200
+        ask(service.port, "DELETE", f"{path}/{found['arm']}", None, service.admin)
+        assert isinstance(found["arm"], str if isinstance(given, str) else int)
+
+
+@pytest.mark.parametrize(
+    ("seed", "good"), [(3, True), (3.0, True), (3.5, False), (-1, False), (10**30, True)]
+)
+def test_schema_and_service_agree_on_what_a_seed_is(service, seed, good):
+    """Also a long one."""
+    body = {"arms": ["a"], "policy": "RUCB", "seed": seed}
+    name = f"seeded{seed}".replace("-", "m")
+    status, _ = ask(service.port, "PUT", f"/v1/agents/{name}", body, service.admin)
+    assert status == (201 if good else 422)
+    assert good == jsonschema.Draft202012Validator(schema_of("NewAgent")).is_valid(body)
 
 
 def decided(service):

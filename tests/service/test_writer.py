@@ -2,8 +2,14 @@
 
 import asyncio
 import threading
+from collections import Counter
+from contextlib import nullcontext
+
+import pytest
 
 from ironarm.agent.store import SqliteStore
+from ironarm.service import writer as writer_module
+from ironarm.service.writer import AT_ONCE, Busy, Writer
 
 from .test_api import make, service
 
@@ -39,5 +45,138 @@ def test_what_comes_while_an_agent_is_awaited_joins_the_transaction(tmp_path, mo
             assert len({answer.json()["id"] for answer in answers}) == 10
             assert writer.commits - before == 2
             assert writer.waiting == 0
+
+    asyncio.run(run())
+
+
+class FakeStore:
+    """A store that keeps nothing."""
+
+    def begin(self):
+        pass
+
+    commit = roll_back = close = begin
+
+    def hold(self, agents):
+        return agents
+
+    def after_each(self, last):
+        return {}
+
+    def give_up(self, after):
+        pass
+
+
+class FakeLog:
+    last = 0
+
+    def looked_up(self, ids):
+        return nullcontext()
+
+    def mark(self):
+        return 0
+
+    def take_waiting(self):
+        return []
+
+
+class FakeFold:
+    agent = object()
+
+
+class FakeHosted:
+    """An agent that does what it is told."""
+
+    def __init__(self, store, number):
+        self.number, self.log, self.fold = number, FakeLog(), FakeFold()
+
+    def catch_up(self, rows=None):
+        pass
+
+
+def turns_of(queued):
+    """Queue operations of these agents in this order; return the turns they are in.
+
+    The writer is held in a first turn, of agent 0, until all are queued.
+    """
+    turns, waits, free = [], threading.Event(), threading.Event()
+
+    class Store(FakeStore):
+        def begin(self):
+            turns.append([])
+
+    def first(hosted):
+        waits.set()
+        assert free.wait(60)
+
+    async def run():
+        writer = Writer(Store, FakeHosted, workers=1)
+        asked = [asyncio.create_task(writer.submit(0, first))]
+        await asyncio.to_thread(waits.wait, 60)
+        for agent, count in queued:
+            work = [lambda hosted: turns[-1].append(hosted.number)] * count
+            asked.append(asyncio.create_task(writer.submit_many(agent, work)))
+            await asyncio.sleep(0)  # it is queued
+        assert writer.waiting == sum(count for _, count in queued)
+        free.set()
+        await asyncio.gather(*asked)
+        assert writer.waiting == 0
+        await asyncio.to_thread(writer.stop, 1.0)
+
+    asyncio.run(run())
+    return [Counter(turn) for turn in turns[1:]]
+
+
+def test_an_agent_that_floods_the_queue_delays_no_other():
+    """What another agent wants is in the next turn, and turns have a bounded length."""
+    turns = turns_of([(1, 3000), (2, 1)])
+    assert turns[0] == {1: AT_ONCE - 1, 2: 1}
+    assert max(turn.total() for turn in turns) == AT_ONCE
+    assert sum(turns, Counter()) == {1: 3000, 2: 1}
+
+
+def test_agents_that_want_much_share_a_turn_evenly():
+    """Who wants less leaves the rest to the others."""
+    turns = turns_of([(1, 3000), (2, 10), (3, 3000)])
+    rest = AT_ONCE - 10
+    assert turns[0] == {2: 10, 1: rest // 2, 3: rest - rest // 2}
+    assert turns[1] == {1: AT_ONCE // 2, 3: AT_ONCE // 2}
+
+
+def test_with_more_agents_than_a_turn_holds_none_is_served_twice_while_another_waits():
+    """They come round: who was served waits behind all others."""
+    agents = range(1, 2 * AT_ONCE + 1)
+    turns = turns_of([(agent, 2) for agent in agents])
+    assert [set(turn) for turn in turns] == [
+        set(agents[:AT_ONCE]),
+        set(agents[AT_ONCE:]),
+        set(agents[:AT_ONCE]),
+        set(agents[AT_ONCE:]),
+    ]
+    assert all(set(turn.values()) == {1} for turn in turns)
+
+
+def test_who_fills_the_queue_is_refused_and_not_who_comes_then(monkeypatch):
+    """Also when all the room is taken."""
+    monkeypatch.setattr(writer_module, "WAITING", 100)
+    waits, free = threading.Event(), threading.Event()
+
+    def first(hosted):
+        waits.set()
+        assert free.wait(60)
+
+    async def run():
+        writer = Writer(FakeStore, FakeHosted, workers=1)
+        asked = [asyncio.create_task(writer.submit(0, first))]
+        await asyncio.to_thread(waits.wait, 60)
+        asked.append(asyncio.create_task(writer.submit_many(1, [lambda hosted: 1] * 100)))
+        await asyncio.sleep(0)
+        with pytest.raises(Busy, match="100 requests are waiting"):
+            await writer.submit(1, lambda hosted: 1)
+        asked.append(asyncio.create_task(writer.submit(2, lambda hosted: 2)))
+        await asyncio.sleep(0)
+        free.set()
+        assert (await asyncio.gather(*asked))[-1] == 2
+        await asyncio.to_thread(writer.stop, 1.0)
 
     asyncio.run(run())

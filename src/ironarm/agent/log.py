@@ -9,7 +9,7 @@ in the rest, so who wants to find that too keeps `last_hash` elsewhere.
 Entries, by kind:
 
     created    extra: policy, arms, minimize, memory, seed and more, as JSON
-    decided    decision, arm, chance
+    decided    decision, arm, chance, perhaps extra: a hash of the request
     rewarded   decision, arm, value, source
     failed     decision, arm, value, source: the outcome was a failure, learnt as value
     observed   arm, value, source: a reward without a decision; decision: its own id
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,6 +61,7 @@ class Log:
         self.last, self.last_hash = 0, b""
         """The number and the hash of the last entry that was read or appended."""
         self._waiting: list[Row] = []  # rows that the store has not got yet
+        self._looked_up: dict[str | None, list[Entry]] = {}
 
     @classmethod
     def open(cls, path: Path, create: bool) -> Log:
@@ -102,6 +103,8 @@ class Log:
         digest = entry_hash(self.last_hash, entry)
         self._waiting.append((self.agent, *entry, digest))
         self.last, self.last_hash = entry.number, digest
+        if entry.decision in self._looked_up:
+            self._looked_up[entry.decision].append(entry)
 
     def mark(self) -> tuple[int, bytes]:
         """Return the end of the log as it is now, for `cut`."""
@@ -112,6 +115,7 @@ class Log:
         self.hand_over()
         self.store.delete_after(self.agent, mark[0])
         self.last, self.last_hash = mark
+        self._looked_up = {}
 
     def unread(self, rows: Iterable[Row] | None = None) -> Iterator[Entry]:
         """Yield the entries after the last one that was read.
@@ -141,8 +145,28 @@ class Log:
 
     def about(self, decision: str) -> list[Entry]:
         """Return the entries about a decision, oldest first."""
+        if decision in self._looked_up:
+            return list(self._looked_up[decision])
         self.hand_over()
-        return [Entry(*values) for *values, _ in self.store.about(self.agent, decision)]
+        return [Entry(*values) for *values, _ in self.store.about(self.agent, [decision])]
+
+    @contextmanager
+    def looked_up(self, decisions: Iterable[str]) -> Iterator[None]:
+        """Ask for many decisions at once, so that `about` does not for each.
+
+        The block is part of a transaction.
+        """
+        found: dict[str | None, list[Entry]] = {decision: [] for decision in decisions}
+        if found:
+            self.hand_over()
+            for *values, _ in self.store.about(self.agent, list(found)):  # type: ignore[arg-type]
+                entry = Entry(*values)
+                found[entry.decision].append(entry)
+        self._looked_up = found
+        try:
+            yield
+        finally:
+            self._looked_up = {}
 
     def snapshot(self) -> tuple[int, str] | None:
         """Return the latest snapshot, and move to its entry; None if there is none."""

@@ -97,23 +97,18 @@ class LoggedAgent:
         id: str | None = None,
         key: str | None = None,
         among: Iterable[Name] | None = None,
+        extra: str | None = None,
     ) -> DurableDecision:
         """Decide which arm to use now. Fails in the middle if the policy does."""
         number, made = self.log.last + 1, time()
         if id is None:
             id = new_id(made)
         arm, chance = self.fold.choice(number, among)
-        self.log.append(Entry(number, made, "decided", id, arm, chance=chance, key=key))
+        entry = Entry(number, made, "decided", id, arm, chance=chance, extra=extra, key=key)
+        self.log.append(entry)
         self.fold.opened(id, arm, chance, made)
         self._after(number)
         return DurableDecision(id, arm)
-
-    def decided_before(self, id: str) -> DurableDecision | None:
-        """Return the decision with this id, open or closed, if there is one."""
-        if self.fold.is_open(id):
-            return DurableDecision(id, self.fold.arm_of(id))
-        entries = self.log.about(id)
-        return None if not entries else DurableDecision(id, entries[0].arm)  # type: ignore[arg-type]
 
     # rewards
 
@@ -177,9 +172,9 @@ class LoggedAgent:
         name = self.fold.name_of(arm)
         self.fold.check_observation(name)
         if id is not None and (entries := self.log.about(id)):
-            if entries[0].arm == name and entries[0].value == x:
+            if (entries[0].arm, entries[0].value, entries[0].source) == (name, x, source):
                 return False
-            raise OtherReward(
+            raise InvalidInput(
                 "this Idempotency-Key was already used for another observation; each needs its own."
             )
         self._append(self._entry("observed", id, name, x, source, key=key))

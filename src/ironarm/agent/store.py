@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from time import time
 from typing import Any
 
 from ..errors import BadFile, StoreError
@@ -125,11 +126,12 @@ class Store:
 
     # logs
 
-    def about(self, agent: int, decision: str) -> list[Row]:
-        """Return the rows about a decision, oldest first."""
+    def about(self, agent: int, decisions: list[str]) -> list[Row]:
+        """Return the rows about some decisions, oldest first."""
+        marks = ", ".join("?" * len(decisions))
         return self._rows(
-            f"SELECT {COLUMNS} FROM log WHERE decision = ? AND agent = ? ORDER BY number",
-            decision,
+            f"SELECT {COLUMNS} FROM log WHERE decision IN ({marks}) AND agent = ? ORDER BY number",
+            *decisions,
             agent,
         )
 
@@ -258,6 +260,15 @@ class Store:
         """Return a setting; the first who asks makes it."""
         self._count("INSERT INTO setting VALUES (?, ?) ON CONFLICT DO NOTHING", name, first)
         return str(self._rows("SELECT value FROM setting WHERE name = ?", name)[0][0])
+
+    def try_write(self) -> None:
+        """Write something that does not matter, to see whether that can be done.
+
+        It must differ from what is there: SQLite writes no page that stays the same.
+        """
+        with self.transaction():
+            self.setting("last_try", "")
+            self._count("UPDATE setting SET value = ? WHERE name = ?", str(time()), "last_try")
 
 
 class SqliteStore(Store):

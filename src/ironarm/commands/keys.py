@@ -40,7 +40,9 @@ def add(verbs: Any) -> None:
     parser.add_argument(
         "--agent", action="append", metavar="NAME", help="only for this agent; may be repeated"
     )
-    parser.add_argument("--rate", type=float, metavar="R", help="at most R requests a second")
+    parser.add_argument(
+        "--rate", type=float, metavar="R", help="at most R requests, or lines of a batch, a second"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

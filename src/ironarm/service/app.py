@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -24,11 +25,13 @@ from ..agent.store import Store
 from ..errors import InvalidInput, StoreError, UnknownAgent, UnknownArm
 from ..files import json_ready
 from . import messages
+from .batch import Asked, Read, answers_to
 from .hosted import Hosted, planned, policy_named
 from .keys import Key, agent_name
 from .messages import Name, encode
 from .node import Node, unknown_decision
 from .problems import STORE_FAILED, Problem, details, problem_of
+from .writer import Operation, Work
 
 log = logging.getLogger("ironarm")
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -39,6 +42,8 @@ COMMON_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
 )
 """Of every answer; files of the page say themselves how long they may be kept."""
+WHOLE = re.compile(r"(-?[0-9]{1,19})(\.0+)?")
+"""A whole number in a path, as JSON may write it."""
 LOG_PAGE = 10_000
 KEEP_ALIVE = 15.0
 
@@ -62,6 +67,21 @@ class Endpoint:
         """Answer a request."""
         response = await self._handle(Request(scope, receive))
         await response(scope, receive, send)
+
+
+class _Stream(StreamingResponse):
+    """An answer that goes on; at its end, however it comes, somebody is told."""
+
+    def __init__(self, content: AsyncIterator[bytes], ended: Callable[[], None]) -> None:
+        super().__init__(content, media_type="text/event-stream")
+        self._ended = ended
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Send the answer."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ended()
 
 
 class App:
@@ -203,16 +223,18 @@ class App:
         length = _head(request, b"content-length")
         if length is not None and int(length) > most:
             raise Problem(413, f"the body may have at most {most:,} bytes, got {int(length):,}.")
-        body, more = b"", True
+        chunks: list[bytes] = []
+        length_so_far, more = 0, True
         while more:
             message = await request.receive()
             if message["type"] == "http.disconnect":
                 raise ClientDisconnect
             chunk, more = message.get("body", b""), message.get("more_body", False)
-            body = body + chunk if body else chunk
-            if len(body) > most:
+            chunks.append(chunk)
+            length_so_far += len(chunk)
+            if length_so_far > most:
                 raise Problem(413, f"the body may have at most {most:,} bytes.")
-        return body
+        return b"".join(chunks)
 
     def _read(self, decode: Callable[[bytes], Any], body: bytes, agent: int | None = None) -> Any:
         try:
@@ -230,18 +252,21 @@ class App:
             raise Problem(422, "an Idempotency-Key has 1 to 200 printable ASCII characters.")
         return given
 
-    def _source(self, source: Name | None) -> Name | None:
+    def _source(self, source: Name | float | None) -> Name | None:
         if source is None:
             return None
         name = self._name("a source", source)
-        if self.node.limits.source_rate is not None:
-            self.node.slow_down(("source", name), self.node.limits.source_rate)
+        self.node.check_source(name)
         return name
 
-    def _name(self, what: str, name: Name) -> Name:
+    def _name(self, what: str, given: Name | float) -> Name:
+        name = messages.whole(given)
         # many clients drop "." and ".." from a path, and would remove another thing
-        if isinstance(name, str) and not (
-            0 < len(name) <= self.node.limits.name and name.isprintable() and name.strip(".")
+        if isinstance(name, float) or (
+            isinstance(name, str)
+            and not (
+                0 < len(name) <= self.node.limits.name and name.isprintable() and name.strip(".")
+            )
         ):
             raise InvalidInput(
                 f"{what} is a whole number, or text of 1 to {self.node.limits.name} printable "
@@ -263,35 +288,39 @@ class App:
         self.node.count(number, "decisions" if new else "repeated")
         return reply({"id": decision.id, "arm": decision.arm}, 201 if new else 200)
 
-    def _among(self, given: list[Name] | None) -> list[Name] | None:
+    def _among(self, given: list[Name | float] | None) -> list[Name] | None:
         """Check the arms of a decision here: a repeated one asks no agent."""
         if given == []:
             raise InvalidInput("among is empty; name at least one arm that can be used.")
-        return given and [self._name("an arm's name", arm) for arm in given]
+        return None if given is None else [self._name("an arm's name", arm) for arm in given]
 
     async def reward(self, request: Request) -> Response:
         """Learn the reward of a decision."""
         number, id, key = await self._decision(request, "reward")
         body = await self._body(request, self.node.limits.body)
         given = self._read(messages.read_reward, body, number)
-        new = await self._reward(number, id, given, key)
-        return reply({"id": id, "stored": "now" if new else "before"})
+        work = self._reward(id, given, key)
+        [operation] = await self.node.writer.submit_many(number, (work,))
+        self._count_reward(number, operation)
+        if operation.error is not None:
+            raise operation.error
+        return reply({"id": id, "stored": _stored(operation)})
 
-    async def _reward(self, number: int, id: str, given: messages.Reward, key: str | None) -> bool:
+    def _reward(self, id: str, given: messages.Reward, key: str | None) -> Work:
+        """Check a reward, and return what to do with it."""
         if (given.value is None) == (not given.failed):
             raise Problem(422, "a reward needs either a value or failed: true.")
         if given.value is not None and not math.isfinite(given.value):
             raise Problem(422, "a reward must be a finite number.")
         source = self._source(given.source)
-        work = partial(Hosted.reward_once, id=id, x=given.value, source=source, key=key)
-        try:
-            new = await self.node.writer.submit(number, work)
-        except InvalidInput as error:
-            status = problem_of(error).status
+        return partial(Hosted.reward_once, id=id, x=given.value, source=source, key=key)
+
+    def _count_reward(self, number: int, operation: Operation) -> None:
+        if isinstance(operation.error, InvalidInput):
+            status = problem_of(operation.error).status
             self.node.count(number, {410: "late", 409: "contradicting"}.get(status, "refused"))
-            raise
-        self.node.count(number, "rewards" if new else "repeated")
-        return bool(new)
+        elif operation.error is None:
+            self.node.count(number, "rewards" if operation.answer else "repeated")
 
     async def cancel(self, request: Request) -> Response:
         """Close a decision that will never be rewarded."""
@@ -304,62 +333,79 @@ class App:
     async def rewards(self, request: Request) -> Response:
         """Learn many rewards; each line has its own answer."""
         key = await self._allow(request, "reward", None)
+        looked = False
 
-        async def one(line: bytes) -> dict[str, Any]:
+        async def read(place: int, line: bytes) -> Asked:
+            nonlocal looked
             given = self._read(messages.read_reward_line, line)
-            number, name = await self.node.owner(given.id)
+            if not (looked or self.node.knows_agent_of(given.id)):
+                looked = True  # once for all lines: each look asks the store
+                await self.node.look()
+            number, name = await self.node.owner(given.id, look=False)
             if key is not None and not key.may("reward", name):
                 raise unknown_decision(given.id)
-            new = await self._reward(number, given.id, given, None if key is None else key.id)
-            return {"id": given.id, "status": 200, "stored": "now" if new else "before"}
+            work = self._reward(given.id, given, None if key is None else key.id)
 
-        return await self._lines(request, one)
+            def answer(operation: Operation) -> dict[str, Any]:
+                self._count_reward(number, operation)
+                if operation.error is not None:
+                    return _refusal(operation.error)
+                return {"id": given.id, "status": 200, "stored": _stored(operation)}
+
+            def looks_up(hosted: Hosted) -> str | None:
+                return None if hosted.fold.is_open(given.id) else given.id
+
+            return Asked(number, work, looks_up, answer)
+
+        return await self._lines(request, key, read)
 
     async def observations(self, request: Request) -> Response:
         """Learn rewards that no decision led to."""
-        number, _, key = await self._agent(request, "reward")
+        key = await self._allow(request, "reward", request.path_params["agent"])
+        number = await self.node.number_of(request.path_params["agent"])
         again = self._request_key(request)
-        place = 0
 
-        async def one(line: bytes) -> dict[str, Any]:
-            nonlocal place
-            place += 1
-            mine = None if again is None else f"{again} {place}"
+        async def read(place: int, line: bytes) -> Asked:
             given = self._read(messages.read_observation, line, number)
             if not math.isfinite(given.value):
                 raise Problem(422, "a reward must be a finite number.")
-            work = partial(
-                Hosted.observe_once,
-                arm=given.arm,
-                x=given.value,
-                source=self._source(given.source),
-                key=key,
-                request=mine,
-            )
-            new = await self.node.writer.submit(number, work)
-            self.node.count(number, "observations" if new else "repeated")
-            return {"status": 200, "stored": "now" if new else "before"}
+            sent: dict[str, Any] = {
+                "key": None if key is None else key.id,
+                "request": again,
+                "line": place,
+            }
+            source = self._source(given.source)
+            arm = messages.whole(given.arm)
+            work = partial(Hosted.observe_once, arm=arm, x=given.value, source=source, **sent)
+            return Asked(number, work, partial(Hosted.observation_id, **sent), answer)
 
-        return await self._lines(request, one)
+        def answer(operation: Operation) -> dict[str, Any]:
+            if operation.error is not None:
+                return _refusal(operation.error)
+            self.node.count(number, "observations" if operation.answer else "repeated")
+            return {"status": 200, "stored": _stored(operation)}
 
-    async def _lines(
-        self, request: Request, one: Callable[[bytes], Awaitable[dict[str, Any]]]
-    ) -> Response:
+        return await self._lines(request, key, read)
+
+    async def _lines(self, request: Request, key: Key | None, read: Read) -> Response:
         """Answer each line of a body; they share commits."""
         body = await self._body(request, self.node.limits.batch_body)
-        lines = [line for line in body.split(b"\n") if line.strip()]
-        if len(lines) > self.node.limits.batch:
-            raise Problem(413, f"a batch has at most {self.node.limits.batch:,} lines.")
+        most = self.node.limits.batch
+        # counted first: millions of empty lines would take long to split
+        lines = [] if body.count(b"\n") > most else body.split(b"\n")
+        lines = [line for line in lines if line.strip()]
+        if body.count(b"\n") > most or len(lines) > most:
+            raise Problem(413, f"a batch has at most {most:,} lines.")
+        self.node.charge(key, len(lines) - 1)  # the request itself has been charged
 
-        async def answer(line: bytes) -> dict[str, Any]:
-            try:
-                return await one(line)
-            except Exception as error:
-                return {**details(_noted(problem_of(error), error))}
+        async def read_bounded(place: int, line: bytes) -> Asked:
+            if len(line) > self.node.limits.body:
+                longest = self.node.limits.body
+                raise Problem(413, f"a line may have at most {longest:,} bytes, got {len(line):,}.")
+            return await read(place, line)
 
-        answers = await asyncio.gather(*(answer(line) for line in lines))
-        text = b"\n".join(encode(each) for each in answers)
-        return Response(text + b"\n" if text else b"", media_type="application/x-ndjson")
+        text = await answers_to(lines, read_bounded, _refusal, self.node.writer)
+        return Response(text, media_type="application/x-ndjson")
 
     # agents
 
@@ -378,7 +424,8 @@ class App:
         if arms:  # before the agent is made, which would compile here
             policy, memory = policy_named(given.policy), given.memory or "exact"
             await self.node.compiler.prepare(policy, len(arms), memory, given.minimize)
-        _, described = planned(**{**msgspec.structs.asdict(given), "arms": arms})
+        seed = messages.whole(given.seed)
+        _, described = planned(**{**msgspec.structs.asdict(given), "arms": arms, "seed": seed})
         made = await self.node.create(
             name, described, given.seed is not None, None if key is None else key.id
         )
@@ -453,8 +500,8 @@ class App:
         def work(hosted: Hosted) -> Name:
             arms = () if hosted.fold.agent is None else hosted.fold.agent.arms
             arm: Name = text
-            if text not in arms and text.isascii() and text.lstrip("-").isdigit():
-                arm = int(text) if len(text) < 20 else text
+            if text not in arms and (found := WHOLE.fullmatch(text)):
+                arm = int(found[1])
             hosted.remove_arm_once(arm, key)
             return arm
 
@@ -514,27 +561,34 @@ class App:
 
     async def events(self, request: Request) -> Response:
         """Send the summary whenever something changes, at most once a second."""
-        number, name, _ = await self._agent(request, "read")
-        first = await self._summary(number, name)
+        number, name, key = await self._agent(request, "read")
         if self._streams >= self.node.limits.streams:
             raise Problem(503, "too many event streams are open here.", 5.0)
-        return StreamingResponse(self._events(number, name, first), media_type="text/event-stream")
-
-    async def _events(self, number: int, name: str, found: dict[str, Any]) -> AsyncIterator[bytes]:
+        # counted before anything is awaited, or many pass the check at once
         self._streams += 1
         try:
-            sent, quiet = -1, monotonic()
-            while self.node.ready or sent < 0:
-                if found["entries"] != sent:
-                    sent, quiet = found["entries"], monotonic()
-                    yield b"id: %d\nevent: change\ndata: %b\n\n" % (sent, encode(found))
-                elif monotonic() - quiet > KEEP_ALIVE:
-                    quiet = monotonic()
-                    yield b": still here\n\n"
-                await asyncio.sleep(1.0)
-                found = await self._summary(number, name)
-        finally:
-            self._streams -= 1
+            events = self._events(number, name, key, await self._summary(number, name))
+        except BaseException:
+            self._end_stream()
+            raise
+        return _Stream(events, self._end_stream)
+
+    def _end_stream(self) -> None:
+        self._streams -= 1
+
+    async def _events(
+        self, number: int, name: str, key: str | None, found: dict[str, Any]
+    ) -> AsyncIterator[bytes]:
+        sent, quiet = -1, monotonic()
+        while (self.node.ready or sent < 0) and self.node.may_still(key, "read", name):
+            if found["entries"] != sent:
+                sent, quiet = found["entries"], monotonic()
+                yield b"id: %d\nevent: change\ndata: %b\n\n" % (sent, encode(found))
+            elif monotonic() - quiet > KEEP_ALIVE:
+                quiet = monotonic()
+                yield b": still here\n\n"
+            await asyncio.sleep(1.0)
+            found = await self._summary(number, name)
 
     # the node itself
 
@@ -543,9 +597,12 @@ class App:
         return reply({"status": "ok", "node": self.node.id})
 
     async def is_ready(self, request: Request) -> Response:
-        """Say whether the node can serve: agents are read, and the store answers."""
+        """Say whether the node can serve: agents are read, and the store works."""
         if not self.node.ready:
             raise Problem(503, "still starting: reading agents, compiling policies.", 1.0)
+        if self.node.writer.failing:  # nobody may write here before we say it works again
+            await self.node.read(Store.try_write)
+            self.node.writer.failing = False
         await self.node.read(lambda store: store.setting("format", "1"))
         return reply({"status": "ready", "node": self.node.id})
 
@@ -608,6 +665,15 @@ def _host_name(host: bytes) -> str:
         return urlsplit("//" + host.decode("latin-1")).hostname or ""
     except ValueError:
         return ""
+
+
+def _stored(operation: Operation) -> str:
+    return "now" if operation.answer else "before"
+
+
+def _refusal(error: Exception) -> dict[str, Any]:
+    """Return the answer to a line that is refused."""
+    return details(_noted(problem_of(error), error))
 
 
 def _noted(problem: Problem, error: Exception) -> Problem:

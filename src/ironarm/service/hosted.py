@@ -90,7 +90,8 @@ def policy_named(text: str | None) -> Policy:
     """Return the policy that a text names, the default one for None; never a file's."""
     if text is None:
         return default_policy()
-    if ":" in text or "/" in text:
+    # what names a file is not looked at: the answer would say whether it is there
+    if any(sign in text for sign in ":/\\") or text.strip().endswith(".py"):
         raise InvalidInput(
             "a policy must be built in, or installed as a package; files are not loaded here."
         )
@@ -106,6 +107,12 @@ def same_agent(existing: dict[str, Any], wanted: str, seed_given: bool) -> str |
         if existing.get(name) != asked.get(name):
             return name
     return None
+
+
+def _fingerprint(among: list[Name] | None) -> str:
+    """Return what tells a request for a decision from others, as its entry has it."""
+    digest = hashlib.blake2b(json.dumps(among).encode(), digest_size=8)
+    return json.dumps({"asked": digest.hexdigest()})
 
 
 class Hosted(LoggedAgent):
@@ -145,20 +152,41 @@ class Hosted(LoggedAgent):
         Also return whether the decision is new. `among` are the arms that can be used.
         """
         self.check_live()
-        id = self._id(key, request)
-        if request is not None and (before := self.decided_before(id)) is not None:
+        if request is None:
+            return self.decide(f"{self.number}.{new_id(time())}", key, among), True
+        id, asked = self._id(key, request), _fingerprint(among)
+        if (before := self._decided_before(id, among, asked)) is not None:
             return before, False
-        return self.decide(id, key, among), True
+        return self.decide(id, key, among, asked), True
 
-    def _id(self, key: str | None, request: str | None) -> str:
-        """Return an id: random, or made from the request so that it can be repeated.
+    def _decided_before(
+        self, id: str, among: list[Name] | None, asked: str
+    ) -> DurableDecision | None:
+        """Return the decision of an earlier request; refuse a request that differs."""
+        found = [entry for entry in self.log.about(id) if entry.kind == "decided"]
+        if found:
+            arm, before = found[0].arm, found[0].extra
+            assert arm is not None
+        elif self.fold.is_open(id):  # its entry was pruned
+            arm, before = self.fold.arm_of(id), None
+        else:
+            return None
+        # older logs do not say what was asked, only what came of it
+        same = before == asked if before is not None else among is None or arm in among
+        if not same:
+            raise InvalidInput(
+                "this Idempotency-Key was already used for a decision among other arms; a "
+                "different request needs its own."
+            )
+        return DurableDecision(id, arm)
+
+    def _id(self, key: str | None, *request: str | int) -> str:
+        """Return an id made from a request, so that it can be repeated.
 
         It begins with the agent's number, by which a reward finds its agent.
         """
-        if request is None:
-            return f"{self.number}.{new_id(time())}"
         salt = bytes.fromhex(self._rules["salt"])
-        text = json.dumps([key, request]).encode()
+        text = json.dumps([key, *request]).encode()
         return f"{self.number}.{hashlib.blake2b(text, digest_size=16, key=salt).hexdigest()}"
 
     def reward_once(self, id: str, x: float | None, source: Name | None, key: str | None) -> bool:
@@ -190,11 +218,21 @@ class Hosted(LoggedAgent):
         source: Name | None,
         key: str | None,
         request: str | None,
+        line: int,
     ) -> bool:
-        """Learn a reward without a decision; True if it was new."""
+        """Learn a reward without a decision; True if it was new.
+
+        It is a line of a request, by which it is known again.
+        """
         self.check_live()
-        id = None if request is None else self._id(key, request)
-        return self.observe(arm, x, source, id, key)
+        return self.observe(arm, x, source, self.observation_id(key, request, line), key)
+
+    def observation_id(self, key: str | None, request: str | None, line: int) -> str | None:
+        """Return the id by which an observation is known again; None if it is not.
+
+        A decision's id is made of two parts, so none equals this one.
+        """
+        return None if request is None else self._id(key, request, line)
 
     def cancel_once(self, id: str, key: str | None) -> bool:
         """Cancel a decision; True if it was open."""

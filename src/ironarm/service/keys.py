@@ -137,7 +137,8 @@ class KeyRing:
 class Buckets:
     """How many requests each name may still send: `rate` a second, and a burst.
 
-    Names that were full again are forgotten, so memory follows those who are active.
+    A name can owe some: then it must wait until they are paid off. Names that were full
+    again are forgotten, so memory follows those who are active.
     """
 
     BURST = 2.0
@@ -149,9 +150,7 @@ class Buckets:
 
     def take(self, name: Any, rate: float) -> float:
         """Take one; return 0, or the seconds after which there is one again."""
-        now, most = monotonic(), max(1.0, rate * self.BURST)
-        level, since = self._levels.get(name, (most, now))
-        level = min(most, level + (now - since) * rate)
+        now, level = self._level(name, rate)
         if level < 1:
             self._levels[name] = level, now
             return (1 - level) / rate
@@ -160,10 +159,25 @@ class Buckets:
         self._levels[name] = level - 1, now
         return 0.0
 
+    def owe(self, name: Any, rate: float, more: int) -> None:
+        """Take more, whether they are there or not."""
+        now, level = self._level(name, rate)
+        self._levels[name] = level - more, now
+
+    def _level(self, name: Any, rate: float) -> tuple[float, float]:
+        """Return the time, and how many there are now."""
+        now, most = monotonic(), max(1.0, rate * self.BURST)
+        level, since = self._levels.get(name, (most, now))
+        return now, min(most, level + (now - since) * rate)
+
     def _forget(self, now: float, rate: float) -> None:
         """Make room: forget who is full again, or else the half that came first."""
-        old = now - self.BURST - 1 / rate
-        kept = {name: level for name, level in self._levels.items() if level[1] > old}
+        most = max(1.0, rate * self.BURST)
+        kept = {
+            name: (level, since)
+            for name, (level, since) in self._levels.items()
+            if level + (now - since) * rate < most
+        }
         if len(kept) > self.MOST // 2:
             kept = dict(list(kept.items())[len(kept) // 2 :])
         self._levels = kept

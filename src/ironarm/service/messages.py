@@ -1,16 +1,20 @@
 """What requests carry, as types that are checked when they are read.
 
-msgspec refuses NaN, infinities, unknown fields and wrong types. Bounds that the
+msgspec refuses NaN, infinities, unknown fields and wrong types. A field that comes
+twice is refused here: programs differ in which of the two they take. Bounds that the
 interface's description states beside that are checked by the library, whose sentences
 say more.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
+T = TypeVar("T")
 Name = str | int
 Text = Annotated[
     str,
@@ -18,10 +22,12 @@ Text = Annotated[
         description="Printable characters.", extra_json_schema={"minLength": 1, "maxLength": 200}
     ),
 ]
-Number = Annotated[
-    int,
-    msgspec.Meta(extra_json_schema={"minimum": -(2**63), "maximum": 2**63 - 1}),
-]
+BITS_63 = {"minimum": -(2**63), "maximum": 2**63 - 1}
+# to JSON, 7.0 is a whole number too; `whole` makes it one
+Number = (
+    Annotated[int, msgspec.Meta(extra_json_schema=BITS_63)]
+    | Annotated[float, msgspec.Meta(extra_json_schema={"multipleOf": 1, **BITS_63})]
+)
 
 
 def described(text: str, **schema: Any) -> Any:
@@ -40,7 +46,9 @@ class NewAgent(msgspec.Struct, forbid_unknown_fields=True):
     memory: Annotated[str | None, described("As for `Agent`.", enum=["exact", "bounded", None])] = (
         None
     )
-    seed: Annotated[int | None, described("Null for a random one.", minimum=0)] = None
+    seed: Annotated[
+        int | float | None, described("Null for a random one.", minimum=0, multipleOf=1)
+    ] = None
     reward_within: Annotated[
         float | None,
         described(
@@ -96,13 +104,42 @@ class NewArm(msgspec.Struct, forbid_unknown_fields=True):
     arm: Text | Number
 
 
+def whole(given: Any) -> Any:
+    """Return a whole number that was written with a point as one; all else as it is."""
+    return int(given) if isinstance(given, float) and given.is_integer() else given
+
+
+def _no_field_twice(fields: list[tuple[str, Any]]) -> None:
+    names = [name for name, _ in fields]
+    for name in names:
+        if names.count(name) > 1:
+            raise msgspec.ValidationError(f"Object has the field `{name}` twice")
+
+
+# numbers are not read: msgspec has, and Python refuses some that are long
+_fields = json.JSONDecoder(object_pairs_hook=_no_field_twice, parse_int=len, parse_float=len)
+
+
+def _reader(kind: type[T]) -> Callable[[bytes], T]:
+    """Return what reads a body of this kind."""
+    decode = msgspec.json.Decoder(kind).decode
+
+    def read(body: bytes) -> T:
+        found = decode(body)
+        if body.count(b":") > 1:
+            _fields.decode(body.decode())
+        return found
+
+    return read
+
+
 encode = msgspec.json.Encoder().encode
-read_agent = msgspec.json.Decoder(NewAgent).decode
-read_decision = msgspec.json.Decoder(NewDecision).decode
-read_reward = msgspec.json.Decoder(Reward).decode
-read_reward_line = msgspec.json.Decoder(RewardLine).decode
-read_observation = msgspec.json.Decoder(ObservationLine).decode
-read_arm = msgspec.json.Decoder(NewArm).decode
+read_agent = _reader(NewAgent)
+read_decision = _reader(NewDecision)
+read_reward = _reader(Reward)
+read_reward_line = _reader(RewardLine)
+read_observation = _reader(ObservationLine)
+read_arm = _reader(NewArm)
 
 
 def reading_problem(error: Exception) -> str:

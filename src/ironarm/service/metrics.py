@@ -44,7 +44,8 @@ class _Counts:
             "ironarm_waiting", "Operations that wait for a commit", value=node.writer.waiting
         )
         yield GaugeMetricFamily("ironarm_agents", "Agents", value=len(node.names()))
-        yield GaugeMetricFamily("ironarm_ready", "Whether agents are read", value=node.ready)
+        ready = node.ready and not node.writer.failing
+        yield GaugeMetricFamily("ironarm_ready", "Whether the node can serve", value=ready)
 
 
 def exposition(node: Node) -> bytes:

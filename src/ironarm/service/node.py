@@ -75,7 +75,8 @@ class Node:
         self.place, self.limits = place, limits or Limits()
         self.counts = Counts()
         self.keys = KeyRing()
-        self.buckets = Buckets()
+        self._key_buckets = Buckets()
+        self._source_buckets = Buckets()  # apart: senders choose the names of sources
         self.id = secrets.token_hex(4)
         self.ready = False
         self.secret = b""
@@ -258,12 +259,18 @@ class Node:
         self._used[number] = monotonic()
         return number
 
-    async def owner(self, id: str) -> tuple[int, str]:
-        """Return the number and the name of the agent that a decision's id names."""
-        form = ID.fullmatch(id)
-        number = 0 if form is None else int(form[1])
+    def knows_agent_of(self, id: str) -> bool:
+        """Say whether the agent that an id names was there at the last look."""
+        return _agent_in(id) in self._numbers
+
+    async def owner(self, id: str, look: bool = True) -> tuple[int, str]:
+        """Return the number and the name of the agent that a decision's id names.
+
+        With `look`, an agent that is new here is looked for.
+        """
+        number = _agent_in(id)
         name = self._numbers.get(number)
-        if name is None and number > 0:
+        if name is None and number > 0 and look:
             await self.look()
             name = self._numbers.get(number)
         if name is None:
@@ -346,17 +353,41 @@ class Node:
             what = "create, change or archive agents" if scope == "admin" else scope
             raise Problem(403, f"this key may not {what}{where}.")
         if key.rate is not None:
-            self.slow_down(("key", key.id), key.rate)
+            _slow_down(self._key_buckets, key.id, key.rate)
 
-    def slow_down(self, who: Any, rate: float) -> None:
-        """Refuse what comes too fast."""
-        wait = self.buckets.take(who, rate)
-        if wait:
-            raise Problem(429, f"too many requests; {rate:g} a second are allowed.", max(1.0, wait))
+    def may_still(self, id: str | None, scope: str, agent: str) -> bool:
+        """Say whether a key that was let in, None for none, would be let in now."""
+        if id is None:
+            return self.keys.empty
+        key = self.keys.get(id)
+        return key is not None and key.may(scope, agent)
+
+    def charge(self, key: Key | None, more: int) -> None:
+        """Count more requests of a key that has been let in: it may owe them."""
+        if key is not None and key.rate is not None:
+            self._key_buckets.owe(key.id, key.rate, more)
+
+    def check_source(self, source: Any) -> None:
+        """Refuse a reward of a source that sends too many."""
+        if self.limits.source_rate is not None:
+            _slow_down(self._source_buckets, source, self.limits.source_rate)
 
     def count(self, number: int, kind: str, by: int = 1) -> None:
         """Count an event of an agent."""
         self.counts.events[self.name_of(number), kind] += by
+
+
+def _slow_down(buckets: Buckets, name: Any, rate: float) -> None:
+    """Refuse what comes too fast."""
+    wait = buckets.take(name, rate)
+    if wait:
+        raise Problem(429, f"too many requests; {rate:g} a second are allowed.", max(1.0, wait))
+
+
+def _agent_in(id: str) -> int:
+    """Return the number of the agent that an id names; 0 for what is no id."""
+    form = ID.fullmatch(id)
+    return 0 if form is None else int(form[1])
 
 
 def unknown_decision(id: str) -> UnknownDecision:

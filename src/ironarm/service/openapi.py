@@ -58,7 +58,7 @@ ONCE = {
     "in": "header",
     "schema": {"type": "string", "pattern": "^[!-~]([ -~]{0,198}[!-~])?$"},
     "description": "Chosen by the client, for example at random. The same request with the same "
-    "key is carried out once, however often it is sent.",
+    "key is carried out once, however often it is sent; a different one is refused with 422.",
 }
 
 

@@ -46,9 +46,9 @@ class Place:
     def __str__(self) -> str:
         if self.folder is not None:
             return str(self._file)
-        from .postgres import _without_password
+        from .postgres import place_and_password
 
-        return _without_password(self.database or "")
+        return place_and_password(self.database or "")[0]
 
     @property
     def shared(self) -> bool:

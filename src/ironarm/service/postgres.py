@@ -11,13 +11,14 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ..agent.store import COLUMNS, ENTRY_COLUMNS, Row, Store
 from ..errors import BadFile, InvalidInput, StoreError, missing_extra
 
 try:
     import psycopg
+    from psycopg.conninfo import conninfo_to_dict
 except ImportError:
     raise missing_extra("a PostgreSQL database", "serve") from None
 
@@ -85,7 +86,7 @@ class PostgresStore(Store):
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self.place = _without_password(url)
+        self.place, self._password = place_and_password(url)
         self._connection: psycopg.Connection[Any] | None = None
         self._since: float | None = None  # when the question that waits was asked
 
@@ -234,9 +235,9 @@ class PostgresStore(Store):
                 return
             number = rows[-1][0]
 
-    def about(self, agent: int, decision: str) -> list[Row]:
-        """Return the rows about a decision, oldest first."""
-        return [_decoded(row) for row in super().about(agent, decision)]
+    def about(self, agent: int, decisions: list[str]) -> list[Row]:
+        """Return the rows about some decisions, oldest first."""
+        return [_decoded(row) for row in super().about(agent, decisions)]
 
     def _say(self, words: bytes) -> None:
         """Send words without values, by libpq: a fifth of what psycopg's way costs."""
@@ -271,7 +272,11 @@ class PostgresStore(Store):
         try:
             yield
         except psycopg.Error as error:
-            text = " ".join(str(error).split())[:300].rstrip(".?")
+            text = " ".join(str(error).split())
+            text = text.replace(self._url, self.place)
+            if self._password:
+                text = text.replace(self._password, "(password)")
+            text = text[:300].rstrip(".?")
             lost = self._connection is not None
             stored = " Nothing was stored, or it is not known whether it was." if lost else ""
             raise StoreError(f"{self.place}: {text}.{stored} Try again.") from error
@@ -305,12 +310,22 @@ def _decoded(row: Row) -> Row:
     return tuple(values)
 
 
-def _without_password(url: str) -> str:
+def place_and_password(url: str) -> tuple[str, str]:
+    """Return an address without its password, and the password.
+
+    An address that libpq reads in another way is refused: then a part of the password
+    is a host or a database for one of us, and would be shown.
+    """
     try:
         parts = urlsplit(url)
         port = "" if parts.port is None else f":{parts.port}"
-    except ValueError:
+        password = dict(parse_qsl(parts.query)).get("password", unquote(parts.password or ""))
+        understood = conninfo_to_dict(url).get("password", "") == password
+    except (ValueError, psycopg.Error):  # their words repeat the password
+        understood = False
+    if not understood or "@" in parts.path:
         raise InvalidInput(
-            "the database must be an address such as postgresql://user@host/name."
-        ) from None
-    return f"postgresql://{parts.hostname or ''}{port}{parts.path}"
+            "the database must be an address such as postgresql://user:password@host/name; signs "
+            "such as @, /, # and % in the password are written as %40, %2F, %23 and %25."
+        )
+    return f"postgresql://{parts.hostname or ''}{port}{parts.path}", password

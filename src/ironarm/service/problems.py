@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http
+from typing import Any
 
 from ..errors import (
     ClosedDecision,
@@ -80,7 +81,7 @@ def problem_of(error: Exception) -> Problem:
     return Problem(500, "the service failed; its own log says more.")
 
 
-def details(problem: Problem) -> dict[str, object]:
+def details(problem: Problem) -> dict[str, Any]:
     """Return a problem as the body of an answer."""
     return {
         "type": "about:blank",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import logging
 import socket
+import sys
 from typing import Any
 
 import uvicorn
@@ -19,7 +21,8 @@ from .place import Place
 
 log = logging.getLogger("ironarm")
 HEAD = 64 * 1024
-"""Bytes that the head of a request may have."""
+"""Bytes that the head of a request may have; up to a piece more may pass."""
+PIECE = 16 * 1024
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -30,6 +33,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     since: float | None = None
     _head: int | None = 0  # bytes of the head so far; None when it is complete
+    _piece = 0  # bytes that are being read
 
     def connection_made(self, transport: Any) -> None:
         """Begin: the first request must come in time too."""
@@ -37,17 +41,27 @@ class BoundedProtocol(HttpToolsProtocol):
         self.since = self.loop.time()
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes, but no endless head."""
-        super().data_received(data)
-        if self._head is not None:
-            self._head += len(data)
-            if self._head > HEAD:
-                self.transport.close()
+        """Take bytes, but no endless head.
+
+        They come in pieces to the parser, because one segment can hold a whole head, or
+        thousands of requests. Nobody knows where in a piece a head began: that one does
+        not count.
+        """
+        for start in range(0, len(data), PIECE):
+            piece = data[start : start + PIECE]
+            self._piece = len(piece)
+            super().data_received(piece)
+            if self._head is not None:
+                self._head += len(piece)
+                if self._head > HEAD:
+                    self.transport.close()
+            if self.transport.is_closing():
+                return
 
     def on_message_begin(self) -> None:
         """Begin to receive a request."""
         super().on_message_begin()
-        self.since, self._head = self.loop.time(), 0
+        self.since, self._head = self.loop.time(), -self._piece
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
@@ -70,10 +84,13 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         """Look at connections once a second; uvicorn calls this ten times as often."""
         if counter % 10 == 0:
-            limit = asyncio.get_running_loop().time() - self._read_seconds
+            now = asyncio.get_running_loop().time()
             for connection in list(self.server_state.connections):
-                since = getattr(connection, "since", None)
-                if since is not None and since < limit:
+                if not isinstance(connection, BoundedProtocol) or connection.since is None:
+                    continue
+                if connection.flow.read_paused:  # we do not listen: earlier requests wait
+                    connection.since = now
+                elif connection.since < now - self._read_seconds:
                     connection.transport.close()
         return await super().on_tick(counter)
 
@@ -138,6 +155,8 @@ def serve(place: Place, host: str, port: int, limits: Limits, say: Any = print) 
     if keys.empty:
         say("there is no key: anyone on this machine may do anything (`ironarm keys add`)")
     server = Server(config, limits.read_seconds)
+    sys.setswitchinterval(0.001)  # the writer's thread and the event loop wait for each other
+    gc.freeze()  # what is here stays: looking through it again would take a fifth of a second
     try:
         server.run(sockets=[listening])
     except (KeyboardInterrupt, SystemExit):  # uvicorn sends itself the signal once more

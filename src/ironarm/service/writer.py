@@ -5,6 +5,9 @@ one transaction, and answers when that is on disk. An agent is in the hands of o
 worker at a time. One worker is the fastest, measured on both databases: two share the
 operations, and each of them pays for a transaction. Agents that another node holds wait
 for the next turn.
+
+Agents take turns: each that waits has its share of the next transaction, however much
+another one has sent. So nobody waits for more than the transaction that runs now.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -20,12 +23,15 @@ from ..agent.store import Store
 from ..errors import InvalidInput, IronarmError, StoreError
 from .hosted import Hosted
 
-AT_ONCE = 512
-"""Operations in one transaction."""
+AT_ONCE = 128
+"""Operations in one transaction: for so many the next one waits."""
 WAITING = 20_000
 """Operations that may wait; more are refused, because they would wait for seconds."""
+ANSWERED = 32
+"""Requests that are answered before the event loop does something else."""
 
 Work = Callable[[Hosted], Any]
+Ids = Callable[[Hosted], Iterable[str]]
 
 
 class Busy(StoreError):
@@ -33,14 +39,27 @@ class Busy(StoreError):
 
 
 class Operation:
-    """Something to do with an agent, and who waits for the answer."""
+    """Something to do with an agent, and what came of it."""
 
-    __slots__ = ("agent", "answer", "error", "future", "work", "writes")
+    __slots__ = ("agent", "answer", "error", "group", "work", "writes")
 
-    def __init__(self, agent: int, work: Work, future: asyncio.Future[Any], writes: bool) -> None:
-        self.agent, self.work, self.future, self.writes = agent, work, future, writes
+    def __init__(self, agent: int, work: Work, writes: bool, group: Group) -> None:
+        self.agent, self.work, self.writes, self.group = agent, work, writes, group
         self.answer: Any = None
         self.error: Exception | None = None
+
+
+class Group:
+    """Operations on one agent for whose answers somebody waits together.
+
+    `ids` says which decisions they will look up.
+    """
+
+    __slots__ = ("future", "ids", "left")
+
+    def __init__(self, ids: Ids | None) -> None:
+        self.ids, self.left = ids, 0
+        self.future = asyncio.get_running_loop().create_future()
 
 
 class Writer:
@@ -62,6 +81,8 @@ class Writer:
         self.stores: list[Store] = []
         """Of the workers."""
         self.commits = 0
+        self.failing = False
+        """Whether the store failed at the last transaction."""
         self._threads = [
             threading.Thread(target=self._run, name=f"ironarm writer {k}", daemon=True)
             for k in range(workers)
@@ -78,27 +99,44 @@ class Writer:
         """Return the agents that are in memory."""
         return list(self._hosted.values())
 
-    def submit(self, agent: int, work: Work, writes: bool = True) -> asyncio.Future[Any]:
-        """Let a worker do something with an agent; to be called in the event loop.
+    async def submit(self, agent: int, work: Work, writes: bool = True) -> Any:
+        """Let a worker do something with an agent; return the answer, or raise.
 
         The work must check before it changes anything, and raise `InvalidInput` if it
         cannot be done.
         """
-        future = asyncio.get_running_loop().create_future()
-        operation = Operation(agent, work, future, writes)
+        [operation] = await self.submit_many(agent, (work,), writes)
+        if operation.error is not None:
+            raise operation.error
+        return operation.answer
+
+    async def submit_many(
+        self, agent: int, works: Iterable[Work], writes: bool = True, ids: Ids | None = None
+    ) -> list[Operation]:
+        """Let a worker do several things in this order; return what came of each.
+
+        Each is done or refused by itself, and they may need more than one turn. If
+        `ids` says which decisions they are about, the store is asked once for all.
+        """
+        group = Group(ids)
+        operations = [Operation(agent, work, writes, group) for work in works]
+        group.left = len(operations)
         with self._ready:
             if self._stopped:
                 raise Busy("the service is stopping; try again in a moment.")
-            if self._count >= WAITING:
-                raise Busy(f"{self._count:,} requests are waiting; try again in a moment.")
             queue = self._queues.get(agent)
+            # who fills the queue is refused, and not who comes then
+            if self._count >= WAITING and len(queue or ()) >= WAITING // len(self._queues):
+                raise Busy(f"{self._count:,} requests are waiting; try again in a moment.")
             if queue is None:
                 queue = self._queues[agent] = deque()
-            queue.append(operation)
-            self._count += 1
-            if self._count == 1 or self._workers > 1:
+            queue.extend(operations)
+            asleep = self._count == 0
+            self._count += len(operations)
+            if asleep or self._workers > 1:
                 self._ready.notify()
-        return future
+        await group.future
+        return operations
 
     def stop(self, patience: float) -> None:
         """Do what waits, and end; a database that is late is given up."""
@@ -123,6 +161,7 @@ class Writer:
                     self.stores.append(store)
                 rest = self._serve(store, taken)
             except Exception as error:
+                self.failing = isinstance(error, StoreError)
                 for operation in taken:
                     operation.error = operation.error or error
             finally:
@@ -140,29 +179,31 @@ class Writer:
                 if self._stopped:
                     return None
                 self._ready.wait()
-            taken: list[Operation] = []
-            for agent in free[: -(-len(free) // self._workers)]:
-                queue = self._queues[agent]
-                while queue and len(taken) < AT_ONCE:
-                    taken.append(queue.popleft())
-                if not queue:
-                    del self._queues[agent]
-            self._count -= len(taken)
+            taken = self._share_out(free[: -(-len(free) // self._workers)], AT_ONCE)
             self._busy.update(operation.agent for operation in taken)
             return taken
 
     def _take_more(self, agents: list[int], most: int) -> list[Operation]:
         """Return what waits for agents that are in this worker's hands."""
-        more: list[Operation] = []
         with self._ready:
-            for agent in agents:
-                queue = self._queues.get(agent)
-                while queue and len(more) < most:
-                    more.append(queue.popleft())
-                if queue is not None and not queue:
-                    del self._queues[agent]
-            self._count -= len(more)
-        return more
+            return self._share_out([agent for agent in agents if agent in self._queues], most)
+
+    def _share_out(self, agents: list[int], room: int) -> list[Operation]:
+        """Take as many operations as there is room for, of each agent as many as fair.
+
+        Who wants less leaves the rest to the others. Who has more waits behind all, so
+        none is served twice while another waits.
+        """
+        taken: list[Operation] = []
+        agents = sorted(agents[:room], key=lambda agent: len(self._queues[agent]))
+        for place, agent in enumerate(agents):
+            queue = self._queues.pop(agent)
+            share = (room - len(taken)) // (len(agents) - place)
+            taken.extend(queue.popleft() for _ in range(min(share, len(queue))))
+            if queue:
+                self._queues[agent] = queue
+        self._count -= len(taken)
+        return taken
 
     def _release(self, taken: list[Operation], rest: list[Operation]) -> None:
         with self._ready:
@@ -173,13 +214,15 @@ class Writer:
             if self._queues:
                 self._ready.notify()
         waiting = set(rest)
-        taken = [operation for operation in taken if operation not in waiting]
-        by_loop: dict[asyncio.AbstractEventLoop, list[Operation]] = {}
+        done: dict[asyncio.AbstractEventLoop, list[Group]] = {}
         for operation in taken:
-            by_loop.setdefault(operation.future.get_loop(), []).append(operation)
-        for loop, operations in by_loop.items():
+            group = operation.group
+            group.left -= operation not in waiting
+            if group.left == 0:
+                done.setdefault(group.future.get_loop(), []).append(group)
+        for loop, groups in done.items():
             with suppress(RuntimeError):  # the loop was closed: nobody waits any more
-                loop.call_soon_threadsafe(_answer, operations)
+                loop.call_soon_threadsafe(_answer, loop, groups)
 
     def _serve(self, store: Store, taken: list[Operation]) -> list[Operation]:
         """Do what can be done now, and return the rest."""
@@ -222,13 +265,16 @@ class Writer:
                 hosted.catch_up(new)
                 if new:
                     hosted.catch_up()  # there may be more
-                for operation in wanted[hosted.number]:
-                    _do(hosted, operation)
+                with hosted.log.looked_up(_ids(hosted, wanted[hosted.number])):
+                    for operation in wanted[hosted.number]:
+                        _do(hosted, operation)
             if appended := [row for hosted in touched for row in hosted.log.take_waiting()]:
                 store.insert(appended)
             store.commit()
             self.commits += 1
+            self.failing = False
         except BaseException as error:
+            self.failing = isinstance(error, StoreError)
             with suppress(IronarmError):
                 store.roll_back()
             for hosted in touched:
@@ -257,6 +303,14 @@ class Writer:
         return hosted
 
 
+def _ids(hosted: Hosted, operations: list[Operation]) -> list[str]:
+    """Return the decisions that these operations will look up."""
+    if hosted.fold.agent is None:
+        return []
+    groups = {operation.group: None for operation in operations if operation.group.ids}
+    return [id for group in groups for id in group.ids(hosted)]  # type: ignore[misc]
+
+
 def _do(hosted: Hosted, operation: Operation) -> None:
     """Do one operation; if it is refused, the agent is as before."""
     start = hosted.log.mark()
@@ -266,6 +320,9 @@ def _do(hosted: Hosted, operation: Operation) -> None:
         raise
     except Exception as error:
         operation.error = error
+        if isinstance(error, InvalidInput):
+            # it says all, and its frames would keep the operation in memory
+            error.__traceback__ = None
         if hosted.log.mark() != start or not isinstance(error, InvalidInput):
             # it failed in the middle: what others did in this transaction stays
             hosted.log.cut(start)
@@ -273,12 +330,10 @@ def _do(hosted: Hosted, operation: Operation) -> None:
             hosted.catch_up()
 
 
-def _answer(operations: list[Operation]) -> None:
-    """Answer those who still wait; in the event loop."""
-    for operation in operations:
-        if operation.future.done():
-            continue
-        if operation.error is not None:
-            operation.future.set_exception(operation.error)
-        else:
-            operation.future.set_result(operation.answer)
+def _answer(loop: asyncio.AbstractEventLoop, groups: list[Group]) -> None:
+    """Wake those who still wait, some at a time; in the event loop."""
+    for group in groups[:ANSWERED]:
+        if not group.future.done():
+            group.future.set_result(None)
+    if len(groups) > ANSWERED:
+        loop.call_soon(_answer, loop, groups[ANSWERED:])
