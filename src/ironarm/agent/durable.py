@@ -117,6 +117,8 @@ class DurableAgent:
         self._fold = Fold(self._path, policy)
         self._logged = LoggedAgent(self._log, self._fold, self._snapshot_due)
         try:
+            self._logged.catch_up()
+            self._logged.seal()
             with self._appending:
                 if self._fold.agent is not None:
                     self._fold.check_same(new, asked)

@@ -12,7 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadFile, InvalidInput
+from ..errors import BadFile, InvalidInput, PolicyFault, PrunedEntries
 from ..files import json_fault, json_pieces, json_ready, whole_file
 from ..own_code import is_here, split
 from ..policies import Policy, from_dict
@@ -133,11 +133,11 @@ def _is_saved(policy: Policy, saved: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def damage_reported(path: Path) -> Iterator[None]:
+def damage_reported(path: Path | str) -> Iterator[None]:
     """Turn what goes wrong with damaged contents into one sentence."""
     try:
         yield
-    except BadFile:
+    except (BadFile, PrunedEntries, PolicyFault):
         raise
     except RecursionError as error:
         raise BadFile(f"{path} is damaged: {json_fault(error)}.") from None

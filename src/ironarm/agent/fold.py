@@ -20,6 +20,7 @@ from . import file as agent_file
 from .agent import Agent
 from .input import Name
 from .log import Entry
+from .snapshot import Snapshot
 from .source_book import HELD
 
 REFRESH = 4096
@@ -67,13 +68,13 @@ class Fold:
         self.archived = False
         self._numbers, self._ids = {}, {}
 
-    def restart(self, snapshot: tuple[int, str] | None) -> None:
+    def restart(self, snapshot: Snapshot | None) -> None:
         """Begin with a snapshot, or with nothing."""
         self.forget()
         if snapshot is None:
             return
         with agent_file.damage_reported(self._path):
-            data = json.loads(snapshot[1])
+            data = json.loads(snapshot.state)
             numbers = {str(id): int(k) for id, k in data.pop("ids").items()}
             self.created = data.pop("created")
             self.archived = bool(data.pop("archived", False))
@@ -211,6 +212,9 @@ class Fold:
 
     def _archived(self, entry: Entry) -> None:
         self.archived = True
+
+    def _pruned(self, entry: Entry) -> None:
+        """The agent is the same, with or without the entries that are gone."""
 
     def _closed(self, entry: Entry) -> int:
         assert entry.decision is not None

@@ -155,51 +155,100 @@ class Store:
         """Delete what this transaction has appended after an entry."""
         self._count("DELETE FROM log WHERE agent = ? AND number > ?", agent, number)
 
+    def end(self, agent: int) -> tuple[int, float, bytes] | None:
+        """Return the number, the time and the hash of the last entry."""
+        rows = self._rows(
+            "SELECT number, time, hash FROM log WHERE agent = ? ORDER BY number DESC LIMIT 1", agent
+        )
+        return (int(rows[0][0]), float(rows[0][1]), _bytes(rows[0][2])) if rows else None
+
+    def noted_end(self, agent: int) -> tuple[int, bytes] | None:
+        """Return the number and the hash of the last entry, from outside the log.
+
+        None if the database needs no such note.
+        """
+        return None
+
+    def count(self, agent: int, last: int) -> int:
+        """Return how many entries there are up to one."""
+        found = self._rows("SELECT count(*) FROM log WHERE agent = ? AND number <= ?", agent, last)
+        return int(found[0][0])
+
+    def damage(self) -> str | None:
+        """Look at every page; return what is wrong, if the database can tell."""
+        return None
+
     def hash_of(self, agent: int, number: int) -> bytes | None:
         """Return the hash of an entry, the last pruned one included."""
         found = self._rows("SELECT hash FROM log WHERE agent = ? AND number = ?", agent, number)
         if found:
-            return bytes(found[0][0])
+            return _bytes(found[0][0])
         pruned = self.pruned(agent)
         return pruned[1] if pruned is not None and pruned[0] == number else None
 
-    def snapshot(self, agent: int) -> tuple[int, str] | None:
-        """Return the latest whole snapshot: the entry's number, the state after it."""
-        whole = self._rows(
-            "SELECT number FROM snapshot WHERE agent = ? GROUP BY number, parts "
-            "HAVING count(*) = parts ORDER BY number DESC LIMIT 1",
-            agent,
-        )
-        if not whole:
-            return None
-        rows = self._rows(
-            "SELECT state FROM snapshot WHERE agent = ? AND number = ? ORDER BY part",
-            agent,
-            whole[0][0],
-        )
-        return int(whole[0][0]), "".join(state for (state,) in rows)
+    # snapshots
 
-    def keep_snapshot(self, agent: int, number: int, digest: bytes, state: str) -> None:
+    def snapshots(self, agent: int) -> list[int]:
+        """Return the numbers of the whole snapshots, the latest first."""
+        rows = self._rows(
+            "SELECT number FROM snapshot WHERE agent = ? GROUP BY number, parts "
+            "HAVING count(*) = parts ORDER BY number DESC",
+            agent,
+        )
+        return [int(number) for (number,) in rows]
+
+    def snapshot(self, agent: int, number: int) -> str | None:
+        """Return what was stored as the snapshot of an entry."""
+        rows = self._rows(
+            "SELECT state, parts FROM snapshot WHERE agent = ? AND number = ? ORDER BY part",
+            agent,
+            number,
+        )
+        return "".join(state for state, parts in rows if parts == rows[0][1]) if rows else None
+
+    def keep_snapshot(self, agent: int, number: int, digest: bytes, stored: str) -> None:
         """Keep the state after the entry with that hash, in the place of older ones.
 
-        If the entry never came to the disk, nothing is kept. It is written in parts,
-        each in a transaction of its own, so that nobody waits long for the log.
+        If the entry never came to the disk, or a later one has its snapshot, nothing is
+        kept. It is written in parts, each in a transaction of its own, so that nobody
+        waits long for the log.
         """
-        pieces = [state[i : i + PART] for i in range(0, len(state), PART)]
-        for part, piece in enumerate(pieces):
+        for row in _parts(agent, number, stored):
             with self.transaction():
-                if self.hash_of(agent, number) != digest:
+                late = any(each > number for each in self.snapshots(agent))
+                if late or self.hash_of(agent, number) != digest:
                     return
                 self._count(
-                    "DELETE FROM snapshot WHERE agent = ? AND number = ? AND part = ?",
+                    "DELETE FROM snapshot WHERE agent = ? AND number = ? "
+                    "AND (part = ? OR parts <> ?)",
                     agent,
                     number,
-                    part,
+                    *row[2:4],
                 )
-                row = (agent, number, part, len(pieces), piece)
                 self._count("INSERT INTO snapshot VALUES (?, ?, ?, ?, ?)", *row)
         with self.transaction():
-            self._count("DELETE FROM snapshot WHERE agent = ? AND number < ?", agent, number)
+            self.drop_snapshots(agent, number)
+
+    def replace_snapshots(self, agent: int, number: int, stored: str) -> None:
+        """Keep this snapshot and no other, in a transaction."""
+        self._count("DELETE FROM snapshot WHERE agent = ?", agent)
+        for row in _parts(agent, number, stored):
+            self._count("INSERT INTO snapshot VALUES (?, ?, ?, ?, ?)", *row)
+
+    def drop_snapshots(self, agent: int, before: int = 2**62) -> None:
+        """Forget the snapshots before an entry; the log is enough.
+
+        If it was pruned, the first snapshot stays: it stands for what is gone.
+        """
+        base = 0
+        if self.pruned(agent) is not None:
+            base = self._rows("SELECT min(number) FROM snapshot WHERE agent = ?", agent)[0][0]
+        self._count(
+            "DELETE FROM snapshot WHERE agent = ? AND number < ? AND number <> ?",
+            agent,
+            before,
+            base,
+        )
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -212,20 +261,34 @@ class Store:
             self.roll_back()
             raise
 
-    def drop_snapshots(self, agent: int) -> None:
-        """Forget all snapshots; the log is enough."""
-        self._count("DELETE FROM snapshot WHERE agent = ?", agent)
+    # prunes
 
     def pruned(self, agent: int) -> tuple[int, bytes] | None:
         """Return the number and the hash of the last entry that was pruned."""
         rows = self._rows("SELECT number, hash FROM pruned WHERE agent = ?", agent)
-        return (int(rows[0][0]), bytes(rows[0][1])) if rows else None
+        return (int(rows[0][0]), _bytes(rows[0][1])) if rows else None
 
-    def prune(self, agent: int, number: int, digest: bytes) -> int:
-        """Delete the entries up to one, in a transaction; return how many."""
+    def prune(self, agent: int, number: int, digest: bytes, base: int) -> int:
+        """Delete the entries up to one, in a transaction; return how many.
+
+        `base` is the snapshot that replaces them; those before it go too.
+        """
         self._count("DELETE FROM pruned WHERE agent = ?", agent)
         self._count("INSERT INTO pruned VALUES (?, ?, ?)", agent, number, digest)
+        self._count("DELETE FROM snapshot WHERE agent = ? AND number < ?", agent, base)
         return self._count("DELETE FROM log WHERE agent = ? AND number <= ?", agent, number)
+
+    def last_pruned(self, agent: int) -> tuple[int, str] | None:
+        """Return the last entry that says what was pruned: its number, what it carries.
+
+        It may look at the whole log.
+        """
+        rows = self._rows(
+            "SELECT number, extra FROM log WHERE agent = ? AND kind = 'pruned' "
+            "ORDER BY number DESC LIMIT 1",
+            agent,
+        )
+        return (int(rows[0][0]), str(rows[0][1])) if rows else None
 
     # the service's tables
 
@@ -260,12 +323,24 @@ class Store:
         return str(self._rows("SELECT value FROM setting WHERE name = ?", name)[0][0])
 
 
+def _parts(agent: int, number: int, stored: str) -> list[Row]:
+    """Return a snapshot as rows of its table."""
+    pieces = [stored[i : i + PART] for i in range(0, len(stored), PART)]
+    return [(agent, number, part, len(pieces), piece) for part, piece in enumerate(pieces)]
+
+
+def _bytes(value: object) -> bytes:
+    """Return a hash; a damaged file may have anything in its place."""
+    return value if isinstance(value, bytes) else b""
+
+
 class SqliteStore(Store):
     """A store in an SQLite file."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path, self.connection = path, connection
         self.place = str(path)
+        self._touched: set[int] = set()  # agents whose log ends elsewhere now
 
     @classmethod
     def open(cls, path: Path, create: bool, busy: float = BUSY_SECONDS) -> SqliteStore:
@@ -303,11 +378,42 @@ class SqliteStore(Store):
 
     def commit(self) -> None:
         """End the transaction; all that was inserted is on disk when this returns."""
+        for agent in self._touched:
+            self._note_end(agent)
         with reported(self.path):
             self.connection.execute("COMMIT")
+        self._touched.clear()
+
+    def _note_end(self, agent: int) -> None:
+        """Write beside the log where it ends.
+
+        A damaged page can hide the last entries, and nothing in the log would show it.
+        """
+        end = self.end(agent)
+        note = "" if end is None else f"{end[0]}:{end[2].hex()}"
+        self._count(
+            "INSERT INTO setting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = ?",
+            f"end {agent}",
+            note,
+            note,
+        )
+
+    def noted_end(self, agent: int) -> tuple[int, bytes] | None:
+        """Return where the log ends; None if nobody has noted it yet."""
+        rows = self._rows("SELECT value FROM setting WHERE name = ?", f"end {agent}")
+        if not rows or not rows[0][0]:
+            return None
+        number, _, digest = str(rows[0][0]).partition(":")
+        return int(number), bytes.fromhex(digest)
+
+    def damage(self) -> str | None:
+        """Look at every page, and whether tables and indexes agree."""
+        found = str(self._rows("PRAGMA integrity_check(1)")[0][0])
+        return None if found == "ok" else found
 
     def roll_back(self) -> None:
         """End the transaction, if there is one; nothing of it is kept."""
+        self._touched.clear()
         with reported(self.path):
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
@@ -319,6 +425,7 @@ class SqliteStore(Store):
     def insert(self, rows: list[Row]) -> None:
         """Append rows, each with its agent first; many at once cost a third each."""
         marks = ", ".join("?" * len(rows[0]))
+        self._touched.update(row[0] for row in rows)
         with reported(self.path):
             self.connection.executemany(f"INSERT INTO log VALUES ({marks})", rows)
 

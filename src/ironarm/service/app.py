@@ -495,7 +495,7 @@ class App:
 
         def read(store: Store) -> list[Entry]:
             entries = Log(store, number)
-            entries.last = after
+            entries.seek(after)
             found = []
             for entry in entries.unread() if limit else ():
                 found.append(entry)

@@ -129,6 +129,7 @@ class Hosted(LoggedAgent):
     def load(self) -> None:
         """Read the log, and compile all that is needed, so that no decision does."""
         self.catch_up()
+        self.seal()
         if self.fold.agent is not None:
             self.fold.agent.prepare()
 
