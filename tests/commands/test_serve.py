@@ -122,7 +122,9 @@ def test_a_pruned_log_goes_on(tmp_path, capsys, monkeypatch):
     assert main(["log", "verify", str(path)]) == 0
     assert "8 entries" in capsys.readouterr().out
     assert main(["log", "export", str(path)]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 4
+    shown = capsys.readouterr()
+    assert len(shown.out.splitlines()) == 4
+    assert shown.err == "the entries up to 16 were pruned, so they are left out\n"
     with ia.DurableAgent(path) as again:
         assert again.summary() == {**before, "entries": before["entries"] + 2}
         again.learn(first, 3.0)

@@ -191,15 +191,20 @@ class Log:
             )
         return BadFile(f"{self.store.place} is damaged: entry {self.last + 1} is missing.")
 
-    def seek(self, number: int) -> None:
-        """Move to an entry; those after it are unread."""
+    def seek(self, number: int) -> bool:
+        """Move to an entry, so that those after it are unread; False if it is to come.
+
+        With 0, the entries are unread from the first that was not pruned.
+        """
         digest = self.store.hash_of(self.agent, number) if number else b""
-        if digest is None:
-            end = self.store.end(self.agent)
-            if end is not None and number <= end[0]:
-                self.last = number
-                raise self._gap()
-        self.last, self.last_hash = number, digest or b""
+        if digest is not None:
+            self.last, self.last_hash = number, digest
+            return True
+        end = self.store.end(self.agent)
+        if end is not None and number <= end[0]:
+            self.last = number
+            raise self._gap()
+        return False
 
     def about(self, decision: str) -> list[Entry]:
         """Return the entries about a decision, oldest first."""

@@ -182,6 +182,8 @@ def _export(store: Any, number: int, options: argparse.Namespace) -> int:
     from ..files import whole_file
 
     log = Log(store, number)
+    if (pruned := store.pruned(number)) is not None:
+        print(f"the entries up to {pruned[0]} were pruned, so they are left out", file=sys.stderr)
     left_out: Counter[str] = Counter(dict.fromkeys(options.without_source, 0))
     lines = _entries(log) if options.all else _rewards(log, left_out)
     if options.out is None:
