@@ -101,7 +101,7 @@ class Log:
     @classmethod
     def open(cls, path: Path, create: bool) -> Log:
         """Open the log of an agent that has a file of its own, or make an empty one."""
-        return cls(SqliteStore.open(path, create))
+        return cls(SqliteStore.open(path, create, check=True))
 
     def close(self) -> None:
         """Close the file."""
@@ -176,10 +176,8 @@ class Log:
             entry = Entry(*values)
             if entry.number != self.last + 1:
                 raise self._gap()
-            expected = entry_hash(self.last_hash, entry)
-            if digest != expected:
-                raise BadFile(f"{self.store.place} is damaged: entry {entry.number} was changed.")
-            self.last, self.last_hash = entry.number, expected
+            self.last_hash = self._check(self.last_hash, entry, digest)
+            self.last = entry.number
             yield entry
 
     def _gap(self) -> Exception:
@@ -209,7 +207,20 @@ class Log:
     def about(self, decision: str) -> list[Entry]:
         """Return the entries about a decision, oldest first."""
         self.hand_over()
-        return [Entry(*values) for *values, _ in self.store.about(self.agent, decision)]
+        found = []
+        for *values, digest in self.store.about(self.agent, decision):
+            entry = Entry(*values)
+            before = self.store.hash_of(self.agent, entry.number - 1) if entry.number > 1 else b""
+            self._check(before or b"", entry, digest)
+            found.append(entry)
+        return found
+
+    def _check(self, before: bytes, entry: Entry, digest: object) -> bytes:
+        """Return the hash of an entry; refuse one that was changed."""
+        expected = entry_hash(before, entry)
+        if digest != expected:
+            raise BadFile(f"{self.store.place} is damaged: entry {entry.number} was changed.")
+        return expected
 
     def snapshot(self) -> Snapshot | None:
         """Return the latest snapshot that fits, and move to its entry.

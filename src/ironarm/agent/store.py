@@ -16,7 +16,8 @@ from typing import Any
 
 from ..errors import BadFile, StoreError
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""From 2 on, the end of each log is noted beside it, and snapshots have seals."""
 APPLICATION = 0x49524F4E  # "IRON": marks the file as ours
 BUSY_SECONDS = 60.0
 ENTRY_COLUMNS = (
@@ -51,6 +52,20 @@ CREATE TABLE api_key (
 );
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)
 """
+OUTSIDE = (
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PROTOCOL,
+)
+"""Errors that are not about what the file holds."""
+LOOK = 32 * 2**20
+"""Bytes of a file of which every page is looked at when it is opened: 0.2 s."""
 PART = 256 * 1024
 """Characters of a snapshot that are written at a time."""
 Row = tuple[Any, ...]
@@ -174,9 +189,8 @@ class Store:
         found = self._rows("SELECT count(*) FROM log WHERE agent = ? AND number <= ?", agent, last)
         return int(found[0][0])
 
-    def damage(self) -> str | None:
-        """Look at every page; return what is wrong, if the database can tell."""
-        return None
+    def refuse_damage(self) -> None:
+        """Look at every page and index, if the database lets one."""
 
     def hash_of(self, agent: int, number: int) -> bytes | None:
         """Return the hash of an entry, the last pruned one included."""
@@ -343,25 +357,69 @@ class SqliteStore(Store):
         self._touched: set[int] = set()  # agents whose log ends elsewhere now
 
     @classmethod
-    def open(cls, path: Path, create: bool, busy: float = BUSY_SECONDS) -> SqliteStore:
-        """Open a store, or make an empty one."""
+    def open(
+        cls, path: Path, create: bool, busy: float = BUSY_SECONDS, check: bool = False
+    ) -> SqliteStore:
+        """Open a store, or make an empty one.
+
+        With `check`, refuse a file with a damaged page or index. A large one is looked
+        at only after a crash, because that takes a second for a million entries.
+        """
         if not path.parent.is_dir():
             raise StoreError(f"{path} cannot be opened: its folder does not exist.")
         if not path.exists() and not create:
             raise StoreError(f"{path} does not exist; to create an agent there, give arms.")
+        beside = path.with_name(f"{path.name}-wal")
+        crashed = beside.exists() and beside.stat().st_size > 0  # or others have it open
         try:
             connection = sqlite3.connect(
                 path, timeout=busy, isolation_level=None, check_same_thread=False
             )
         except sqlite3.Error as error:
             raise StoreError(f"{path} cannot be opened: {error}.") from None
+        store = cls(path, connection)
         try:
             with reported(path):
-                _prepare(path, connection)
+                store._prepare()
+            if check and (crashed or path.stat().st_size <= LOOK):
+                store.refuse_damage()
         except BaseException:
             connection.close()
             raise
-        return cls(path, connection)
+        return store
+
+    def _prepare(self) -> None:
+        """Make the tables in an empty file; refuse a file that is not ours."""
+        path, connection = self.path, self.connection
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA wal_autocheckpoint = 8000")  # pages; fewer are written twice
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            application = connection.execute("PRAGMA application_id").fetchone()[0]
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if application == 0 and tables == 0:
+                for statement in SCHEMA.split(";"):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+            elif application != APPLICATION:
+                raise BadFile(f"{path} is a database, but not an agent's log.")
+            elif version > FORMAT_VERSION:
+                raise BadFile(
+                    f"{path} was written by a newer ironarm (format {version}, this one reads up "
+                    f"to {FORMAT_VERSION}). Update ironarm to read it."
+                )
+            elif version < FORMAT_VERSION:
+                for (agent,) in self._rows("SELECT DISTINCT agent FROM log"):
+                    self._note_end(agent)
+                connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
 
     def close(self) -> None:
         """Close the file."""
@@ -389,27 +447,29 @@ class SqliteStore(Store):
 
         A damaged page can hide the last entries, and nothing in the log would show it.
         """
-        end = self.end(agent)
-        note = "" if end is None else f"{end[0]}:{end[2].hex()}"
-        self._count(
-            "INSERT INTO setting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = ?",
-            f"end {agent}",
-            note,
-            note,
-        )
+        if (end := self.end(agent)) is not None:
+            self._count(
+                "INSERT INTO setting VALUES (?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                f"end {agent}",
+                f"{end[0]}:{end[2].hex()}",
+            )
 
     def noted_end(self, agent: int) -> tuple[int, bytes] | None:
-        """Return where the log ends; None if nobody has noted it yet."""
+        """Return where the log ended at the last commit; None if it was empty."""
         rows = self._rows("SELECT value FROM setting WHERE name = ?", f"end {agent}")
-        if not rows or not rows[0][0]:
-            return None
-        number, _, digest = str(rows[0][0]).partition(":")
-        return int(number), bytes.fromhex(digest)
+        if rows:
+            number, _, digest = str(rows[0][0]).partition(":")
+            return int(number), bytes.fromhex(digest)
+        if agent not in self._touched and self.end(agent) is not None:
+            raise BadFile(f"{self.path} is damaged: it does not say where its log ends.")
+        return None
 
-    def damage(self) -> str | None:
+    def refuse_damage(self) -> None:
         """Look at every page, and whether tables and indexes agree."""
         found = str(self._rows("PRAGMA integrity_check(1)")[0][0])
-        return None if found == "ok" else found
+        if found != "ok":
+            raise BadFile(f"{self.path} is damaged: {' '.join(found.split())}.")
 
     def roll_back(self) -> None:
         """End the transaction, if there is one; nothing of it is kept."""
@@ -446,49 +506,26 @@ class SqliteStore(Store):
             return self.connection.execute(question, values).rowcount
 
 
-def _prepare(path: Path, connection: sqlite3.Connection) -> None:
-    """Make the tables in an empty file; refuse a file that is not ours."""
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA wal_autocheckpoint = 8000")  # pages; fewer are written twice
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if application == 0 and tables == 0:
-            for statement in SCHEMA.split(";"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
-        elif application != APPLICATION:
-            raise BadFile(f"{path} is a database, but not an agent's log.")
-        elif version > FORMAT_VERSION:
-            raise BadFile(
-                f"{path} was written by a newer ironarm (format {version}, this one reads up to "
-                f"{FORMAT_VERSION}). Update ironarm to read it."
-            )
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
 @contextmanager
 def reported(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into one sentence: what happened, and what to do."""
     try:
         yield
+    except (UnicodeDecodeError, MemoryError) as error:
+        what = "a text or its length is not valid"
+        raise BadFile(f"{path} is damaged: {what} ({type(error).__name__}).") from None
     except sqlite3.DatabaseError as error:
         text = str(error)
-        if "not a database" in text or "malformed" in text:
+        code = getattr(error, "sqlite_errorcode", None)  # without one, Python found the fault
+        # all else is what SQLite says of contents that it does not understand
+        if code is None or code & 0xFF not in OUTSIDE:
+            text = text.encode("ascii", "backslashreplace").decode()[:200]
             raise BadFile(f"{path} is not an agent's log, or it is damaged: {text}.") from None
-        if "locked" in text or "busy" in text:
+        if code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             todo = f"another process kept it for {BUSY_SECONDS:.0f} s; try again"
-        elif "full" in text:
+        elif code & 0xFF == sqlite3.SQLITE_FULL:
             todo = "make room on the disk, and try again"
-        elif "readonly" in text or not os.access(path, os.W_OK):
+        elif code & 0xFF == sqlite3.SQLITE_READONLY or not os.access(path, os.W_OK):
             todo = "make the file and its folder writable, and try again"
         else:
             todo = "see to the disk, and try again"

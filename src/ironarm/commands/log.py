@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import own_code
-from ..errors import BadFile, InvalidInput
+from ..errors import InvalidInput
 from ..notation import policy_from_text
 from ..policies import Policy
 from ..text import counted
@@ -106,8 +106,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         if options.what == "export":
             return _export(store, number_of(store, options.agent), options)
-        if options.what == "verify" and (fault := store.damage()) is not None:
-            raise BadFile(f"{place} is damaged: {fault}.")
+        if options.what == "verify":
+            store.refuse_damage()
         names = agents_of(store)
         if options.agent is not None or since is not None:
             names = {options.agent or "": number_of(store, options.agent)}

@@ -77,4 +77,4 @@ class Place:
                 f"{self.folder} does not exist, or holds no agents. DurableAgent creates the file "
                 f"of one agent, `ironarm serve --data {self.folder}` a folder of agents."
             )
-        return SqliteStore.open(path, create)
+        return SqliteStore.open(path, create, check=create)
