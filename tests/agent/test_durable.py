@@ -506,3 +506,17 @@ def test_the_number_of_sources_that_are_told_apart_is_in_the_log(tmp_path):
         assert "sources_held" not in usual._fold.created
     with ia.DurableAgent(tmp_path / "b.db", sources_held=100_000):
         pass
+
+
+def test_expiry_goes_on_when_the_clock_is_set_back(tmp_path, monkeypatch):
+    """A decision of the hour that never was does not keep the others open."""
+    now = 1e9
+    monkeypatch.setattr(logged, "time", lambda: now)
+    with ia.DurableAgent(tmp_path / "agent.db", ia.UCB(), arms=2, seed=1) as agent:
+        now += 3600
+        agent.decide()
+        now -= 3600
+        agent.decide()
+        assert agent.expire(older_than=10) == 0
+        now += 11
+        assert agent.expire(older_than=10) == 2

@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 
 from ..errors import InvalidInput, IronarmError, StoreError, UnknownDecision
@@ -227,7 +227,8 @@ class DurableAgent:
     def expire(self, older_than: float) -> int:
         """Cancel all decisions older than this many seconds; return how many."""
         with self._appending:
-            return self._logged.expire(time() - number("older_than", older_than, at_least=0))
+            age = number("older_than", older_than, at_least=0)
+            return self._logged.expire(self._logged.now() - age)
 
     def warm_start(self, log: Iterable[tuple[Name, float]] | Any) -> None:
         """Learn from logged pairs (arm, reward), as if the agent had chosen the arm."""

@@ -54,6 +54,7 @@ class Fold:
         self.created: dict[str, Any] = {}
         """What the first entry carries."""
         self.archived = False
+        self._newest = 0.0
         self._numbers: dict[str, int] = {}
         self._ids: dict[int, str] = {}
 
@@ -66,6 +67,7 @@ class Fold:
         """Forget everything; the log has it."""
         self.agent = None
         self.archived = False
+        self._newest = 0.0
         self._numbers, self._ids = {}, {}
 
     def restart(self, snapshot: Snapshot | None) -> None:
@@ -78,15 +80,23 @@ class Fold:
             numbers = {str(id): int(k) for id, k in data.pop("ids").items()}
             self.created = data.pop("created")
             self.archived = bool(data.pop("archived", False))
+            newest = data.pop("newest", None)
         data, policy = agent_file.understood(self._path, data, self._given)
         with agent_file.damage_reported(self._path):
             self.agent = Agent._of_data(policy, data)
         self._numbers, self._ids = numbers, {k: id for id, k in numbers.items()}
+        # snapshots did not have it while times could go back
+        self._newest = self.agent._open.sort_times() if newest is None else float(newest)
 
     def frozen(self) -> tuple[dict[str, Any], State]:
         """Return what a snapshot holds: plain data, and a copy of the state."""
         data, state = self._here._frozen()
-        more = {"ids": dict(self._numbers), "created": self.created, "archived": self.archived}
+        more = {
+            "ids": dict(self._numbers),
+            "created": self.created,
+            "archived": self.archived,
+            "newest": self.newest,
+        }
         return {"policy": self._here.policy.to_dict(), **data, **more}, state
 
     def refreshed(self, number: int) -> bool:
@@ -108,9 +118,19 @@ class Fold:
         """Take note of a decision that was made."""
         agent = self._here
         index = agent._index[arm]
-        number = agent._open.issue(index, chance, made)
+        self._newest = max(made, self.newest)  # `older` needs them in order
+        number = agent._open.issue(index, chance, self._newest)
         agent._queues[index].append(number)
         self._numbers[id], self._ids[number] = number, id
+
+    @property
+    def newest(self) -> float:
+        """When the latest decision was made; 0 if none is open.
+
+        No open decision was made later. If the clock was set back, or that of another
+        node is ahead, a decision counts as made when the one before it was.
+        """
+        return self._newest if self._numbers else 0.0
 
     def _draw(self, number: int) -> None:
         """Let random numbers come from the seed and the entry's number."""
@@ -265,13 +285,11 @@ class Fold:
     def older(self, limit: float, most: int | None = None) -> list[str]:
         """Return the ids of the decisions made before that time, the oldest first.
 
-        Decisions are in the order in which they were made, so with `most` it looks at
-        no more than it returns and one: the service asks every second.
+        Their times are in the order in which they were made, so it looks at no more
+        than it returns and one: the service asks every second.
         """
         tickets = self._here._open.tickets
         pairs = self._numbers.items()
-        if most is None:
-            return [id for id, k in pairs if tickets[k].made < limit]
         old = takewhile(lambda pair: tickets[pair[1]].made < limit, pairs)
         return [id for id, _ in islice(old, most)]
 

@@ -51,6 +51,22 @@ class LoggedAgent:
 
     def __init__(self, log: Log, fold: Fold, snapshot_due: Callable[[Frozen], None]) -> None:
         self.log, self.fold, self._snapshot_due = log, fold, snapshot_due
+        self._ahead = 0.0  # of the computer's clock
+        self._told = 0.0
+
+    def now(self) -> float:
+        """Return the time by the log's clock, which is not set back.
+
+        It is the computer's clock. If that is set back while decisions are open, this
+        one goes on from where it was, else these would not expire in time; so it does
+        if another node's clock is ahead. When no decision is open, or the computer's
+        clock has passed it, it is that clock again.
+        """
+        wall, newest = time(), self.fold.newest
+        least = max(newest, self._told) if newest else 0.0
+        self._ahead = max(self._ahead, least - wall) if wall < least else 0.0
+        self._told = max(wall + self._ahead, least)
+        return self._told
 
     def catch_up(self, rows: list[Row] | None = None) -> None:
         """Learn what others have appended; `rows` if these have been fetched."""
@@ -138,7 +154,7 @@ class LoggedAgent:
 
     def create(self, described: str, key: str | None = None) -> None:
         """Make the agent, as the first entry."""
-        self._append(Entry(1, time(), "created", extra=described, key=key))
+        self._append(Entry(1, self.now(), "created", extra=described, key=key))
 
     # decisions
 
@@ -149,7 +165,7 @@ class LoggedAgent:
         among: Iterable[Name] | None = None,
     ) -> DurableDecision:
         """Decide which arm to use now. Fails in the middle if the policy does."""
-        number, made = self.log.last + 1, time()
+        number, made = self.log.last + 1, self.now()
         if id is None:
             id = new_id(made)
         arm, chance = self.fold.choice(number, among)
@@ -296,7 +312,7 @@ class LoggedAgent:
         if value is not None:
             value += 0.0  # SQLite has no -0.0, and the hash must be that of what it returns
         number = self.log.last + 1
-        return Entry(number, time(), kind, decision, arm, value, source, extra=extra, key=key)
+        return Entry(number, self.now(), kind, decision, arm, value, source, extra=extra, key=key)
 
     def _append(self, entry: Entry) -> None:
         """Append an entry, and learn it."""
