@@ -78,9 +78,16 @@ def understood(path: Path, data: Any, policy: Policy | None) -> tuple[dict[str, 
     missing = [key for key in KEYS if key not in data]
     if missing:
         raise BadFile(f"{path} is damaged: {missing[0]!r} is missing.")
+    check_arms(path, data)
     with damage_reported(path):
         data = renewed(_decoded(data))
     return data, policy_of(path, data["policy"], policy)
+
+
+def check_arms(path: Path, data: dict[str, Any]) -> None:
+    """Refuse a number in the place of names: it could ask for any amount of memory."""
+    if not isinstance(data["arms"], list):
+        raise BadFile(f"{path} is damaged: its arms are not a list of names.")
 
 
 def policy_of(path: Path, saved: dict[str, Any], policy: Policy | None) -> Policy:

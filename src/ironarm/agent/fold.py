@@ -153,6 +153,7 @@ class Fold:
     def _created(self, entry: Entry) -> None:
         with agent_file.damage_reported(self._path):
             data = self.created = json.loads(entry.extra or "")
+            agent_file.check_arms(self._path, data)
             self.agent = Agent(
                 agent_file.policy_of(self._path, data["policy"], self._given),
                 data["arms"],
