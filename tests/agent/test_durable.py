@@ -394,6 +394,23 @@ def test_prepared_agents_compile_nothing_more(policy, monkeypatch):
     assert ready is None or set(machine._calls) == ready
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no permissions of that kind")
+def test_nobody_else_can_read_a_new_file(tmp_path):
+    """Nor those beside it, whatever the umask; what is there keeps its permissions."""
+    path = tmp_path / "agent.db"
+    before = os.umask(0)
+    try:
+        with ia.DurableAgent(path, ia.UCB(), arms=2, seed=1) as agent:
+            agent.decide()
+            found = {each.name: each.stat().st_mode & 0o777 for each in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert found == dict.fromkeys(["agent.db", "agent.db-wal", "agent.db-shm"], 0o600)
+    path.chmod(0o640)
+    ia.DurableAgent(path, arms=2).close()
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
 def test_a_summary_is_plain_data(tmp_path):
     """JSON can hold it, whatever the estimates are."""
     import json

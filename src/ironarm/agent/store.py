@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -337,6 +337,17 @@ class Store:
         return str(self._rows("SELECT value FROM setting WHERE name = ?", name)[0][0])
 
 
+def _make_private(path: Path) -> None:
+    """Make an empty file that only its owner can read, unless there is a file.
+
+    Who may read it may learn every id. SQLite gives the files beside it the same mode.
+    A file that is there must not be opened: closing it would take the locks from other
+    connections of this process.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+
+
 def _parts(agent: int, number: int, stored: str) -> list[Row]:
     """Return a snapshot as rows of its table."""
     pieces = [stored[i : i + PART] for i in range(0, len(stored), PART)]
@@ -372,11 +383,14 @@ class SqliteStore(Store):
         beside = path.with_name(f"{path.name}-wal")
         crashed = beside.exists() and beside.stat().st_size > 0  # or others have it open
         try:
+            if create:
+                _make_private(path)
             connection = sqlite3.connect(
                 path, timeout=busy, isolation_level=None, check_same_thread=False
             )
-        except sqlite3.Error as error:
-            raise StoreError(f"{path} cannot be opened: {error}.") from None
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise StoreError(f"{path} cannot be opened: {reason}.") from None
         store = cls(path, connection)
         try:
             with reported(path):
