@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 import ironarm as ia
-from ironarm.agent import fold, logged
+from ironarm.agent import fold, logged, verify
 from ironarm.agent.log import Log, Prune, entry_hash
 from ironarm.agent.snapshot import sealed, snapshot_of
 from ironarm.agent.store import SqliteStore
 from ironarm.agent.verify import verified
 from ironarm.cli import main
+from ironarm.service.hosted import Hosted
+from ironarm.simulation import progress
 
 BEFORE_SEALS = Path(__file__).parent / "logs_before_seals"
 
@@ -256,6 +258,21 @@ def test_logs_from_before_there_were_seals_go_on(name, tmp_path):
     assert snapshot_of(1, newest).entry is not None
 
 
+def test_a_node_of_the_service_seals_an_old_prune_too(tmp_path):
+    """When it loads the agent; the next one finds nothing to do."""
+    path = tmp_path / "agent.db"
+    path.write_bytes(gzip.decompress((BEFORE_SEALS / "pruned.db.gz").read_bytes()))
+    store = SqliteStore.open(path, create=False)
+    node, other = (Hosted(store, 1, lambda frozen: None) for _ in range(2))
+    other.catch_up()
+    with pytest.warns(UserWarning, match="the entries up to 32 are gone"):
+        node.load()
+    assert verified(store, 1).last == 53
+    other.load()
+    assert verified(store, 1).last == other.log.last == 53
+    store.close()
+
+
 def test_a_long_log_without_a_usable_snapshot_gets_one(log):
     """Else every start would read all of it."""
     (number, _), *_ = rows(log, "SELECT number, state FROM snapshot")
@@ -308,3 +325,14 @@ def test_a_policy_of_ones_own(tmp_path, capsys):
     own_code._loaded.clear()
     assert main(["log", "verify", str(path)]) == 0
     assert "snapshots were not compared with the entries" in capsys.readouterr().err
+
+
+def test_progress_is_shown_when_it_takes_long(log, monkeypatch, capsys):
+    """As lines where there is no terminal."""
+    monkeypatch.setattr(verify, "STEP", 1)
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "LINE_EVERY", 0.0)
+    assert main(["log", "verify", str(log)]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("checking entries: ")
+    assert lines[-1].startswith("checking entries: 100 %")
