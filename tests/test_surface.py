@@ -34,6 +34,7 @@ CORE = {
     "OtherReward",
     "Policy",
     "PolicyFault",
+    "PrunedEntries",
     "RadioBandit",
     "Result",
     "RewardWarning",

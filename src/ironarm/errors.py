@@ -9,6 +9,7 @@
     │   ├── UnknownAgent (also a LookupError) the service has no agent with that name
     │   ├── OtherReward                       the decision has a different reward
     │   ├── OtherAgent                        the name belongs to a different agent
+    │   ├── PrunedEntries                     entries of a log that were deleted
     │   └── BadFile                           truncated, foreign or newer
     ├── PolicyFault (also a TypeError)        a policy or an attack that cannot be
     │                                         compiled or breaks its contract
@@ -64,6 +65,10 @@ class OtherReward(InvalidInput):
 
 class OtherAgent(InvalidInput):
     """There is already a different agent with that name."""
+
+
+class PrunedEntries(InvalidInput):
+    """Entries of a log that `ironarm log prune` has deleted."""
 
 
 class BadFile(InvalidInput):

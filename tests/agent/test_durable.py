@@ -82,7 +82,7 @@ def test_what_is_opened_again_goes_on_to_the_last_bit(policy, tmp_path, monkeypa
         assert frozen(again) == before
         assert again._log.snapshot() is not None
     log = Log.open(path, create=False)
-    log.drop_snapshots()
+    log.store.drop_snapshots(1)
     log.close()
     with ia.DurableAgent(path) as first, ia.DurableAgent(path) as second:
         assert frozen(first) == frozen(second) == before
@@ -394,6 +394,23 @@ def test_prepared_agents_compile_nothing_more(policy, monkeypatch):
     assert ready is None or set(machine._calls) == ready
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no permissions of that kind")
+def test_nobody_else_can_read_a_new_file(tmp_path):
+    """Nor those beside it, whatever the umask; what is there keeps its permissions."""
+    path = tmp_path / "agent.db"
+    before = os.umask(0)
+    try:
+        with ia.DurableAgent(path, ia.UCB(), arms=2, seed=1) as agent:
+            agent.decide()
+            found = {each.name: each.stat().st_mode & 0o777 for each in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert found == dict.fromkeys(["agent.db", "agent.db-wal", "agent.db-shm"], 0o600)
+    path.chmod(0o640)
+    ia.DurableAgent(path, arms=2).close()
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
 def test_a_summary_is_plain_data(tmp_path):
     """JSON can hold it, whatever the estimates are."""
     import json
@@ -506,3 +523,17 @@ def test_the_number_of_sources_that_are_told_apart_is_in_the_log(tmp_path):
         assert "sources_held" not in usual._fold.created
     with ia.DurableAgent(tmp_path / "b.db", sources_held=100_000):
         pass
+
+
+def test_expiry_goes_on_when_the_clock_is_set_back(tmp_path, monkeypatch):
+    """A decision of the hour that never was does not keep the others open."""
+    now = 1e9
+    monkeypatch.setattr(logged, "time", lambda: now)
+    with ia.DurableAgent(tmp_path / "agent.db", ia.UCB(), arms=2, seed=1) as agent:
+        now += 3600
+        agent.decide()
+        now -= 3600
+        agent.decide()
+        assert agent.expire(older_than=10) == 0
+        now += 11
+        assert agent.expire(older_than=10) == 2

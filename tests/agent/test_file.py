@@ -1,10 +1,15 @@
 """Files of agents: exact, whole or not at all, and never trusted."""
 
 import json
+import tracemalloc
 
 import pytest
 
 import ironarm as ia
+from ironarm.agent import agent as agent_module
+from ironarm.agent.fold import described
+from ironarm.agent.log import Entry, Log
+from ironarm.agent.store import SqliteStore
 from ironarm.engine import machine
 from ironarm.engine.state import State
 from ironarm.files import PIECE
@@ -201,3 +206,54 @@ def test_an_agent_with_many_arms(tmp_path):
     again = ia.Agent.load(tmp_path / "agent.json")
     assert again.rewards == agent.rewards
     assert [agent.select() for _ in range(50)] == [again.select() for _ in range(50)]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda data: data.update(arms=10**9), "not a list of names"),
+        (
+            lambda data: data.update(
+                policy={"policy": "SlidingMedUCB", "parameters": {"window": 2**30, "b": 1}}
+            ),
+            "needs memory for .* numbers, and the file has",
+        ),
+    ],
+)
+def test_a_file_cannot_ask_for_more_memory_than_it_accounts_for(change, words, tmp_path):
+    """It is refused before anything is allocated."""
+    path = tmp_path / "agent.json"
+    ia.Agent(ia.RUCB(), arms=["x", "y"], seed=1).save(path)
+    damaged(path, change)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ia.BadFile, match=words):
+            ia.Agent.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_large_window_of_ones_own_is_read_if_its_policy_is_given(tmp_path, monkeypatch):
+    """The file of a new agent has few numbers; the policy vouches for the size."""
+    monkeypatch.setattr(agent_module, "ROOM", 1000)
+    path, policy = tmp_path / "agent.json", ia.SlidingMedUCB(window=5000, b=1)
+    ia.Agent(policy, arms=["x", "y"], seed=1).save(path)
+    with pytest.raises(ia.BadFile, match="give that policy"):
+        ia.Agent.load(path)
+    assert ia.Agent.load(path, policy=policy).policy == policy
+
+
+def test_a_log_cannot_ask_for_a_number_of_arms(tmp_path):
+    """Its first entry names them."""
+    path = tmp_path / "agent.db"
+    store = SqliteStore.open(path, create=True)
+    agent = ia.Agent(ia.RUCB(), arms=["x"], seed=1)
+    data = {**json.loads(described(agent)), "arms": 10**9}
+    log = Log(store)
+    log.begin()
+    log.append(Entry(1, 0.0, "created", extra=json.dumps(data)))
+    log.commit()
+    log.close()
+    with pytest.raises(ia.BadFile, match="not a list of names"):
+        ia.DurableAgent(path)

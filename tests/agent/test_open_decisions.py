@@ -90,3 +90,20 @@ def test_other_arms_keep_their_decisions():
     assert {id: ticket.arm for id, ticket in after.tickets.items()} == {1: 1, 2: 0, 3: 1}
     assert [list(queue) for queue in after.queues] == [[2], [1, 3], []]
     assert after.issue(0, 1.0) == 4
+
+
+def test_expiry_does_not_need_times_in_order():
+    """The clock may have been set back between two decisions of `select`."""
+    decisions = OpenDecisions(1)
+    decisions.queues[0].extend([100.0, 5.0, 101.0, 6.0])
+    assert decisions.expire(50.0) == [0, 0]
+    assert list(decisions.queues[0]) == [100.0, 101.0]
+
+
+def test_times_are_put_in_order():
+    """For snapshots from when the clock could set them back."""
+    decisions = OpenDecisions(1)
+    for made in (1.0, 9.0, 2.0, 10.0):
+        decisions.issue(0, 1.0, made)
+    assert decisions.sort_times() == 10.0
+    assert [ticket.made for ticket in decisions.tickets.values()] == [1.0, 9.0, 9.0, 10.0]

@@ -10,7 +10,9 @@ import httpx
 import pytest
 
 import ironarm as ia
+from ironarm.agent import fold, logged
 from ironarm.agent.store import SqliteStore
+from ironarm.cli import main
 from ironarm.service import node as node_module
 from ironarm.service.app import App
 from ironarm.service.keys import make_key
@@ -420,6 +422,34 @@ async def test_an_archived_agent_can_only_be_read(client):
     assert again.status_code == 409
     assert (await client.get("/v1/agents/ads")).json()["archived"] is True
     assert [e["kind"] for e in await entries(client)] == ["created", "decided", "archived"]
+
+
+def test_entries_that_were_pruned_are_gone(tmp_path, monkeypatch, capsys):
+    """The answer says so, and not where the service keeps its files."""
+    monkeypatch.setattr(fold, "REFRESH", 8)
+    monkeypatch.setattr(logged, "REFRESH", 8)
+    folder = tmp_path / "agents"
+
+    async def run():
+        async with service(folder) as client:
+            await make(client)
+            for _ in range(20):
+                await client.post("/v1/agents/ads/decisions")
+            assert main(["log", "prune", str(folder), "--keep", "6"]) == 0
+            for after in (3, 14):
+                gone = await client.get(f"/v1/agents/ads/log?after={after}")
+                assert gone.status_code == 410
+                found = gone.json()
+                assert found["error"] == "PrunedEntries"
+                assert found["detail"] == (
+                    "the entries up to 15 were pruned; ask for those after 15."
+                )
+            for after in (0, 15):
+                left = (await client.get(f"/v1/agents/ads/log?after={after}")).text.splitlines()
+                assert [json.loads(line)["number"] for line in left] == list(range(16, 23))
+            assert (await client.get("/v1/agents/ads/log?after=99")).text == ""
+
+    asyncio.run(run())
 
 
 @scenario

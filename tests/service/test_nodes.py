@@ -6,6 +6,8 @@ import pytest
 
 from ironarm.agent import fold, logged
 from ironarm.agent.logged import keep_snapshot
+from ironarm.agent.verify import verified
+from ironarm.errors import BadFile, PrunedEntries
 from ironarm.service.directory import create
 from ironarm.service.hosted import Hosted, planned
 from ironarm.service.place import Place
@@ -83,7 +85,8 @@ def check(place, policy, rounds, monkeypatch):
         nodes.play(rounds, seed=3)
         first, second, third = nodes.states()
         assert first == second == third
-        assert nodes.stores[0].snapshot(1) is not None
+        assert nodes.stores[0].snapshots(1)
+        assert not verified(nodes.stores[0], 1).not_replayed  # the snapshot is the entries' sum
         late = Hosted(nodes.stores[0], 1, lambda frozen: None)  # joins, from a snapshot
         late.catch_up()
         assert comparable(late.fold.copied()()) == first
@@ -99,6 +102,56 @@ def check(place, policy, rounds, monkeypatch):
 def test_three_nodes_agree_to_the_last_bit(policy, tmp_path, monkeypatch):
     """Whatever each of them decided and learnt; also who joins late."""
     check(Place(tmp_path / "agents"), repr(policy), 60, monkeypatch)
+
+
+def check_prune(place, monkeypatch):
+    monkeypatch.setattr(fold, "REFRESH", 32)
+    monkeypatch.setattr(logged, "REFRESH", 32)
+    monkeypatch.setattr(logged, "SNAPSHOT", 64)
+    nodes = Nodes(place, "RUCB()")
+    store = nodes.stores[0]
+    try:
+        nodes.play(40, seed=4)
+        before = nodes.states()[0]
+        assert Hosted(store, 1, lambda frozen: None).prune(keep=10) > 0
+        assert nodes.states() == [before] * 3  # also those that were away meanwhile
+        for _ in range(40):
+            decision, _ = nodes.at(1, lambda h: h.decide_once("k", None))
+            nodes.at(2, lambda h, id=decision.id: h.reward_once(id, 1.0, None, "k"))
+        assert len(store.snapshots(1)) == 2
+        found = verified(store, 1)
+        assert found.prune is not None
+        assert verified(store, 1, since=(found.last, found.hash)) == found
+        with pytest.raises(BadFile, match="has not the hash"):
+            verified(store, 1, since=(found.last, bytes(16)))
+        with pytest.raises(PrunedEntries, match=f"up to {found.prune.number} were pruned"):
+            nodes.hosted[0].log.seek(3)
+        with store.transaction():
+            number, digest, _ = found.prune[:3]
+            store._count("UPDATE pruned SET number = ?", number + 1)
+        with pytest.raises(BadFile, match="no entry proves"):
+            verified(store, 1)
+        with store.transaction():
+            store._count("UPDATE pruned SET number = ?, hash = ?", number, digest)
+            store._count("UPDATE snapshot SET state = ?", "sealed")
+        with pytest.raises(BadFile, match="replaces the pruned entries, is missing or was changed"):
+            verified(store, 1)
+        with pytest.raises(BadFile, match="replaces them is missing or was changed"):
+            Hosted(store, 1, lambda frozen: None).load()
+    finally:
+        nodes.close()
+
+
+def test_a_prune_proves_itself(tmp_path, monkeypatch):
+    """Nodes go on, and what was changed afterwards is found."""
+    check_prune(Place(tmp_path / "agents"), monkeypatch)
+
+
+@pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
+def test_a_prune_proves_itself_on_postgresql_too(monkeypatch):
+    """By the same entries."""
+    with database() as server:
+        check_prune(Place(database=server.url), monkeypatch)
 
 
 @pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")

@@ -1,6 +1,8 @@
 """A result summarises, plots, saves and loads; a damaged file is refused."""
 
 import json
+import random
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -192,3 +194,89 @@ def test_a_file_of_another_kind_is_not_written(result, name, message, tmp_path):
     with pytest.raises(ia.InvalidInput, match=message):
         result.save(tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def rewritten(path, change, **arrays):
+    """Write a result's file again, with another specification or other arrays."""
+    with np.load(path) as file:
+        parts = {name: file[name] for name in file.files}
+    header = json.loads(str(parts["header"]))
+    change(header["specification"])
+    parts["header"] = np.array(json.dumps(header))
+    np.savez_compressed(path, **{**parts, **arrays})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda spec: spec.pop("horizon"),
+        lambda spec: spec.update(trials="12"),
+        lambda spec: spec.pop("seed"),
+        lambda spec: spec["policies"].__setitem__(0, {"policy": ["MedEUCB"], "parameters": {}}),
+    ],
+)
+def test_what_is_read_can_be_shown(change, result, tmp_path):
+    """A result without what its text needs is refused when it is read."""
+    path = tmp_path / "r.npz"
+    result.save(path)
+    rewritten(path, change)
+    with pytest.raises(ia.BadFile, match="damaged"):
+        ia.Result.load(path)
+
+
+def test_arrays_of_texts_are_refused(result, tmp_path):
+    """They have the right shape."""
+    path = tmp_path / "r.npz"
+    result.save(path)
+    rewritten(path, lambda spec: None, last_tenth=result.last_tenth.astype(str))
+    with pytest.raises(ia.BadFile, match="does not say what was simulated"):
+        ia.Result.load(path)
+
+
+def test_a_small_file_cannot_become_gigabytes(result, tmp_path):
+    """Neither by zeros that take no room, nor by a header that asks for them."""
+    path = tmp_path / "r.npz"
+    result.save(path)
+    rewritten(path, lambda spec: None, pulls=np.zeros((2, 12, 2**19)))
+    assert path.stat().st_size < 2**20
+    with zipfile.ZipFile(path) as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    tracemalloc.start()
+    try:
+        with pytest.raises(ia.BadFile, match="bytes would become"):
+            ia.Result.load(path)
+        parts["pulls.npy"] = parts["pulls.npy"][:4096]
+        with zipfile.ZipFile(path, "w") as damaged:
+            for name, data in parts.items():
+                damaged.writestr(name, data)
+        with pytest.raises(ia.BadFile, match="is larger than what it holds"):
+            ia.Result.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
+
+
+def test_no_damage_inside_a_member_escapes(result, tmp_path):
+    """Bytes changed before they were packed: refused, or a result that can be shown."""
+    path = tmp_path / "r.npz"
+    result.save(path)
+    with zipfile.ZipFile(path) as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    world = random.Random(1)
+    read = 0
+    for _ in range(300):
+        name = world.choice(["header.npy", *parts])
+        data = bytearray(parts[name])
+        at = world.randrange(len(data) if name == "header.npy" else 128)
+        data[at] = world.choice([data[at] ^ 1 << world.randrange(8), 0, 34, 91, 123])
+        with zipfile.ZipFile(path, "w") as damaged:
+            for each, whole in parts.items():
+                damaged.writestr(each, bytes(data) if each == name else whole)
+        try:
+            loaded = ia.Result.load(path)
+        except ia.BadFile:
+            continue
+        read += 1
+        assert repr(loaded)
+        assert loaded._repr_html_()
+    assert 0 < read < 300

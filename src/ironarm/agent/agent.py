@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from ..engine.loop import CANCELLED, OWE, SETTLE
-from ..engine.state import State
+from ..engine.state import State, size_of
 from ..engine.streams import fresh_seed, streams
 from ..errors import (
+    BadFile,
     InvalidInput,
     PolicyFault,
     UnknownArm,
@@ -48,6 +49,8 @@ from .reward_check import Watch, warn
 from .source_book import HELD, Source, SourceBook, optional_source
 
 HEAD = ("arm", "rewards", "open", "estimate")
+ROOM = 2**25
+"""Numbers that a file's agent may have, however short the file is: 256 MiB."""
 
 
 class Decision(NamedTuple):
@@ -619,9 +622,27 @@ class Agent:
 
         If the policy is your own, pass it: the file holds data, never code.
         """
-        data, policy = agent_file.read(Path(path), policy)
-        with agent_file.damage_reported(Path(path)):
+        place, given = Path(path), policy is not None
+        data, policy = agent_file.read(place, policy)
+        with agent_file.damage_reported(place):
+            if not given:
+                cls._check_size(policy, data, place)
             return cls._of_data(policy, data)
+
+    @staticmethod
+    def _check_size(policy: Policy, data: dict[str, Any], path: Path) -> None:
+        """Refuse a file whose policy needs far more memory than the file accounts for.
+
+        Numbers that are 0 need not be in it, so some more is usual.
+        """
+        working = policy.mirrored() if data["minimize"] else policy
+        needed = size_of(working, len(data["arms"]), estimator_for(policy, data["memory"]))
+        held = path.stat().st_size
+        if needed > max(ROOM, held):
+            raise BadFile(
+                f"{path} is not read: {policy!r} needs memory for {needed:,} numbers, and the file "
+                f"has {held:,} bytes. If you trust it, give that policy as policy=..."
+            )
 
     @classmethod
     def _of_data(cls, policy: Policy, data: dict[str, Any]) -> Agent:

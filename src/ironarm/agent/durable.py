@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 
 from ..errors import InvalidInput, IronarmError, StoreError, UnknownDecision
@@ -117,6 +117,8 @@ class DurableAgent:
         self._fold = Fold(self._path, policy)
         self._logged = LoggedAgent(self._log, self._fold, self._snapshot_due)
         try:
+            self._logged.catch_up()
+            self._logged.seal()
             with self._appending:
                 if self._fold.agent is not None:
                     self._fold.check_same(new, asked)
@@ -225,7 +227,8 @@ class DurableAgent:
     def expire(self, older_than: float) -> int:
         """Cancel all decisions older than this many seconds; return how many."""
         with self._appending:
-            return self._logged.expire(time() - number("older_than", older_than, at_least=0))
+            age = number("older_than", older_than, at_least=0)
+            return self._logged.expire(self._logged.now() - age)
 
     def warm_start(self, log: Iterable[tuple[Name, float]] | Any) -> None:
         """Learn from logged pairs (arm, reward), as if the agent had chosen the arm."""

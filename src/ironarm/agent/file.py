@@ -12,7 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadFile, InvalidInput
+from ..errors import BadFile, InvalidInput, PolicyFault, PrunedEntries
 from ..files import json_fault, json_pieces, json_ready, whole_file
 from ..own_code import is_here, split
 from ..policies import Policy, from_dict
@@ -78,9 +78,16 @@ def understood(path: Path, data: Any, policy: Policy | None) -> tuple[dict[str, 
     missing = [key for key in KEYS if key not in data]
     if missing:
         raise BadFile(f"{path} is damaged: {missing[0]!r} is missing.")
+    check_arms(path, data)
     with damage_reported(path):
         data = renewed(_decoded(data))
     return data, policy_of(path, data["policy"], policy)
+
+
+def check_arms(path: Path, data: dict[str, Any]) -> None:
+    """Refuse a number in the place of names: it could ask for any amount of memory."""
+    if not isinstance(data["arms"], list):
+        raise BadFile(f"{path} is damaged: its arms are not a list of names.")
 
 
 def policy_of(path: Path, saved: dict[str, Any], policy: Policy | None) -> Policy:
@@ -133,11 +140,11 @@ def _is_saved(policy: Policy, saved: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def damage_reported(path: Path) -> Iterator[None]:
+def damage_reported(path: Path | str) -> Iterator[None]:
     """Turn what goes wrong with damaged contents into one sentence."""
     try:
         yield
-    except BadFile:
+    except (BadFile, PrunedEntries, PolicyFault):
         raise
     except RecursionError as error:
         raise BadFile(f"{path} is damaged: {json_fault(error)}.") from None

@@ -20,6 +20,7 @@ from . import file as agent_file
 from .agent import Agent
 from .input import Name
 from .log import Entry
+from .snapshot import Snapshot
 from .source_book import HELD
 
 REFRESH = 4096
@@ -53,6 +54,7 @@ class Fold:
         self.created: dict[str, Any] = {}
         """What the first entry carries."""
         self.archived = False
+        self._newest = 0.0
         self._numbers: dict[str, int] = {}
         self._ids: dict[int, str] = {}
 
@@ -65,27 +67,36 @@ class Fold:
         """Forget everything; the log has it."""
         self.agent = None
         self.archived = False
+        self._newest = 0.0
         self._numbers, self._ids = {}, {}
 
-    def restart(self, snapshot: tuple[int, str] | None) -> None:
+    def restart(self, snapshot: Snapshot | None) -> None:
         """Begin with a snapshot, or with nothing."""
         self.forget()
         if snapshot is None:
             return
         with agent_file.damage_reported(self._path):
-            data = json.loads(snapshot[1])
+            data = json.loads(snapshot.state)
             numbers = {str(id): int(k) for id, k in data.pop("ids").items()}
             self.created = data.pop("created")
             self.archived = bool(data.pop("archived", False))
+            newest = data.pop("newest", None)
         data, policy = agent_file.understood(self._path, data, self._given)
         with agent_file.damage_reported(self._path):
             self.agent = Agent._of_data(policy, data)
         self._numbers, self._ids = numbers, {k: id for id, k in numbers.items()}
+        # snapshots did not have it while times could go back
+        self._newest = self.agent._open.sort_times() if newest is None else float(newest)
 
     def frozen(self) -> tuple[dict[str, Any], State]:
         """Return what a snapshot holds: plain data, and a copy of the state."""
         data, state = self._here._frozen()
-        more = {"ids": dict(self._numbers), "created": self.created, "archived": self.archived}
+        more = {
+            "ids": dict(self._numbers),
+            "created": self.created,
+            "archived": self.archived,
+            "newest": self.newest,
+        }
         return {"policy": self._here.policy.to_dict(), **data, **more}, state
 
     def refreshed(self, number: int) -> bool:
@@ -107,9 +118,19 @@ class Fold:
         """Take note of a decision that was made."""
         agent = self._here
         index = agent._index[arm]
-        number = agent._open.issue(index, chance, made)
+        self._newest = max(made, self.newest)  # `older` needs them in order
+        number = agent._open.issue(index, chance, self._newest)
         agent._queues[index].append(number)
         self._numbers[id], self._ids[number] = number, id
+
+    @property
+    def newest(self) -> float:
+        """When the latest decision was made; 0 if none is open.
+
+        No open decision was made later. If the clock was set back, or that of another
+        node is ahead, a decision counts as made when the one before it was.
+        """
+        return self._newest if self._numbers else 0.0
 
     def _draw(self, number: int) -> None:
         """Let random numbers come from the seed and the entry's number."""
@@ -132,6 +153,7 @@ class Fold:
     def _created(self, entry: Entry) -> None:
         with agent_file.damage_reported(self._path):
             data = self.created = json.loads(entry.extra or "")
+            agent_file.check_arms(self._path, data)
             self.agent = Agent(
                 agent_file.policy_of(self._path, data["policy"], self._given),
                 data["arms"],
@@ -212,6 +234,9 @@ class Fold:
     def _archived(self, entry: Entry) -> None:
         self.archived = True
 
+    def _pruned(self, entry: Entry) -> None:
+        """The agent is the same, with or without the entries that are gone."""
+
     def _closed(self, entry: Entry) -> int:
         assert entry.decision is not None
         number = self._numbers.pop(entry.decision)
@@ -261,13 +286,11 @@ class Fold:
     def older(self, limit: float, most: int | None = None) -> list[str]:
         """Return the ids of the decisions made before that time, the oldest first.
 
-        Decisions are in the order in which they were made, so with `most` it looks at
-        no more than it returns and one: the service asks every second.
+        Their times are in the order in which they were made, so it looks at no more
+        than it returns and one: the service asks every second.
         """
         tickets = self._here._open.tickets
         pairs = self._numbers.items()
-        if most is None:
-            return [id for id, k in pairs if tickets[k].made < limit]
         old = takewhile(lambda pair: tickets[pair[1]].made < limit, pairs)
         return [id for id, _ in islice(old, most)]
 

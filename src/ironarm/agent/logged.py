@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import json
 import secrets
+import warnings
 from collections.abc import Callable, Iterable
 from time import time
 from typing import Any, NamedTuple
 
-from ..errors import ClosedDecision, InvalidInput, OtherReward, UnknownDecision
+from ..errors import ClosedDecision, InvalidInput, OtherReward, PrunedEntries, UnknownDecision
 from . import file as agent_file
 from .fold import REFRESH, Fold
 from .input import Name, name_of
-from .log import Entry, Log
+from .log import Entry, Log, Prune
+from .snapshot import sealed
 from .store import Row, Store
 
 SNAPSHOT = 65_536
@@ -49,20 +51,83 @@ class LoggedAgent:
 
     def __init__(self, log: Log, fold: Fold, snapshot_due: Callable[[Frozen], None]) -> None:
         self.log, self.fold, self._snapshot_due = log, fold, snapshot_due
+        self._ahead = 0.0  # of the computer's clock
+        self._told = 0.0
+
+    def now(self) -> float:
+        """Return the time by the log's clock, which is not set back.
+
+        It is the computer's clock. If that is set back while decisions are open, this
+        one goes on from where it was, else these would not expire in time; so it does
+        if another node's clock is ahead. When no decision is open, or the computer's
+        clock has passed it, it is that clock again.
+        """
+        wall, newest = time(), self.fold.newest
+        least = max(newest, self._told) if newest else 0.0
+        self._ahead = max(self._ahead, least - wall) if wall < least else 0.0
+        self._told = max(wall + self._ahead, least)
+        return self._told
 
     def catch_up(self, rows: list[Row] | None = None) -> None:
         """Learn what others have appended; `rows` if these have been fetched."""
-        if self.fold.agent is None:
-            self.log.rewind()
-            self.fold.restart(self.log.snapshot())
-            rows = None
         try:
-            for entry in self.log.unread(rows):
-                self.fold.apply(entry)
-                self.fold.refreshed(entry.number)
+            try:
+                self._read_on(rows)
+            except PrunedEntries:  # while we were away; the snapshot has them
+                self.fold.forget()
+                self._read_on(None)
         except BaseException:
             self.fold.forget()  # else the entry that failed would be left out
             raise
+
+    def _read_on(self, rows: list[Row] | None) -> None:
+        due = 0
+        with agent_file.damage_reported(self.log.store.place):
+            if self.fold.agent is None:
+                self.log.rewind()
+                self.fold.restart(self.log.snapshot())
+                due = self._snapshot_missing()
+                rows = None
+            for entry in self.log.unread(rows):
+                self.fold.apply(entry)
+                if self.fold.refreshed(entry.number) and entry.number == due:
+                    self._keep_snapshot(due)
+
+    def _snapshot_missing(self) -> int:
+        """Return the entry that should have a snapshot, if many are unread; else 0."""
+        end = self.log.store.end(self.log.agent)
+        last = 0 if end is None else end[0]
+        return last - last % SNAPSHOT if last - self.log.last > SNAPSHOT else 0
+
+    def seal(self) -> None:
+        """Put a prune that nothing proves into the chain, with the snapshot it left.
+
+        Versions of ironarm before there were seals left such logs. In a transaction of
+        its own, so the caller holds nothing.
+        """
+        if self.log.unsealed is None:
+            return
+        store, agent = self.log.store, self.log.agent
+        with store.transaction():
+            store.hold([agent])
+            self.fold.forget()
+            self.catch_up()  # another process may have been faster
+            found, pruned = self.log.unsealed, store.pruned(agent)
+            if found is None or pruned is None:
+                return
+            digest = store.hash_of(agent, found.number)
+            assert digest is not None
+            prune = Prune(*pruned, found.number, digest, found.content, late=True)
+            self._learn(self._entry("pruned", extra=prune.extra()))
+            self.log.hand_over()
+            store.replace_snapshots(agent, found.number, sealed(digest, found.state))
+        self.log.unsealed = None
+        warnings.warn(
+            f"{store.place}: the entries up to {pruned[0]} are gone, and no entry proves that they "
+            f"were pruned: older versions of ironarm wrote none. Entry {self.log.last} now does. "
+            "If nobody pruned this log, go back to a copy of it.",
+            stacklevel=3,
+        )
 
     def prune(self, keep: int) -> int:
         """Delete entries that a snapshot replaces, all but the last `keep`.
@@ -71,6 +136,7 @@ class LoggedAgent:
         holds nothing.
         """
         self.catch_up()
+        self.seal()
         last = self.log.last
         latest = last - last % REFRESH
         self.fold.forget()
@@ -84,11 +150,11 @@ class LoggedAgent:
                 keep_snapshot(self.log.store, self.log.agent, frozen)
                 break
         self.fold.forget()
-        return self.log.prune(min(latest, last - keep)) if latest else 0
+        return self.log.prune(min(latest, last - keep), time()) if latest else 0
 
     def create(self, described: str, key: str | None = None) -> None:
         """Make the agent, as the first entry."""
-        self._append(Entry(1, time(), "created", extra=described, key=key))
+        self._append(Entry(1, self.now(), "created", extra=described, key=key))
 
     # decisions
 
@@ -100,7 +166,7 @@ class LoggedAgent:
         extra: str | None = None,
     ) -> DurableDecision:
         """Decide which arm to use now. Fails in the middle if the policy does."""
-        number, made = self.log.last + 1, time()
+        number, made = self.log.last + 1, self.now()
         if id is None:
             id = new_id(made)
         arm, chance = self.fold.choice(number, among)
@@ -241,12 +307,15 @@ class LoggedAgent:
         if value is not None:
             value += 0.0  # SQLite has no -0.0, and the hash must be that of what it returns
         number = self.log.last + 1
-        return Entry(number, time(), kind, decision, arm, value, source, extra=extra, key=key)
+        return Entry(number, self.now(), kind, decision, arm, value, source, extra=extra, key=key)
 
     def _append(self, entry: Entry) -> None:
         """Append an entry, and learn it."""
         if self.fold.archived:
             raise InvalidInput("the agent is archived; it accepts no more changes.")
+        self._learn(entry)
+
+    def _learn(self, entry: Entry) -> None:
         self.log.append(entry)
         self.fold.apply(entry)
         self._after(entry.number)
@@ -254,14 +323,21 @@ class LoggedAgent:
     def _after(self, number: int) -> None:
         """Do what is due after an entry: clear caches, keep a snapshot."""
         if self.fold.refreshed(number) and number % SNAPSHOT == 0:
-            self._snapshot_due((number, self.log.last_hash, *self.fold.frozen()))
+            self._keep_snapshot(number)
+
+    def _keep_snapshot(self, number: int) -> None:
+        self._snapshot_due((number, self.log.last_hash, *self.fold.frozen()))
 
 
 def keep_snapshot(store: Store, agent: int, frozen: Frozen) -> None:
     """Write a snapshot; other threads run meanwhile."""
     number, digest, data, state = frozen
-    text = "".join(agent_file.pieces({**data, "state": state.dump_arrays()}))
-    store.keep_snapshot(agent, number, digest, text)
+    store.keep_snapshot(agent, number, digest, sealed(digest, state_text(data, state)))
+
+
+def state_text(data: dict[str, Any], state: Any) -> str:
+    """Return what a snapshot says, from what `Fold.frozen` returned."""
+    return "".join(agent_file.pieces({**data, "state": state.dump_arrays()}))
 
 
 def rows_by_id(

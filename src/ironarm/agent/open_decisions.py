@@ -93,16 +93,26 @@ class OpenDecisions:
         self.queues[arm].popleft()
         return self.tickets.pop(entry) if type(entry) is int else Ticket(arm, entry, 1.0)
 
+    def sort_times(self) -> float:
+        """Let no decision be older than one before it; return the latest time."""
+        newest = 0.0
+        for id, ticket in sorted(self.tickets.items()):
+            newest = max(newest, ticket.made)
+            self.tickets[id] = ticket._replace(made=newest)
+        return newest
+
     def expire(self, limit: float) -> list[int]:
-        """Close the decisions made before that time; return the arm of each."""
+        """Close the decisions made before that time; return the arm of each.
+
+        It looks at all of them: the clock may have been set back in between.
+        """
         old = [id for id, ticket in self.tickets.items() if ticket.made < limit]
         arms = [self.close(id).arm for id in old]
         for arm, queue in enumerate(self.queues):
-            front = self.oldest(arm)
-            while type(front) is float and front < limit:
-                queue.popleft()
-                arms.append(arm)
-                front = self.oldest(arm)
+            left = [entry for entry in queue if type(entry) is int or entry >= limit]
+            arms += [arm] * (len(queue) - len(left))
+            queue.clear()
+            queue.extend(left)
         return arms
 
     def for_arms(self, keep: Sequence[int | None]) -> OpenDecisions:

@@ -7,19 +7,24 @@ import csv
 import io
 import json
 import math
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from .. import own_code
 from ..errors import InvalidInput
+from ..notation import policy_from_text
+from ..policies import Policy
 from ..text import counted
 from .common import add_verb, check_place
 
 EXAMPLES = """\
 examples:
   ironarm log verify ads.db                    is every entry there, and unchanged?
+  ironarm log verify ads.db --since 7:5d0c...  is that entry still the one I wrote down?
   ironarm log export ads.db -o rewards.csv     rewards: time, arm, reward, source, decision
   ironarm log export ads.db --all -o log.jsonl every entry, as JSON lines
   ironarm certify --csv rewards.csv --rho 0.1  how much corruption the logged arms can take
@@ -28,6 +33,9 @@ examples:
   ironarm log verify agents                    every agent of a service's folder, or database
   ironarm log export agents --agent ads --without-source bot-7 -o rewards.csv
   ironarm log prune ads.db --keep 100000       delete all but the last entries
+
+`verify` prints the last entry's number and hash. Write them down elsewhere: whoever can write to
+the log can write a whole new one, and only `--since` finds that.
 
 `prune` replaces the entries that it deletes by the agent's state. It forgets closed decisions:
 a reward that is sent again for one of them is refused as unknown.
@@ -67,6 +75,16 @@ def add(verbs: Any) -> None:
     parser.add_argument(
         "--keep", type=int, default=0, metavar="N", help="prune all but the last N entries (0)"
     )
+    parser.add_argument(
+        "--since",
+        metavar="NUMBER:HASH",
+        help="verify that this entry is there, as an earlier verify printed it",
+    )
+    parser.add_argument(
+        "--own",
+        metavar="POLICY",
+        help="for an agent with a policy of your own: that policy, as mine.py:MyPolicy",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -80,32 +98,79 @@ def run(options: argparse.Namespace) -> int:
             raise InvalidInput(f"--out {options.out} is the log itself; choose another file.")
     if options.keep < 0:
         raise InvalidInput(f"--keep must be at least 0, got {options.keep}.")
+    since = None if options.since is None else _since(options.since)
+    with own_code.allowed():
+        policy = None if options.own is None else policy_from_text(options.own)
     place = Place.of(options.place)
     store = place.open()
     try:
         if options.what == "export":
             return _export(store, number_of(store, options.agent), options)
+        if options.what == "verify":
+            store.refuse_damage()
         names = agents_of(store)
-        if options.agent is not None:
-            names = {options.agent: number_of(store, options.agent)}
+        if options.agent is not None or since is not None:
+            names = {options.agent or "": number_of(store, options.agent)}
         for name, number in sorted(names.items()):
             shown = f"{place}, {name}" if name else str(place)
-            print(f"{shown}: {_done(store, number, options)}")
+            if options.what == "verify":
+                print(f"{shown}: {_verified(store, number, policy, since)}")
+            else:
+                print(f"{shown}: {_pruned(store, number, policy, options.keep)}")
     finally:
         store.close()
     return 0
 
 
-def _done(store: Any, number: int, options: argparse.Namespace) -> str:
-    """Check or prune one log, and say what was done."""
-    from ..agent.log import Log
-    from ..service.hosted import Hosted
+def _since(text: str) -> tuple[int, bytes]:
+    """Return the number and the hash of an entry, as `verify` prints them."""
+    number, _, digest = text.partition(":")
+    if not number.isdecimal() or re.fullmatch("[0-9a-f]{32}", digest) is None:
+        raise InvalidInput(f"--since must be the NUMBER:HASH that verify prints, got {text!r}.")
+    return int(number), bytes.fromhex(digest)
 
-    if options.what == "verify":
-        count = Log(store, number).verify()
-        return f"{_entries_text(count)}, all there and unchanged"
-    count = Hosted(store, number, lambda frozen: None).prune(options.keep)
-    return f"{_entries_text(count)} deleted"
+
+def _verified(
+    store: Any, number: int, policy: Policy | None, since: tuple[int, bytes] | None
+) -> str:
+    """Check one log, and say what was found."""
+    from ..agent.verify import verified
+    from ..simulation.progress import Progress
+
+    end, pruned = store.end(number), store.pruned(number)
+    total = (0 if end is None else end[0]) - (0 if pruned is None else pruned[0])
+    with Progress("checking entries", total, True) as bar:
+
+        def step(entries: int) -> None:
+            bar.advance(entries)
+            bar.refresh()
+
+        found = verified(store, number, policy, since, step)
+    text = f"{_entries_text(found.entries)}, all there and unchanged"
+    if found.prune is not None:
+        text += f"; entries up to {found.prune.number} were pruned"
+        if found.prune.late:
+            text += " before there was a proof of that"
+    if since is not None and found.prune is not None and since[0] < found.prune.number:
+        text += f", among them {since[0]}, so its hash could not be compared"
+    if found.not_replayed:
+        print(
+            f"snapshots were not compared with the entries: {found.not_replayed}", file=sys.stderr
+        )
+    return f"{text}; the last is {found.last}:{found.hash.hex()}"
+
+
+def _pruned(store: Any, number: int, policy: Policy | None, keep: int) -> str:
+    """Prune one log, and say what was done."""
+    from ..agent.fold import Fold
+    from ..agent.log import Log
+    from ..agent.logged import LoggedAgent
+
+    fold = Fold(Path(store.place), policy)
+    count = LoggedAgent(Log(store, number), fold, lambda frozen: None).prune(keep)
+    end = store.end(number)
+    last = "" if end is None else f"; the last is {end[0]}:{end[2].hex()}"
+    return f"{_entries_text(count)} deleted{last}"
 
 
 def _entries_text(count: int) -> str:
@@ -117,6 +182,8 @@ def _export(store: Any, number: int, options: argparse.Namespace) -> int:
     from ..files import whole_file
 
     log = Log(store, number)
+    if (pruned := store.pruned(number)) is not None:
+        print(f"the entries up to {pruned[0]} were pruned, so they are left out", file=sys.stderr)
     left_out: Counter[str] = Counter(dict.fromkeys(options.without_source, 0))
     lines = _entries(log) if options.all else _rewards(log, left_out)
     if options.out is None:

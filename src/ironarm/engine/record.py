@@ -135,7 +135,7 @@ class Layout:
             self.offsets[field.name] = fixed, per_arm
             more_fixed, more_per_arm = field.words
             fixed, per_arm = fixed + more_fixed, per_arm + more_per_arm
-        self._words = fixed, per_arm
+        self.words = fixed, per_arm
         self.view_type: Any = namedtuple(title, self.fields)  # type: ignore[misc]
 
     @cached_property
@@ -158,7 +158,7 @@ class Record:
     """
 
     def __init__(self, layout: Layout, arms: int, **contents: Any) -> None:
-        fixed, per_arm = layout._words
+        fixed, per_arm = layout.words
         self.layout, self.arms = layout, arms
         self.words = np.zeros(fixed + per_arm * arms, np.int64)
         self.address = int(self.words.ctypes.data)

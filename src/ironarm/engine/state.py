@@ -248,6 +248,13 @@ class State:
                     self.grow()
 
 
+def size_of(policy: Policy, arms: int, estimator: type[Estimator] | None = None) -> int:
+    """Return how many numbers a state begins with, without making one."""
+    layout = machine_for(policy, constants_of(policy, arms, None), estimator).layout
+    fixed, per_arm = layout.words
+    return fixed + per_arm * arms
+
+
 def _constant(name: str, value: Any) -> float:
     try:
         return float(value)

@@ -13,7 +13,8 @@ It knows nothing of policies.
   estimator's state; an agent saves these. None if `fields` hold the whole state; they
   are then saved as is.
 * `saved` names the fields that are saved beside the samples. `forgets` names those that
-  count the rewards which are not held.
+  count the rewards which are not held. `any_order` says that how rewards lie in memory
+  depends on how the state came about, and that nothing else depends on it.
 
 Each estimator's docstring states the cost of an update.
 """
@@ -36,6 +37,7 @@ class Estimator:
     holds_rewards: ClassVar[bool] = False
     saved: ClassVar[tuple[str, ...]] = ()
     forgets: ClassVar[tuple[str, ...]] = ()
+    any_order: ClassVar[bool] = False
 
     @staticmethod
     @hot

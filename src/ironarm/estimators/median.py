@@ -20,6 +20,7 @@ class LowerMedian(HoldsRewards):
     """
 
     fields = fields()
+    any_order = True
 
     @staticmethod
     @hot

@@ -67,6 +67,7 @@ class TrimmedMean(HoldsRewards):
         "cut": "int[arms]",
         "infinite": "int[arms*2]",
     }
+    any_order = True
 
     @staticmethod
     @hot

@@ -542,9 +542,8 @@ class App:
 
         def read(store: Store) -> list[Entry]:
             entries = Log(store, number)
-            entries.last = after
-            found = []
-            for entry in entries.unread() if limit else ():
+            found: list[Entry] = []
+            for entry in entries.unread() if limit and entries.seek(after) else ():
                 found.append(entry)
                 if len(found) == limit:
                     break

@@ -136,6 +136,7 @@ class Hosted(LoggedAgent):
     def load(self) -> None:
         """Read the log, and compile all that is needed, so that no decision does."""
         self.catch_up()
+        self.seal()
         if self.fold.agent is not None:
             self.fold.agent.prepare()
 
@@ -195,10 +196,13 @@ class Hosted(LoggedAgent):
         kind = "rewarded"
         if x is None:
             kind, x = "failed", self.failed_reward()
-        if self.reward_within is not None and self.fold.is_open(id):
-            limit = time() - self.reward_within
-            if self.fold.made(id) < limit:
-                self.expire_late()
+        if (
+            self.reward_within is not None
+            and self.fold.is_open(id)
+            and self.fold.made(id) < self.now() - self.reward_within
+        ):
+            # who expires them comes every second, and takes only so many at once
+            raise ClosedDecision(f"decision {id} is closed: it has expired.")
         return self.reward(id, x, source, kind, key) is not None
 
     def failed_reward(self) -> float:
@@ -244,7 +248,7 @@ class Hosted(LoggedAgent):
         if self.reward_within is None or self.fold.archived:
             return 0
         missing = self._rules.get("missing_reward")
-        limit = time() - self.reward_within
+        limit = self.now() - self.reward_within
         return self.expire(limit, missing, EXPIRE_AT_ONCE)
 
     def add_arm_once(self, arm: Name, key: str | None) -> bool:

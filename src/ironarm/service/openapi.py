@@ -21,7 +21,7 @@ PROBLEMS = {
     403: "The key does not allow this, or the request comes from a page of another site.",
     404: "There is none with this name or id, or the key may not see it.",
     409: "Something different is already stored there.",
-    410: "It is closed: expired, cancelled, its arm removed, or the agent archived.",
+    410: "It is closed: expired, cancelled, its arm removed, or the agent archived; or pruned.",
     413: "Too long, or too many lines.",
     415: "The body is not sent as JSON.",
     422: "Something has a value that cannot be used. Nothing is changed.",
@@ -276,7 +276,7 @@ OPERATIONS = (
                 },
             }
         },
-        (404, 422, 501),
+        (404, 410, 422, 501),
         (AGENT, *LOG_QUERY),
     ),
     Operation(

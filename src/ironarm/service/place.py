@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,11 +69,9 @@ class Place:
                 raise StoreError(
                     f"{path.parent} cannot be created: {error.strerror}. Choose another folder."
                 ) from None
-            # who may read it may learn every id: nobody but its owner
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         elif not path.exists():
             raise StoreError(
                 f"{self.folder} does not exist, or holds no agents. DurableAgent creates the file "
                 f"of one agent, `ironarm serve --data {self.folder}` a folder of agents."
             )
-        return SqliteStore.open(path, create)
+        return SqliteStore.open(path, create, check=create)

@@ -12,6 +12,7 @@ from ..errors import (
     NotAllowed,
     OtherAgent,
     OtherReward,
+    PrunedEntries,
     StoreError,
     UnknownAgent,
     UnknownArm,
@@ -20,6 +21,7 @@ from ..errors import (
 
 STATUS: tuple[tuple[type[Exception], int], ...] = (
     (ClosedDecision, 410),
+    (PrunedEntries, 410),
     (UnknownDecision, 404),
     (UnknownAgent, 404),
     (UnknownArm, 422),

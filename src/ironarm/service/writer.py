@@ -249,7 +249,8 @@ class Writer:
         try:
             for agent in wanted:
                 # before the transaction, because it may take seconds
-                if (hosted := self._get(store, agent)).fold.agent is None:
+                hosted = self._get(store, agent)
+                if hosted.fold.agent is None or hosted.log.unsealed is not None:
                     hosted.load()
             store.begin()
             held = store.hold(list(wanted))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import math
+import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,11 @@ FORMAT = "ironarm result"
 FORMAT_VERSION = 1
 ARRAYS = ("rounds", "regret", "optimal", "pulls", "last_tenth")
 STUCK_BELOW = 0.5
+ROOM = 64 * 2**20
+"""Bytes that the arrays of a file may take, whatever it holds."""
+RATIO = 100
+"""Larger arrays must have at least this part of their bytes in the file. Regret hardly
+gets ten times smaller."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +220,9 @@ class Result:
         """Read a file that `save` wrote. It holds data; nothing in it is run."""
         path = Path(path)
         try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            data = path.read_bytes()
+            _check_sizes(path, data)
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
                 if not isinstance(file, np.lib.npyio.NpzFile) or "header" not in file:
                     raise BadFile(f"{path} is not a result of ironarm.")
                 header = json.loads(str(file["header"]))
@@ -249,6 +258,8 @@ class Result:
             or result.last_tenth.shape != shape[:2]
         ):
             raise BadFile(f"{path} is damaged: its arrays do not fit together.")
+        if not _shows(result):
+            raise BadFile(f"{path} is damaged: it does not say what was simulated.")
         names = specification.get("names", [])
         if "names" in specification and not (
             isinstance(names, list)
@@ -271,9 +282,52 @@ class Result:
         return self.summary().to_html(f"{rounds}, seed {self.specification['seed']}")
 
 
+def _check_sizes(path: Path, data: bytes) -> None:
+    """Refuse arrays that are larger than the file's contents account for.
+
+    A few bytes can ask for gigabytes, which NumPy would allocate before it reads.
+    """
+    if not zipfile.is_zipfile(io.BytesIO(data)):
+        return  # which whoever reads it says
+    total = 0
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in set(archive.namelist()) & {f"{name}.npy" for name in ("header", *ARRAYS)}:
+            size = archive.getinfo(name).file_size
+            with archive.open(name) as member:
+                version = np.lib.format.read_magic(member)
+                header = (
+                    np.lib.format.read_array_header_1_0
+                    if version == (1, 0)
+                    else np.lib.format.read_array_header_2_0
+                )
+                shape, _, dtype = header(member)
+            total += max(size, math.prod(shape) * dtype.itemsize)
+            if math.prod(shape) * dtype.itemsize > size:
+                raise BadFile(f"{path} is damaged: {name} is larger than what it holds.")
+    if total > max(ROOM, RATIO * len(data)):
+        raise BadFile(
+            f"{path} is not read: its {len(data):,} bytes would become {total:,}, and those of a "
+            f"result at most {RATIO} times as many."
+        )
+
+
+def _shows(result: Result) -> bool:
+    """Say whether a result that was read can be shown."""
+    specification = result.specification
+    return (
+        all(type(specification.get(name)) is int for name in ("horizon", "trials"))
+        and "seed" in specification
+        and all(
+            isinstance(policy, Policy) or isinstance(policy.get("policy"), str)
+            for policy in result.policies
+        )
+        and all(getattr(result, name).dtype.kind in "iuf" for name in ARRAYS)
+    )
+
+
 def _policy(data: dict[str, Any]) -> Policy | dict[str, Any]:
     """Return the policy, or its description if its code is not here."""
     try:
         return from_dict(data)
     except InvalidInput:
-        return data
+        return dict(data)
