@@ -11,6 +11,8 @@ from ironarm.errors import BadFile, PrunedEntries
 from ironarm.service.directory import create
 from ironarm.service.hosted import Hosted, planned
 from ironarm.service.place import Place
+from ironarm.service.postgres import PostgresStore
+from ironarm.testing import check_store
 
 from ..every_policy import EVERY_POLICY
 from .database import database, programs
@@ -152,6 +154,13 @@ def test_a_prune_proves_itself_on_postgresql_too(monkeypatch):
     """By the same entries."""
     with database() as server:
         check_prune(Place(database=server.url), monkeypatch)
+
+
+@pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
+def test_postgresql_keeps_the_contract_of_stores():
+    """The same suite as for SQLite."""
+    with database() as server:
+        check_store(lambda: PostgresStore.open(server.url))
 
 
 @pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")

@@ -8,5 +8,6 @@
 
 from .agent import check_agent
 from .policy import check_policy
+from .store import check_store
 
-__all__ = ["check_agent", "check_policy"]
+__all__ = ["check_agent", "check_policy", "check_store"]
