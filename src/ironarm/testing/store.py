@@ -46,7 +46,7 @@ def check_store(open_store: Open) -> None:
 def it_returns_what_it_was_given(one: Store, other: Store, _: Open) -> None:
     """Every value of every column, with its kind, in order and to each connection."""
     agent, stranger = _new(one, "exact"), _new(one, "stranger")
-    rows = [
+    rows: list[Row] = [
         (
             agent,
             i + 1,
@@ -89,7 +89,7 @@ def it_finds_entries_by_what_they_are_about(one: Store, other: Store, _: Open) -
     """Those of a decision, and the latest rewards of some arms; of one agent only."""
     agent, stranger = _new(one, "about"), _new(one, "also about")
     kinds = ["decided", "rewarded", "decided", "cancelled", "observed", "removed", "failed"]
-    arms = ["a", "a", "b", "b", "b", "a", 3]
+    arms: list[str | int] = ["a", "a", "b", "b", "b", "a", 3]
     rows = [
         _row(agent, i + 1, kind=kind, decision=f"d{i // 2}", arm=arm)
         for i, (kind, arm) in enumerate(zip(kinds, arms, strict=True))
