@@ -69,6 +69,7 @@ class FakeStore:
 
 class FakeLog:
     last = 0
+    unsealed = None
 
     def looked_up(self, ids):
         return nullcontext()
