@@ -12,6 +12,8 @@ export PYTHONDONTWRITEBYTECODE :=
 reproduce: $(READY)
 	$(BIN)/ironarm reproduce --out results
 
+# It keeps compiled code beside the user's own, in ~/.cache/ironarm-test or so; with COLD=1 it
+# begins with none, as on a new machine.
 test: $(READY)
 	$(BIN)/python tests/run_all.py
 

@@ -101,8 +101,8 @@ STEPS: list[Step] = [
     ("a part of them on the lowest versions", [sys.executable, "tests/lowest.py"], {}),
     ("the site, its figures and its tutorials", pytest_of("docs"), CHECKED),
     (
-        "policies and estimators as plain Python",
-        pytest_of("policies", "estimators"),
+        "policies, estimators and nodes as plain Python",
+        pytest_of("policies", "estimators", "service/test_nodes.py"),
         {"NUMBA_DISABLE_JIT": "1"},
     ),
     ("the wheel alone, and the source distribution", pytest_of("test_dist.py"), CHECKED),
