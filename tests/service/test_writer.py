@@ -68,7 +68,7 @@ class FakeStore:
 
 
 class FakeLog:
-    last = 0
+    last, unsealed = 0, None
 
     def looked_up(self, ids):
         return nullcontext()
