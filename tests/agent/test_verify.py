@@ -10,7 +10,7 @@ import pytest
 
 import ironarm as ia
 from ironarm.agent import fold, logged, verify
-from ironarm.agent.log import Log, Prune, entry_hash
+from ironarm.agent.log import Entry, Log, Prune, entry_hash
 from ironarm.agent.snapshot import sealed, snapshot_of
 from ironarm.agent.store import SqliteStore
 from ironarm.agent.verify import verified
@@ -140,6 +140,33 @@ def test_another_prune_than_the_proved_one_is_found(log):
         ("DELETE FROM log WHERE number <= ?", number),
     )
     with pytest.raises(ia.BadFile, match="no entry proves that they were pruned"):
+        check(log)
+
+
+def test_what_no_snapshot_replaces_is_not_pruned(log):
+    """Decisions and rewards after the snapshot are nowhere else."""
+    (number,) = rows(log, "SELECT number FROM snapshot")[0]
+    before = rows(log, "SELECT * FROM log")
+    held = Log.open(log, create=False)
+    assert held.prune(number + 1, now=0.0) == 0
+    assert rows(log, "SELECT * FROM log") == before
+    assert held.prune(number, now=0.0) == number
+    held.close()
+    check(log)
+
+
+def test_a_prune_that_was_only_written_down_is_found(log):
+    """Its entry fits the chain, and what it says is gone is there."""
+    number, digest = rows(log, "SELECT number, hash FROM log WHERE number = 8")[0]
+    held = Log.open(log, create=False)
+    found = held.snapshot()
+    assert len(list(held.unread())) > 0
+    prune = Prune(number, digest, found.number, found.entry, found.content)
+    held.begin()
+    held.append(Entry(held.last + 1, 1e10, "pruned", extra=prune.extra()))
+    held.commit()
+    held.close()
+    with pytest.raises(ia.BadFile, match="what it says of its prunes does not fit"):
         check(log)
 
 
