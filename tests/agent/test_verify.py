@@ -170,6 +170,29 @@ def test_a_prune_that_was_only_written_down_is_found(log):
         check(log)
 
 
+def test_entries_are_counted_in_two_ways(log, monkeypatch):
+    """By reading them all, and by asking the store, which may see others."""
+    monkeypatch.setattr(SqliteStore, "count", lambda store, agent, last: last + 1)
+    with pytest.raises(ia.BadFile, match="counts another number of them"):
+        check(log)
+
+
+def test_what_was_looked_up_follows_the_log(log):
+    """What is appended meanwhile is among it, and what is cut off again is not."""
+    held = Log.open(log, create=False)
+    assert len(list(held.unread())) > 0
+    held.begin()
+    with held.looked_up(["x"]):
+        start = held.mark()
+        entry = Entry(held.last + 1, 1e10, "observed", "x", "a", 1.0)
+        held.append(entry)
+        assert held.about("x") == [entry]
+        held.cut(start)
+        assert held.about("x") == []
+    held.roll_back()
+    held.close()
+
+
 def test_a_changed_snapshot_is_not_used(log):
     """Verify says that it was changed; who opens the log makes it anew."""
     number, entry, text = edited(log)

@@ -86,6 +86,41 @@ def test_of_a_transaction_that_fails_nothing_is_left(tmp_path):
     asyncio.run(run())
 
 
+def test_the_same_request_twice_in_one_transaction_is_done_once(tmp_path):
+    """A client sends it again while the first waits: the second finds the first."""
+    waits, free = threading.Event(), threading.Event()
+
+    def first(hosted):
+        waits.set()
+        assert free.wait(60)
+
+    async def run():
+        async with service(tmp_path) as client:
+            await make(client, "ads")
+            writer = client.node.writer
+            number = await client.node.number_of("ads")
+            held = asyncio.create_task(writer.submit(number, first))
+            await asyncio.to_thread(waits.wait, 60)
+            path, head = "/v1/agents/ads/observations", {"Idempotency-Key": "x"}
+            body, before = b'{"arm":"a","value":1}\n' * 3, writer.commits
+            asks = [
+                asyncio.create_task(client.post(path, content=body, headers=head)) for _ in range(2)
+            ]
+            while writer.waiting < 6:
+                await asyncio.sleep(0.01)
+            free.set()
+            answers = [(await ask).text for ask in asks]
+            await held
+            assert writer.commits - before == 2
+            assert [[text.count(word) for word in ("now", "before")] for text in answers] == [
+                [3, 0],
+                [0, 3],
+            ]
+            assert (await client.get("/v1/agents/ads")).json()["arms"][0]["rewards"] == 3
+
+    asyncio.run(run())
+
+
 class FakeStore:
     """A store that keeps nothing."""
 
