@@ -88,6 +88,22 @@ MUTANTS = (
         ("agent/test_damage.py::test_entries_missing_at_the_end_are_found",),
     ),
     Mutant(
+        "repeated-request-not-found",
+        "agent/log.py",
+        """        if entry.decision in self._looked_up:
+            self._looked_up[entry.decision].append(entry)
+""",
+        "",
+        ("service/test_writer.py::test_the_same_request_twice_in_one_transaction_is_done_once",),
+    ),
+    Mutant(
+        "what-was-cut-off-is-found",
+        "agent/log.py",
+        "        self.last, self.last_hash = mark\n        self._looked_up = {}\n",
+        "        self.last, self.last_hash = mark\n",
+        ("agent/test_verify.py::test_what_was_looked_up_follows_the_log",),
+    ),
+    Mutant(
         "prune-beyond-the-snapshot",
         "agent/log.py",
         "or found.number < number",
@@ -128,6 +144,13 @@ MUTANTS = (
         "if proved != self._proof:",
         "if proved is None and self._proof is not None:",
         ("agent/test_verify.py::test_a_prune_that_was_only_written_down_is_found",),
+    ),
+    Mutant(
+        "entries-not-counted",
+        "agent/verify.py",
+        "if store.count(agent, log.last) != count:",
+        "if store.count(agent, log.last) < count:",
+        ("agent/test_verify.py::test_entries_are_counted_in_two_ways",),
     ),
     Mutant(
         "failed-commit-stays-in-memory",
@@ -365,6 +388,16 @@ MUTANTS = (
         "if p.expire > 0 and (wait < 0 or wait >= p.expire):",
         ("simulation/test_late.py::test_a_reward_that_comes_at_the_last_moment_counts",),
     ),
+    Mutant(
+        "late-reward-weighed-by-another-chance",
+        "engine/late.py",
+        "            s.chance[0] = p.chance[slot]\n",
+        "",
+        (
+            "simulation/test_late.py::test_choices_are_those_of_an_agent_driven_by_hand"
+            "[EXP3(reward_range=(-2, 6))-late]",
+        ),
+    ),
     # theory
     Mutant(
         "least-b-without-its-factor",
@@ -455,6 +488,13 @@ MUTANTS = (
         ("studies/test_checks.py::test_few_trials_say_nothing_of_a_high_quantile",),
     ),
     Mutant(
+        "nothing-seen-is-certain",
+        "studies/statistics.py",
+        "math.sqrt(p * (1 - p) / n + Z95**2 / (4 * n * n))",
+        "math.sqrt(p * (1 - p) / n)",
+        ("studies/test_checks.py::test_few_trials_cannot_see_a_rare_event",),
+    ),
+    Mutant(
         "grid-goes-on-at-the-wrong-end",
         "studies/tuning.py",
         "if choice.best is choice.candidates[0] else",
@@ -497,10 +537,10 @@ MUTANTS = (
         ("radio/testbed/test_closed_loop.py::test_a_packet_of_another_round_is_none",),
     ),
     Mutant(
-        "sinr-of-all-symbols",
+        "sinr-with-one-symbol-too-many",
         "radio/signal/receiver.py",
         "evm = math.sqrt(left / (self.format.known_count - 2))",
-        "evm = math.sqrt(left / self.format.length)",
+        "evm = math.sqrt(left / (self.format.known_count - 1))",
         ("radio/signal/test_compiled_chain.py::test_compiled_is_numpy",),
     ),
     Mutant(
@@ -516,6 +556,13 @@ MUTANTS = (
         "            ack, measured = try_once(number, attempt, channel)\n        sinr",
         "            ack, measured = try_once(number + 1, attempt, channel)\n        sinr",
         ("radio/testbed/test_closed_loop.py::test_a_lost_ack_repeats_the_round_and_feeds_nothing",),
+    ),
+    Mutant(
+        "burst-of-an-earlier-attempt-counts",
+        "radio/network/hub.py",
+        'role == "tx" and (fields.get("round"), fields.get("attempt")) != self.packet[:2]',
+        'role == "tx" and fields.get("round") != self.packet[0]',
+        ("radio/network/test_hub.py::test_a_burst_of_an_earlier_packet_is_not_taken_for_this_one",),
     ),
     Mutant(
         "device-gain-not-checked",
@@ -538,7 +585,14 @@ MUTANTS = (
         "                self._on_starved()\n",
         ("radio/backends/test_safety.py::test_a_lost_heartbeat_switches_off",),
     ),
-    # integrations and testing
+    # elsewhere
+    Mutant(
+        "last-of-equal-arms-wins",
+        "rules/highest_index.py",
+        "        if index > highest:\n",
+        "        if index >= highest:\n",
+        ("policies/test_against_naive.py::test_live_choices[UCB-ties-none]",),
+    ),
     Mutant(
         "router-is-not-asked",
         "integrations/litellm.py",
@@ -557,10 +611,10 @@ MUTANTS = (
         ("integrations/test_openfeature.py::test_who_sent_a_reward_is_told_if_asked",),
     ),
     Mutant(
-        "store-may-round",
+        "store-may-change-kinds",
         "testing/store.py",
         "    if repr(expected) != repr(got):\n",
-        "    if len(repr(expected)) < len(repr(got)):\n",
+        "    if expected != got:\n",
         ("agent/test_store.py::test_a_store_that_does_not_is_found_out",),
     ),
 )
