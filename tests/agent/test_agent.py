@@ -87,6 +87,19 @@ def test_minimize_prefers_small_rewards_and_shows_them_as_they_are():
     assert agent.rewards["fast"] > 150
 
 
+def test_minimize_holds_for_every_way_to_learn():
+    """A reward by its decision, one of a log, and one without a decision."""
+    agent = ia.Agent(ia.RUCB(), arms=["slow", "fast"], seed=1, minimize=True)
+    agent.warm_start([("slow", 9.0), ("fast", 5.0)])
+    assert (agent.best(), agent.estimates) == ("fast", {"slow": 9.0, "fast": 5.0})
+    agent = ia.Agent(ia.RUCB(), arms=["slow", "fast"], seed=1, minimize=True)
+    for decision in [agent.decide(), agent.decide()]:
+        agent.learn(decision, {"slow": 9.0, "fast": 5.0}[decision.arm])
+    assert (agent.best(), agent.estimates) == ("fast", {"slow": 9.0, "fast": 5.0})
+    agent.update("fast", 4.0)
+    assert agent.estimates["fast"] == 5.0  # the upper of the two
+
+
 BAD = [
     (lambda a: a.update("a", math.nan), ia.InvalidInput, "NaN"),
     (lambda a: a.update("a", "3.5"), ia.InvalidInput, "must be a number"),

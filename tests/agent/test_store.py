@@ -19,6 +19,13 @@ class Rounding(SqliteStore):
         super().insert([(*row[:6], row[6] and round(row[6], 3), *row[7:]) for row in rows])
 
 
+class Floating(SqliteStore):
+    """Keeps whole numbers as others, which are equal and are not the same."""
+
+    def insert(self, rows):
+        super().insert([(*row[:5], float(3) if row[5] == 3 else row[5], *row[6:]) for row in rows])
+
+
 class Eager(SqliteStore):
     """Does not take back what a transaction has done."""
 
@@ -45,6 +52,7 @@ class Hoarding(SqliteStore):
     ("kind", "message"),
     [
         (Rounding, "it_returns_what_it_was_given: after"),
+        (Floating, "it_returns_what_it_was_given: after"),
         (Eager, "it_keeps_all_of_a_transaction_or_nothing: after a roll_back"),
         (Lasting, "it_keeps_all_of_a_transaction_or_nothing: after a cut"),
         (Hoarding, r"it_keeps_the_latest_snapshot: a snapshot gives \[5\]"),

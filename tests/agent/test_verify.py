@@ -10,7 +10,7 @@ import pytest
 
 import ironarm as ia
 from ironarm.agent import fold, logged, verify
-from ironarm.agent.log import Log, Prune, entry_hash
+from ironarm.agent.log import Entry, Log, Prune, entry_hash
 from ironarm.agent.snapshot import sealed, snapshot_of
 from ironarm.agent.store import SqliteStore
 from ironarm.agent.verify import verified
@@ -141,6 +141,56 @@ def test_another_prune_than_the_proved_one_is_found(log):
     )
     with pytest.raises(ia.BadFile, match="no entry proves that they were pruned"):
         check(log)
+
+
+def test_what_no_snapshot_replaces_is_not_pruned(log):
+    """Decisions and rewards after the snapshot are nowhere else."""
+    (number,) = rows(log, "SELECT number FROM snapshot")[0]
+    before = rows(log, "SELECT * FROM log")
+    held = Log.open(log, create=False)
+    assert held.prune(number + 1, now=0.0) == 0
+    assert rows(log, "SELECT * FROM log") == before
+    assert held.prune(number, now=0.0) == number
+    held.close()
+    check(log)
+
+
+def test_a_prune_that_was_only_written_down_is_found(log):
+    """Its entry fits the chain, and what it says is gone is there."""
+    number, digest = rows(log, "SELECT number, hash FROM log WHERE number = 8")[0]
+    held = Log.open(log, create=False)
+    found = held.snapshot()
+    assert len(list(held.unread())) > 0
+    prune = Prune(number, digest, found.number, found.entry, found.content)
+    held.begin()
+    held.append(Entry(held.last + 1, 1e10, "pruned", extra=prune.extra()))
+    held.commit()
+    held.close()
+    with pytest.raises(ia.BadFile, match="what it says of its prunes does not fit"):
+        check(log)
+
+
+def test_entries_are_counted_in_two_ways(log, monkeypatch):
+    """By reading them all, and by asking the store, which may see others."""
+    monkeypatch.setattr(SqliteStore, "count", lambda store, agent, last: last + 1)
+    with pytest.raises(ia.BadFile, match="counts another number of them"):
+        check(log)
+
+
+def test_what_was_looked_up_follows_the_log(log):
+    """What is appended meanwhile is among it, and what is cut off again is not."""
+    held = Log.open(log, create=False)
+    assert len(list(held.unread())) > 0
+    held.begin()
+    with held.looked_up(["x"]):
+        start = held.mark()
+        entry = Entry(held.last + 1, 1e10, "observed", "x", "a", 1.0)
+        held.append(entry)
+        assert held.about("x") == [entry]
+        held.cut(start)
+        assert held.about("x") == []
+    held.roll_back()
+    held.close()
 
 
 def test_a_changed_snapshot_is_not_used(log):

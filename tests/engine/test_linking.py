@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import ironarm as ia
+from ironarm.engine import kept
 from ironarm.engine.state import State
 
 HELPER = """
@@ -136,6 +137,16 @@ def test_an_unsafe_or_impossible_cache_is_not_used(tmp_path, cache, message):
     output, errors = run(code, tmp_path, IRONARM_CACHE_DIR=str(place))
     assert output == ["None None"]
     assert message in errors
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o770, 0o755])
+def test_a_cache_that_others_can_write_to_is_unsafe(tmp_path, mode):
+    """Those of one's own group are others too; reading does no harm."""
+    tmp_path.chmod(mode)
+    problem = kept._problem(tmp_path)
+    assert (problem is None) == (mode == 0o755)
+    assert problem is None or "other users can write" in problem
 
 
 def test_without_numbas_private_options_the_choices_are_the_same(tmp_path):

@@ -342,13 +342,15 @@ def test_two_processes_share_a_durable_agent(serve, tmp_path):
         assert one.estimates["red"] == 1.0
 
 
-def test_who_sent_a_reward_is_told_if_asked(serve):
-    """So that sources can be judged."""
+@pytest.mark.parametrize(("sources", "told"), [(True, ["ann"]), (False, [])])
+def test_who_sent_a_reward_is_told_if_asked(serve, sources, told):
+    """So that sources can be judged; users are not written down without need."""
     agent = an_agent()
-    client = serve(AgentProvider({"button": agent}, sources=True))
+    client = serve(AgentProvider({"button": agent}, sources=sources))
     client.get_string_value("button", "none", ANN)
     client.track("button", ANN, reward())
-    assert [each.source for each in agent.sources()] == ["ann"]
+    assert agent.rewards == {"red": 1, "green": 0}
+    assert [each.source for each in agent.sources()] == told
 
 
 def test_flags_come_and_go(serve):

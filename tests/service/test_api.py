@@ -251,6 +251,23 @@ async def test_a_repeated_request_gets_the_same_decision(client):
 
 
 @scenario
+async def test_clients_do_not_share_idempotency_keys(client):
+    """The same text from another key is another request, and gets its own decision."""
+    await make(client)
+    with closing(client.node.place.open()) as store:
+        keys = [make_key(store, name, ["decide"]) for name in ("one", "other")]
+    await client.node.look()
+    found = []
+    for key in keys:
+        head = {"Authorization": f"Bearer {key}", "Idempotency-Key": "request 17"}
+        for status in (201, 200):
+            answer = await client.post("/v1/agents/ads/decisions", headers=head)
+            assert answer.status_code == status
+        found.append(answer.json()["id"])
+    assert found[0] != found[1]
+
+
+@scenario
 async def test_keys_of_decisions_and_of_observations_do_not_collide(client):
     """Whatever stands in them."""
     await make(client)
@@ -622,10 +639,11 @@ async def test_what_fails_in_the_store_is_503_and_changes_nothing(client):
     store.connection.execute("PRAGMA query_only = OFF")
     pages = store.connection.execute("PRAGMA page_count").fetchone()[0]
     store.connection.execute(f"PRAGMA max_page_count = {pages}")
-    statuses = set()
+    statuses = []
     while 503 not in statuses:
-        statuses.add((await client.post("/v1/agents/ads/decisions")).status_code)
+        statuses.append((await client.post("/v1/agents/ads/decisions")).status_code)
     before = (await client.get("/v1/agents/ads")).json()["decisions"]
+    assert before == 1 + statuses.count(201)
     store.connection.execute("PRAGMA max_page_count = 1000000")
     assert (await client.post("/v1/agents/ads/decisions")).status_code == 201
     assert (await client.get("/v1/agents/ads")).json()["decisions"] == before + 1

@@ -41,7 +41,8 @@ class Counted:
             await asyncio.sleep(0)
 
     def end(self):
-        self._ended = True
+        # also what came since the last turn: there may have been none at all
+        self.most, self._ended = max(self.most, self.now), True
 
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
@@ -98,6 +99,25 @@ def test_decisions_are_made_while_batches_come(tmp_path):
         assert len(found["times"]) == 5
         assert found["taken"] <= 4  # those that came before the first was counted
         assert "Traceback" not in running.errors.read_text()
+
+
+def test_lines_are_known_again_by_their_place_in_the_whole_batch(tmp_path):
+    """Equal ones in several turns of the writer are several, each stored once."""
+
+    async def run():
+        async with service(tmp_path) as client:
+            await make(client)
+            body, head = b'{"arm":"a","value":1}\n' * (AT_ONCE + 2), {"Idempotency-Key": "x"}
+            for stored in ("now", "before"):
+                answer = await client.post(
+                    "/v1/agents/ads/observations", content=body, headers=head
+                )
+                found = [json.loads(text) for text in answer.text.splitlines()]
+                assert [each["stored"] for each in found] == [stored] * (AT_ONCE + 2)
+            summary = (await client.get("/v1/agents/ads")).json()
+            assert summary["arms"][0]["rewards"] == AT_ONCE + 2
+
+    asyncio.run(run())
 
 
 def test_an_agent_that_nobody_knows_is_looked_for_once_for_all_lines(tmp_path, monkeypatch):

@@ -54,11 +54,15 @@ def test_places_of_many_arms_are_those_of_each(sizes, level, q):
     ]
 
 
+@pytest.mark.parametrize("few", [9, 30])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_room_is_what_trying_every_value_finds(seed):
-    """At some x there is evidence enough for both sides, and at none for more."""
+def test_the_room_is_what_trying_every_value_finds(seed, few):
+    """At some x there is evidence enough for both sides, and at none for more.
+
+    With 9 rewards of an arm, their number alone decides; with 30, their values do.
+    """
     noise = np.random.default_rng(seed)
-    samples = [noise.normal(2, 1, 60), noise.normal(0, 1, 40), noise.normal(-1, 1, 9)]
+    samples = [noise.normal(2, 1, 60), noise.normal(0, 1, 40), noise.normal(-1, 1, few)]
     best, others = _spent(WRONG, 4 * 3 + 2, 4)
 
     def possible(s):

@@ -8,10 +8,11 @@ from contextlib import nullcontext
 import pytest
 
 from ironarm.agent.store import SqliteStore
+from ironarm.errors import StoreError
 from ironarm.service import writer as writer_module
 from ironarm.service.writer import AT_ONCE, Busy, Writer
 
-from .test_api import make, service
+from .test_api import entries, make, service
 
 
 def test_what_comes_while_an_agent_is_awaited_joins_the_transaction(tmp_path, monkeypatch):
@@ -49,6 +50,77 @@ def test_what_comes_while_an_agent_is_awaited_joins_the_transaction(tmp_path, mo
     asyncio.run(run())
 
 
+def test_of_a_transaction_that_fails_nothing_is_left(tmp_path):
+    """Neither in memory nor among the rows to be stored, also for other agents."""
+    waits, free = threading.Event(), threading.Event()
+
+    def first(hosted):
+        waits.set()
+        assert free.wait(60)
+
+    def decides(hosted):
+        return hosted.decide_once(None, None)
+
+    def fails(hosted):
+        raise StoreError("the database is gone.")
+
+    async def run():
+        async with service(tmp_path) as client:
+            await make(client, "ads")
+            await make(client, "other")
+            writer = client.node.writer
+            ads, other = [await client.node.number_of(name) for name in ("ads", "other")]
+            asks = [asyncio.create_task(writer.submit(ads, first))]
+            await asyncio.to_thread(waits.wait, 60)
+            # both are in the next transaction
+            for agent, work in ((ads, decides), (other, fails)):
+                asks.append(asyncio.create_task(writer.submit(agent, work)))
+                await asyncio.sleep(0)
+            free.set()
+            errors = await asyncio.gather(*asks, return_exceptions=True)
+            assert [str(error) for error in errors[1:]] == ["the database is gone."] * 2
+            assert (await client.get("/v1/agents/ads")).json()["decisions"] == 0
+            assert (await client.post("/v1/agents/ads/decisions")).status_code == 201
+            assert [each["kind"] for each in await entries(client)] == ["created", "decided"]
+
+    asyncio.run(run())
+
+
+def test_the_same_request_twice_in_one_transaction_is_done_once(tmp_path):
+    """A client sends it again while the first waits: the second finds the first."""
+    waits, free = threading.Event(), threading.Event()
+
+    def first(hosted):
+        waits.set()
+        assert free.wait(60)
+
+    async def run():
+        async with service(tmp_path) as client:
+            await make(client, "ads")
+            writer = client.node.writer
+            number = await client.node.number_of("ads")
+            held = asyncio.create_task(writer.submit(number, first))
+            await asyncio.to_thread(waits.wait, 60)
+            path, head = "/v1/agents/ads/observations", {"Idempotency-Key": "x"}
+            body, before = b'{"arm":"a","value":1}\n' * 3, writer.commits
+            asks = [
+                asyncio.create_task(client.post(path, content=body, headers=head)) for _ in range(2)
+            ]
+            while writer.waiting < 6:
+                await asyncio.sleep(0.01)
+            free.set()
+            answers = [(await ask).text for ask in asks]
+            await held
+            assert writer.commits - before == 2
+            assert [[text.count(word) for word in ("now", "before")] for text in answers] == [
+                [3, 0],
+                [0, 3],
+            ]
+            assert (await client.get("/v1/agents/ads")).json()["arms"][0]["rewards"] == 3
+
+    asyncio.run(run())
+
+
 class FakeStore:
     """A store that keeps nothing."""
 
@@ -68,8 +140,7 @@ class FakeStore:
 
 
 class FakeLog:
-    last = 0
-    unsealed = None
+    last, unsealed = 0, None
 
     def looked_up(self, ids):
         return nullcontext()
@@ -155,6 +226,36 @@ def test_with_more_agents_than_a_turn_holds_none_is_served_twice_while_another_w
         set(agents[AT_ONCE:]),
     ]
     assert all(set(turn.values()) == {1} for turn in turns)
+
+
+def test_what_waits_for_another_node_keeps_its_order():
+    """It comes before what came while the other node held the agent."""
+    waits, free, done = threading.Event(), threading.Event(), []
+
+    class Store(FakeStore):
+        held = False
+
+        def hold(self, agents):
+            if self.held:
+                return agents
+            self.held = True
+            waits.set()
+            assert free.wait(60)
+            return []  # another node has it
+
+    async def run():
+        writer = Writer(Store, FakeHosted, workers=1)
+        works = [lambda hosted, k=k: done.append(k) for k in range(4)]
+        asked = [asyncio.create_task(writer.submit_many(1, works[:2]))]
+        await asyncio.to_thread(waits.wait, 60)
+        asked.append(asyncio.create_task(writer.submit_many(1, works[2:])))
+        await asyncio.sleep(0)
+        free.set()
+        await asyncio.gather(*asked)
+        await asyncio.to_thread(writer.stop, 1.0)
+
+    asyncio.run(run())
+    assert done == [0, 1, 2, 3]
 
 
 def test_who_fills_the_queue_is_refused_and_not_who_comes_then(monkeypatch):

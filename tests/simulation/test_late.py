@@ -110,6 +110,14 @@ def test_a_delay_of_nothing_changes_nothing(policy):
     assert all(np.array_equal(a, b) for a, b in zip(late, usual, strict=True))
 
 
+def test_a_reward_that_comes_at_the_last_moment_counts():
+    """A decision expires after so many rounds, and not in the last of them."""
+    attack, late = ATTACKS[0], ia.Delay(mean=7, law="fixed")
+    in_time = pulls_over_time(ia.UCB(), BANDIT, attack, 400, delay=replace(late, expire=7))
+    waiting = pulls_over_time(ia.UCB(), BANDIT, attack, 400, delay=late)
+    assert all(np.array_equal(a, b) for a, b in zip(in_time, waiting, strict=True))
+
+
 @dataclass(frozen=True)
 class LastSender(ia.Policy):
     """Chooses the arm with the number of the last sender: senders reach a policy."""

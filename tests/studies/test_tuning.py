@@ -112,3 +112,14 @@ def test_a_policy_may_be_tuned_on_more_trials_than_others(study, tmp_path):
     assert {choice.trials for choice in Runner(quick, tmp_path).run().choices} == {3}
     full = read_study(str(tmp_path / "study"), trials=2)
     assert {choice.trials for choice in Runner(full, tmp_path).run().choices} == {7}
+
+
+def test_a_policy_is_tuned_on_other_trials_than_those_of_the_study(study, tmp_path):
+    """Else the tuned ones would be better there than anywhere else."""
+    found = study('{ policy = "UCB", tune = { alpha = [0.5, 2, 8] } }')
+    runner, run = Runner(found, tmp_path), found.runs[0]
+    [tuned] = [name for name in run.policies if found.policies[name].tune]
+    cells = runner._tuning_cells(run, run.rho[0], tuned)
+    assert {cell.seed for cell in cells} == {found.tuning.seed}
+    assert runner._cell(run, run.rho[0], cells[0].policy).seed == found.seed
+    assert found.tuning.seed != found.seed

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ironarm as ia
@@ -17,6 +17,8 @@ RADIO = ia.GaussianBandit([41, 37, 35, 31, 28])
 
 
 @given(st.integers(0, 2000), st.integers(1, 500), st.floats(-0.4, 0.4))
+@example(0, 7, 0.0)
+@example(2000, 7, 0.0)
 def test_the_lowest_of_a_valley_is_found(bottom, step, off):
     """Against a look at every number."""
     at = np.arange(2001)

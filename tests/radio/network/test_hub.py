@@ -196,3 +196,15 @@ def test_a_burst_that_makes_sense_is_taken(capsys):
     hub._socket = Socket([("tx", PACKET, None), ("tx", BURST, np.ones(100))])
     hub.serve()
     assert (hub.sent, capsys.readouterr().err) == ((3, 0), "")
+
+
+@pytest.mark.parametrize("late", [{"attempt": 0}, {"round": 2}])
+def test_a_burst_of_an_earlier_packet_is_not_taken_for_this_one(late):
+    """The receiver would learn a reward of another attempt."""
+    hub = Hub(RadioConfig.of({"processes": {"port": 0}}))
+    hub._socket.close()
+    now = {"attempt": 1}
+    burst = {**BURST, **now, **late}
+    hub._socket = Socket([("tx", {**PACKET, **now}, None), ("tx", burst, np.ones(100))])
+    hub.serve()
+    assert (hub.sent, hub.round_medium.emissions) == (None, [])
