@@ -11,10 +11,12 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ironarm as ia
 from ironarm.engine import kept
+from ironarm.engine.linking import COMMON, Linker
 from ironarm.engine.state import State
 
 HELPER = """
@@ -281,6 +283,19 @@ def test_what_cannot_be_compiled_is_refused_with_a_sentence(choose, message):
     """Before the compiler is asked."""
     with pytest.raises(ia.PolicyFault, match=message):
         State(make(choose=choose)(), 3).call("select")
+
+
+def test_a_hash_does_not_depend_on_where_things_are_installed(monkeypatch):
+    """Another checkout, or another environment, finds what was compiled before."""
+
+    @ia.hot
+    def root(x):
+        return np.sqrt(x)
+
+    here = Linker().key(root)
+    monkeypatch.setattr(np.__spec__, "origin", "/elsewhere/numpy/__init__.py")
+    COMMON._keys.pop(root)
+    assert Linker().key(root) == here
 
 
 def test_numbers_of_the_module_and_of_enclosing_functions_are_known():

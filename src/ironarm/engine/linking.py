@@ -117,6 +117,8 @@ class Linker:
             return "unusable"  # it may hide a builtin of that name
         if mark_of(value):
             return self.key(value)
+        if isinstance(value, types.ModuleType):
+            return value.__name__  # wherever it is installed
         known: str | None = getattr(value, "compiled_key", None)
         return known or f"{type(value)} {value!r}"
 
