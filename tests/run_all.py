@@ -64,17 +64,17 @@ QUICK: list[Step] = [
 AS_RELEASED = ["MedEUCB", "UCB", "EXP3", "CatoniUCB", "TrimmedUCB", "CountIMED", "CoherentIMED"]
 """Whose recorded bits are also compared without bounds checks, as users run them: of
 all kinds, and few, because a loop takes Numba six seconds to compile."""
-EARLIER_STEPS = ("policies", "agent", "service", "integrations", "studies", "arena", "sweeps")
+OWN_STEPS = (
+    *("policies", "agent", "service", "integrations", "studies", "arena", "sweeps"),
+    *("theory", "radio"),
+)
 APART = ("docs", "engine/test_jit.py", "test_dist.py", "test_lowest.py")
 # long ones first, so that both processors are busy to the end
 STEPS: list[Step] = [
     ("policies against their naive twins", pytest_of("policies"), CHECKED),
     ("service and integrations", pytest_of("service", "integrations"), CHECKED),
-    (
-        "all other tests",
-        pytest_of("", but=(*EARLIER_STEPS, *APART)),
-        CHECKED,
-    ),
+    ("all other tests", pytest_of("", but=(*OWN_STEPS, *APART)), CHECKED),
+    ("theory and radio", pytest_of("theory", "radio"), CHECKED),
     ("studies, arena and sweeps", pytest_of("studies", "arena", "sweeps"), CHECKED),
     (
         "examples in docstrings and documentation",
