@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # importing LiteLLM fetches a list of prices, unless it is told to use its own copy
@@ -11,3 +12,18 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 # never because of the day or a busy machine
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_compiler():
+    """Let no simulation start a second process that compiles.
+
+    Steps of `make test` run side by side, so no processor is idle, and the second
+    process would compile helpers again that this one has. Simulations in processes of
+    their own start it as ever.
+    """
+    from ironarm.engine import warm
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warm, "_start", lambda *_: None)
+        yield

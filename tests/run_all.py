@@ -1,4 +1,4 @@
-"""Every check of the project: style, format and types first, then the other steps, two
+"""Every check of the project: style, format and types first, then the other steps, three
 at a time.
 
     python tests/run_all.py            with the compiled code that earlier runs kept
@@ -64,31 +64,32 @@ QUICK: list[Step] = [
 AS_RELEASED = ["MedEUCB", "UCB", "EXP3", "CatoniUCB", "TrimmedUCB", "CountIMED", "CoherentIMED"]
 """Whose recorded bits are also compared without bounds checks, as users run them: of
 all kinds, and few, because a loop takes Numba six seconds to compile."""
+COMPILING = ("policies", "simulation", "agent_files", "agent", "attacks", "rules", "test_testing.py")
+"""What compiles most policies, in one process: there they share compiled helpers."""
 OWN_STEPS = (
-    *("policies", "agent", "service", "integrations", "studies", "arena", "sweeps"),
-    *("theory", "radio"),
+    *("service", "integrations", "studies", "arena", "sweeps", "theory", "radio"),
+    *COMPILING,
 )
 APART = ("docs", "engine/test_jit.py", "test_dist.py", "test_lowest.py")
-# long ones first, so that both processors are busy to the end
+# What compiles most comes first, beside what compiles other things or nothing: what one
+# step has compiled, the later ones find. Long ones come before short ones, so that
+# both processors are busy to the end.
 STEPS: list[Step] = [
-    ("policies against their naive twins", pytest_of("policies"), CHECKED),
-    ("service and integrations", pytest_of("service", "integrations"), CHECKED),
-    ("all other tests", pytest_of("", but=(*OWN_STEPS, *APART)), CHECKED),
+    ("policies against their naive twins, simulations and agents", pytest_of(*COMPILING), CHECKED),
     ("theory and radio", pytest_of("theory", "radio"), CHECKED),
+    ("a part of them on the lowest versions", [sys.executable, "tests/lowest.py"], {}),
+    (
+        "policies, estimators and nodes as plain Python",
+        pytest_of("policies", "estimators", "service/test_nodes.py"),
+        {"NUMBA_DISABLE_JIT": "1"},
+    ),
+    ("all other tests", pytest_of("", but=(*OWN_STEPS, *APART)), CHECKED),
+    ("service and integrations", pytest_of("service", "integrations"), CHECKED),
     ("studies, arena and sweeps", pytest_of("studies", "arena", "sweeps"), CHECKED),
     (
         "examples in docstrings and documentation",
         [*PYTEST, *EXAMPLES, "src", "README.md", "docs"],
         CHECKED,
-    ),
-    ("agents", pytest_of("agent"), CHECKED),
-    (
-        "compiling and recorded bits, without bounds checks",
-        [
-            *pytest_of("engine/test_jit.py", "simulation/test_recorded.py"),
-            *("-k", " or ".join(["test_jit", *(f"[{name}" for name in AS_RELEASED)])),
-        ],
-        {},
     ),
     (
         "recorded bits, theory and examples as on another processor",
@@ -98,15 +99,19 @@ STEPS: list[Step] = [
         ],
         {**CHECKED, **another_processor()},
     ),
-    ("a part of them on the lowest versions", [sys.executable, "tests/lowest.py"], {}),
     ("the site, its figures and its tutorials", pytest_of("docs"), CHECKED),
     (
-        "policies, estimators and nodes as plain Python",
-        pytest_of("policies", "estimators", "service/test_nodes.py"),
-        {"NUMBA_DISABLE_JIT": "1"},
+        "compiling and recorded bits, without bounds checks",
+        [
+            *pytest_of("engine/test_jit.py", "simulation/test_recorded.py"),
+            *("-k", " or ".join(["test_jit", *(f"[{name}" for name in AS_RELEASED)])),
+        ],
+        {},
     ),
     ("the wheel alone, and the source distribution", pytest_of("test_dist.py"), CHECKED),
 ]
+AT_ONCE = 3
+"""Steps at a time, on two processors: services and radios wait now and then."""
 
 
 class Outcome(NamedTuple):
@@ -128,7 +133,7 @@ def main() -> int:
             outcomes.append(run(step, cache))
             if not outcomes[-1].passed:
                 return 1
-        with ThreadPoolExecutor(2) as pool:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
             outcomes += pool.map(lambda step: run(step, cache), STEPS)
     print(table(outcomes, time.monotonic() - started))
     return 0 if all(outcome.passed for outcome in outcomes) else 1
@@ -167,7 +172,7 @@ NO_TESTS = 5  # the exit code of pytest when it has none to run
 
 
 def run(step: Step, cache: Path, none_is_fine: bool = False) -> Outcome:
-    """Run one step and print its output when it is over, so that two do not mix."""
+    """Run one step and print its output when it is over, so that they do not mix."""
     name, command, extra = step
     with PRINTING:
         print(f"== {name} ...", flush=True)

@@ -56,11 +56,16 @@ def decisions(port: int, key: str, seconds: float, most: int) -> list[float]:
 
 
 def send(port: int, key: str, path: str, body: bytes, count: Any, stop: Any) -> None:
-    """Send batches over several connections until told to stop; count the answers."""
+    """Send batches over several connections until told to stop; count the answers.
+
+    If whoever started it is killed, nobody tells it to stop; then it ends with him.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None
 
     def one() -> None:
         talk = Talk(port, key, timeout=120)
-        while not stop.is_set():
+        while not stop.is_set() and parent.is_alive():
             with suppress(OSError):
                 status, _ = talk.ask("POST", path, body)
                 with count.get_lock():
