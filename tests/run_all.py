@@ -1,5 +1,5 @@
-"""Every check of the project: style, format and types first, then the other steps, three
-at a time.
+"""Every check of the project: style, format and types first, then the other steps,
+three at a time.
 
     python tests/run_all.py            with the compiled code that earlier runs kept
     python tests/run_all.py --cold     with none: as on a new machine
@@ -64,7 +64,10 @@ QUICK: list[Step] = [
 AS_RELEASED = ["MedEUCB", "UCB", "EXP3", "CatoniUCB", "TrimmedUCB", "CountIMED", "CoherentIMED"]
 """Whose recorded bits are also compared without bounds checks, as users run them: of
 all kinds, and few, because a loop takes Numba six seconds to compile."""
-COMPILING = ("policies", "simulation", "agent_files", "agent", "attacks", "rules", "test_testing.py")
+COMPILING = (
+    *("policies", "simulation", "agent_files", "agent", "attacks", "rules"),
+    "test_testing.py",
+)
 """What compiles most policies, in one process: there they share compiled helpers."""
 OWN_STEPS = (
     *("service", "integrations", "studies", "arena", "sweeps", "theory", "radio"),
