@@ -37,7 +37,7 @@ QUIET = ["-W", "ignore::DeprecationWarning", "-W", "ignore::PendingDeprecationWa
 
 # Whose agents are compiled when not all are, because each takes Numba some seconds.
 # These are of all kinds: an index or chances, rewards to remember or none.
-POLICIES = ("MedEUCB", "EpsilonGreedy", "CountIMED", "EXP3", "BARBAR")
+POLICIES = ("MedEUCB", "EpsilonGreedy", "EXP3")
 THEIR_AGENTS = " or ".join(["not agent_goes_on", *(f"-{name}]" for name in POLICIES)])
 TESTS = ["tests/agent_files", "tests/test_lowest.py"]
 FAST_ENGINE = "tests/engine/test_jit.py::test_compiled_code_counts_no_references"

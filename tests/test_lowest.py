@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in scalar:RuntimeW
 BANDIT = ia.GaussianBandit([0.0, 0.5, 1.0])
 ATTACK = ia.OppositeUniform(rho=0.1, scale=20)
 SEED = 11
-LOOPS = ("MedEUCB", "EpsilonGreedy", "EXP3")
+LOOPS = ("MedEUCB", "EXP3")
 POLICIES = [policy for policy in EVERY_POLICY if PLAIN or type(policy).__name__ in LOOPS]
 """All of them as plain Python. Compiled, a few: a loop takes Numba five seconds."""
 TWO_POLICIES = "policies = ['MedEUCB(b=1, block=100)', 'EpsilonGreedy']"

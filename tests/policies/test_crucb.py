@@ -34,6 +34,7 @@ def regret(mean):
     )
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("mean", ["trimmed", "shorth"])
 def test_published_regret(mean):
     """Without contamination the regret is the published one within a factor of two.

@@ -11,6 +11,7 @@ OUTLIERS = {"S1": (1, 1, 0.8), "S2": (10, 10, -20)}
 PUBLISHED = {"S1": 150, "S2": 160}
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("scenario", OUTLIERS)
 def test_published_regret(scenario):
     """With a hundredth of outliers the regret is nearly the published one.

@@ -35,14 +35,16 @@ class Heap:
 
 def check(steps):
     heap, ordered = Heap(len(steps)), []
-    for step in steps:
+    for place, step in enumerate(steps):
         if step not in (TAKE_SMALLEST, TAKE_LARGEST):
             insort(ordered, step)
             heap.push(step)
         elif ordered:
             side = step == TAKE_LARGEST
             assert ordered.pop(-1 if side else 0) == heap.pop(int(side))
-        assert ordered == sorted(heap.held())
+        if place % 16 == 0 or len(ordered) < 50:  # of many, sorting takes its time
+            assert ordered == sorted(heap.held())
+    assert ordered == sorted(heap.held())
     assert [*heap.pool[:5], *heap.pool[len(steps) + 5 :]] == [7.5] * 10
     assert [heap.size[0], heap.size[2], heap.sifted[0], heap.sifted[2]] == [0] * 4
 
