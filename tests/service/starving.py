@@ -6,7 +6,8 @@ It starts a service of its own on this machine and measures decisions for the ag
 `victim`. Then three connections with a key for the agent `attacker` alone send batches
 of 10,000 lines, over and over, and decisions for `victim` are measured again. It does
 so for each kind of batch, with a key that is limited to two requests a second, and with
-one that is not.
+one that is not. The limited ones must not make others wait ten times as long. A key
+without a limit may use what the machine has.
 """
 
 from __future__ import annotations
@@ -131,7 +132,10 @@ def measured(
 
 
 def report(seconds: float, say: Callable[[str], None]) -> float:
-    """Measure everything, say it, and return the worst ratio of 99th percentiles."""
+    """Measure everything and say it.
+
+    Return the worst ratio of 99th percentiles under attacks with a limited key.
+    """
     with tempfile.TemporaryDirectory() as folder, prepared(Path(folder)) as (service, victim):
         decisions(service.port, victim, seconds, 200)  # warm
         quiet = decisions(service.port, victim, seconds, 10**9)
@@ -155,7 +159,8 @@ def report(seconds: float, say: Callable[[str], None]) -> float:
                 found = measured(service, victim, kind, rate, seconds)
                 batches = f"{found['taken']:,}, {found['refused']:,}"
                 key = "2 a second" if rate else "no limit"
-                worst = max(worst, row(kind, key, found["times"], batches))
+                ratio = row(kind, key, found["times"], batches)
+                worst = max(worst, ratio if rate else 0.0)
         assert "Traceback" not in service.errors.read_text()
     return worst
 
@@ -166,7 +171,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
     options = parser.parse_args()
     worst = report(options.seconds, lambda text: print(text, flush=True))
-    print(f"\nThe worst ratio is {worst:.1f}; it should be below 10.")
+    print(f"\nThe worst ratio with a limited key is {worst:.1f}; it should be below 10.")
     return 0 if worst < 10 else 1
 
 

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from ironarm.service import batch, messages
+from ironarm.service import app, batch, messages
 from ironarm.service.keys import make_key
 from ironarm.service.node import Limits
 from ironarm.service.writer import AT_ONCE
@@ -204,5 +204,28 @@ def test_a_batch_for_many_agents_keeps_the_order(tmp_path):
                     seen.add(id)
                 else:
                     assert (each["status"], id in each["detail"]) == (404, True)
+
+    asyncio.run(run())
+
+
+def test_who_asks_too_often_hears_so_later(tmp_path, monkeypatch):
+    """Else a client that asks again at once would keep the service busy."""
+    monkeypatch.setattr(app, "PAUSE", 1e6)
+
+    async def run():
+        async with service(tmp_path) as client:
+            await make(client)
+            with closing(client.node.place.open()) as store:
+                slow = make_key(store, "slow", ["reward"], rate=0.001)
+            await client.node.look()
+            head = {"Authorization": f"Bearer {slow}"}
+            body = LINES["broken"] * 100
+            first = await client.post("/v1/rewards", content=body, headers=head)
+            assert first.status_code == 200
+            again = asyncio.create_task(client.post("/v1/rewards", content=body, headers=head))
+            for _ in range(20):
+                assert (await client.get("/healthz")).status_code == 200
+            assert not again.done()
+            again.cancel()
 
     asyncio.run(run())

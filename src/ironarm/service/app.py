@@ -46,6 +46,8 @@ WHOLE = re.compile(r"(-?[0-9]{1,19})(\.0+)?")
 """A whole number in a path, as JSON may write it."""
 LOG_PAGE = 10_000
 KEEP_ALIVE = 15.0
+PAUSE = 0.2
+"""Seconds before a client hears that it asks too often. Until then it asks no more."""
 
 
 def reply(data: Any, status: int = 200) -> Response:
@@ -161,7 +163,10 @@ class App:
                     raise  # the answer has begun; the connection is cut
                 if isinstance(error, HTTPException) and error.status_code == 405:
                     error.headers = {"allow": self._allowed(scope)}
-                await _problem_response(error)(scope, receive, send_noted)
+                response = _problem_response(error)
+                if response.status_code == 429:
+                    await asyncio.sleep(PAUSE)
+                await response(scope, receive, send_noted)
         finally:
             endpoint = scope.get("endpoint")
             name = getattr(endpoint, "__name__", "none")
