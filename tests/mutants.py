@@ -157,7 +157,7 @@ MUTANTS = (
         "agent/durable.py",
         """            self._log.roll_back()
         self._began = None
-        self._fold.forget()
+        self._replay.forget()
 """,
         """            self._log.roll_back()
         self._began = None
@@ -166,7 +166,7 @@ MUTANTS = (
     ),
     Mutant(
         "draws-without-the-seed",
-        "agent/fold.py",
+        "agent/core.py",
         "digest_size=32, key=key[:64])",
         "digest_size=32)",
         (
@@ -176,9 +176,9 @@ MUTANTS = (
     ),
     Mutant(
         "costs-are-maximised",
-        "agent/agent.py",
-        "x = -reward if self._minimize else reward\n        try:\n            while",
-        "x = reward\n        try:\n            while",
+        "agent/core.py",
+        "        if self.minimize:\n            x = -x\n",
+        "",
         ("agent/test_agent.py::test_minimize_holds_for_every_way_to_learn",),
     ),
     Mutant(
@@ -217,7 +217,7 @@ MUTANTS = (
         "failed-transaction-stays-in-memory",
         "service/writer.py",
         """                hosted.log.take_waiting()
-                hosted.fold.forget()
+                hosted.replay.forget()
 """,
         """                hosted.log.take_waiting()
 """,
@@ -227,9 +227,9 @@ MUTANTS = (
         "failed-transaction-is-stored-later",
         "service/writer.py",
         """                hosted.log.take_waiting()
-                hosted.fold.forget()
+                hosted.replay.forget()
 """,
-        """                hosted.fold.forget()
+        """                hosted.replay.forget()
 """,
         ("service/test_writer.py::test_of_a_transaction_that_fails_nothing_is_left",),
     ),
@@ -278,8 +278,8 @@ MUTANTS = (
     Mutant(
         "late-reward-is-taken",
         "service/hosted.py",
-        "and self.fold.made(id) < self.now() - self.reward_within",
-        "and self.fold.made(id) > self.now() + self.reward_within",
+        "and self.core.open.tickets[id].made < self.now() - self.reward_within",
+        "and self.core.open.tickets[id].made > self.now() + self.reward_within",
         ("service/test_clock.py::test_a_reward_that_is_too_late_is_refused_however_many_are",),
     ),
     Mutant(

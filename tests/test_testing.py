@@ -303,7 +303,7 @@ def test_the_size_of_a_field_may_be_a_parameter():
             rewards[arm].append(float(t))
         for arm in (0, 1):
             last = rewards[arm][-window:]
-            assert agent._state.view.estimate[arm] == pytest.approx(sum(last) / len(last))
+            assert agent._core.state.view.estimate[arm] == pytest.approx(sum(last) / len(last))
 
 
 def test_the_reward_is_counted_before_update():
@@ -322,7 +322,7 @@ def test_the_reward_is_counted_before_update():
 
     agent = ia.Agent(Notes(), arms=2, seed=1)
     agent.update(agent.select(), 1.0)
-    assert agent._state.view.noted.tolist() == [1, 1]
+    assert agent._core.state.view.noted.tolist() == [1, 1]
     state = State(Notes(), 2, 10)
     for _ in _play(Notes(), state, np.array([1, 2, 3, 4], np.uint64), lambda t, a: 1.0, 1):
         assert state.view.noted.tolist() == [1, 1]

@@ -23,7 +23,7 @@ from typing import Any
 from unittest import mock
 
 import ironarm as ia
-from ironarm.agent import fold, logged
+from ironarm.agent import logged, replay
 from ironarm.agent.store import SqliteStore
 from ironarm.agent.verify import verified
 from ironarm.errors import IronarmError
@@ -144,7 +144,7 @@ def run(files: int, seed: int, folder: Path, keep: Path | None = None) -> dict[s
     """Damage files, and count what becomes of each."""
     counts: dict[str, Counter[str]] = {}
     with (
-        mock.patch.object(fold, "REFRESH", 128),
+        mock.patch.object(replay, "REFRESH", 128),
         mock.patch.object(logged, "REFRESH", 128),
         mock.patch.object(logged, "SNAPSHOT", 256),
     ):

@@ -140,20 +140,20 @@ def test_bad_input_gets_a_sentence_and_changes_nothing(act, error, message):
     agent.decide()
     agent.decide()
     before = (
-        agent._state.dump(),
+        agent._core.state.dump(),
         agent.open_decisions,
         agent.arms,
-        agent._state.view.stream.tolist(),
-        [list(q) for q in agent._queues],
+        agent._core.state.view.stream.tolist(),
+        agent._core.open.dump(),
     )
     with pytest.raises(error, match=message):
         act(agent)
     assert before == (
-        agent._state.dump(),
+        agent._core.state.dump(),
         agent.open_decisions,
         agent.arms,
-        agent._state.view.stream.tolist(),
-        [list(q) for q in agent._queues],
+        agent._core.state.view.stream.tolist(),
+        agent._core.open.dump(),
     )
 
 
@@ -191,7 +191,7 @@ def test_bounded_memory_is_exact_for_independent_rewards_and_small():
         if i % 50 == 0:
             assert exact.estimates == bounded.estimates
     assert bounded.inexact == []
-    assert bounded._state.view.pool.nbytes < 20_000
+    assert bounded._core.state.view.pool.nbytes < 20_000
 
 
 def test_bounded_memory_says_when_it_stops_being_exact(tmp_path):
@@ -229,7 +229,7 @@ def test_several_threads_lose_nothing(with_tickets):
     for thread in threads:
         thread.join()
     assert agent.decisions == sum(agent.rewards.values()) == 3200
-    assert agent._state.view.n.sum() == 3200
+    assert agent._core.state.view.n.sum() == 3200
     assert agent.open_decisions == []
 
 
@@ -259,7 +259,7 @@ def test_numbers_of_other_kinds_are_welcome():
     assert agent.estimates[0] == 1.0
     agent.update(1, 10**400)
     assert agent.estimates[1] == math.inf
-    assert agent._seed == 2**127 + 12345
+    assert agent._core.seed == 2**127 + 12345
 
 
 def test_the_table_shows_names_counts_and_the_best_arm():

@@ -48,8 +48,8 @@ def test_it_chooses_as_if_the_other_arms_were_removed(policy):
                 twin.remove_arm(arm)
             expected, decision = twin.decide(), agent.decide(among=usable)
             assert decision.arm == expected.arm
-            chance = agent._open.tickets[decision.id].chance
-            assert chance == pytest.approx(twin._open.tickets[expected.id].chance, rel=1e-9)
+            chance = agent._core.open.tickets[decision.id].chance
+            assert chance == pytest.approx(twin._core.open.tickets[expected.id].chance, rel=1e-9)
             agent.learn(decision.id, reward(world, decision.arm))
 
 
@@ -66,13 +66,12 @@ def test_looking_at_some_arms_leaves_no_trace(policy):
         decision = agent.decide(among=usable)
         assert decision.arm in usable
         index = ARMS.index(decision.arm)
-        twin._state.call("follow")(twin._handle, index)
+        twin._core.follow(index)
         x = reward(world, decision.arm)
-        chance = agent._open.tickets[decision.id].chance
+        chance = agent._core.open.tickets[decision.id].chance
         agent.learn(decision.id, x)
-        twin._signed(index, x)
-        twin._observe(index, x, chance, 1)
-    assert agent._state.dump() == twin._state.dump()
+        twin._core.take(index, x, None, chance, 1)
+    assert agent._core.state.dump() == twin._core.state.dump()
 
 
 def test_all_of_them_is_the_same_as_nothing_said():
@@ -129,9 +128,9 @@ def test_a_durable_agent_comes_to_the_same_state_again(policy, tmp_path):
             assert i % 2 == 0 or decision.arm in usable
             if world.random() < 0.8:
                 agent.learn(decision.id, reward(world, decision.arm))
-        known, fields = agent.summary(), agent._fold._here._state
+        known, fields = agent.summary(), agent._replay.core.state
         fields.refresh()
         with ia.DurableAgent(path) as again:
             assert again.summary() == known
-            again._fold._here._state.refresh()
-            assert again._fold._here._state.dump() == fields.dump()
+            again._replay.core.state.refresh()
+            assert again._replay.core.state.dump() == fields.dump()

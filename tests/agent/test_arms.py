@@ -20,7 +20,7 @@ def test_a_newcomer_among_weighted_arms_gets_about_its_share(policy):
     agent.add_arm("d")
     while (decision := agent.decide()).arm != "d":  # no reward comes, so nothing changes but t
         assert agent.decisions < 1100
-    assert 0.2 < agent._open.tickets[decision.id][2] < 0.3
+    assert 0.2 < agent._core.open.tickets[decision.id][2] < 0.3
 
 
 def test_barbar_needs_a_horizon_and_begins_an_epoch_again_when_arms_change():
@@ -33,7 +33,7 @@ def test_barbar_needs_a_horizon_and_begins_an_epoch_again_when_arms_change():
     for _ in range(200):
         arm = agent.select()
         agent.update(arm, {"a": 0.0, "b": 0.5, "c": 1.0}[arm])
-    gaps = agent._state.view.gap.tolist()
+    gaps = agent._core.state.view.gap.tolist()
     assert gaps[0] > gaps[1] > gaps[2] > 0
     for change, expected in (
         (lambda: agent.remove_arm("b"), [gaps[0], gaps[2]]),
@@ -41,7 +41,7 @@ def test_barbar_needs_a_horizon_and_begins_an_epoch_again_when_arms_change():
     ):
         change()
         agent.select()
-        view = agent._state.view
+        view = agent._core.state.view
         assert view.gap.tolist() == expected
         assert view.gathered.sum() == 0
         assert view.until[0] == agent.decisions - 1 + math.ceil(view.planned.sum())
@@ -77,7 +77,7 @@ def test_every_arm_keeps_the_forced_pulls_when_arms_come_and_go_in_a_window():
         agent.add_arm("e")
         for _ in range(700):
             agent.update(agent.select(), next(values))
-            view = agent._state.view
+            view = agent._core.state.view
             forced = view.owing_arms[0] > 0 or agent.decisions <= view.plan[2]
             if not forced and agent.decisions % 60:
                 assert view.n.min() >= 3 * math.log(agent.decisions), (change_at, agent.decisions)

@@ -1,5 +1,6 @@
 """A durable agent: nothing acknowledged is lost, and the state is what the log says."""
 
+import copy
 import os
 import random
 import signal
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import ironarm as ia
-from ironarm.agent import fold, logged
+from ironarm.agent import logged, replay
 from ironarm.agent.log import Log
 from ironarm.files import json_ready
 
@@ -44,7 +45,7 @@ def frozen(agent):
     they came there, and no choice depends on it.
     """
     with agent._reading():
-        data, state = agent._fold.frozen()
+        data, state = agent._replay.frozen()
         data = json_ready(data)
     dumped = state.dump()
     dumped["rewards"] = [sorted(held) for held in dumped.get("rewards", [])]
@@ -72,7 +73,7 @@ def play(agent, rounds, seed=3):
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.label)
 def test_what_is_opened_again_goes_on_to_the_last_bit(policy, tmp_path, monkeypatch):
     """From the log, and from a snapshot: the same state, and then the same choices."""
-    monkeypatch.setattr(fold, "REFRESH", 64)
+    monkeypatch.setattr(replay, "REFRESH", 64)
     monkeypatch.setattr(logged, "SNAPSHOT", 256)
     path = tmp_path / "agent.db"
     with ia.DurableAgent(path, policy, arms=["a", "b", 3], seed=5) as agent:
@@ -381,7 +382,7 @@ def test_it_can_be_saved_as_an_agent_in_memory(tmp_path):
 def test_prepared_agents_compile_nothing_more(policy, monkeypatch):
     """Whatever is called afterwards."""
     agent = ia.Agent(policy, arms=["a", "b"], seed=1).prepare()
-    machine = agent._state.machine
+    machine = agent._core.state.machine
     ready = set(machine._calls) if not machine.plain else None
     world = np.random.default_rng(1)
     for _ in range(200):
@@ -389,7 +390,7 @@ def test_prepared_agents_compile_nothing_more(policy, monkeypatch):
     agent.cancel(agent.decide())
     agent.add_arm("c")
     agent.remove_arm("a")
-    copied = ia.Agent._of_data(policy, agent._data())
+    copied = copy.copy(agent)
     assert copied.best() == agent.best()
     assert ready is None or set(machine._calls) == ready
 
@@ -520,7 +521,7 @@ def test_the_number_of_sources_that_are_told_apart_is_in_the_log(tmp_path):
     with pytest.raises(ia.InvalidInput, match="sources_held = 8, got 9"):
         ia.DurableAgent(path, sources_held=9)
     with ia.DurableAgent(tmp_path / "b.db", ia.UCB(), arms=["a"], seed=1) as usual:
-        assert "sources_held" not in usual._fold.created
+        assert "sources_held" not in usual._replay.created
     with ia.DurableAgent(tmp_path / "b.db", sources_held=100_000):
         pass
 

@@ -6,8 +6,7 @@ import tracemalloc
 import pytest
 
 import ironarm as ia
-from ironarm.agent import agent as agent_module
-from ironarm.agent.fold import described
+from ironarm.agent import file as agent_file
 from ironarm.agent.log import Entry, Log
 from ironarm.agent.store import SqliteStore
 from ironarm.engine import machine
@@ -236,7 +235,7 @@ def test_a_file_cannot_ask_for_more_memory_than_it_accounts_for(change, words, t
 
 def test_a_large_window_of_ones_own_is_read_if_its_policy_is_given(tmp_path, monkeypatch):
     """The file of a new agent has few numbers; the policy vouches for the size."""
-    monkeypatch.setattr(agent_module, "ROOM", 1000)
+    monkeypatch.setattr(agent_file, "ROOM", 1000)
     path, policy = tmp_path / "agent.json", ia.SlidingMedUCB(window=5000, b=1)
     ia.Agent(policy, arms=["x", "y"], seed=1).save(path)
     with pytest.raises(ia.BadFile, match="give that policy"):
@@ -249,7 +248,7 @@ def test_a_log_cannot_ask_for_a_number_of_arms(tmp_path):
     path = tmp_path / "agent.db"
     store = SqliteStore.open(path, create=True)
     agent = ia.Agent(ia.RUCB(), arms=["x"], seed=1)
-    data = {**json.loads(described(agent)), "arms": 10**9}
+    data = {**json.loads(agent._core.described()), "arms": 10**9}
     log = Log(store)
     log.begin()
     log.append(Entry(1, 0.0, "created", extra=json.dumps(data)))

@@ -42,7 +42,7 @@ def test_update_closes_the_oldest_open_decision_or_is_an_extra_observation():
     agent.update("a", 3.0)
     assert {"a": 2, "b": 0} == agent.rewards
     assert agent.estimates["a"] == 2.0
-    assert [2, 0] == agent._state.view.n.tolist()
+    assert [2, 0] == agent._core.state.view.n.tolist()
 
 
 def test_cancel_and_expire_take_open_decisions_back():
@@ -51,19 +51,19 @@ def test_cancel_and_expire_take_open_decisions_back():
     decision = agent.decide()
     agent.cancel(decision.id)
     assert agent.decisions == 1
-    assert [0, 0] == agent._state.view.n.tolist()
+    assert [0, 0] == agent._core.state.view.n.tolist()
     assert agent.select() == "a"
     agent.decide()
     assert agent.expire(older_than=3600) == 0
     assert agent.expire(older_than=0) == 2
-    assert [0, 0] == agent._state.view.n.tolist()
+    assert [0, 0] == agent._core.state.view.n.tolist()
     agent.decide()
     agent.select()
     agent.decide()
     assert agent.expire(older_than=0) == 3  # tickets and others, in whatever order they stand
-    assert [0, 0] == agent._state.view.n.tolist()
+    assert [0, 0] == agent._core.state.view.n.tolist()
     agent.update("a", 1.0)  # nothing open: an extra observation
-    assert [1, 0] == agent._state.view.n.tolist()
+    assert [1, 0] == agent._core.state.view.n.tolist()
 
 
 def test_exp3_weighs_a_late_reward_by_the_chance_of_its_decision():
@@ -74,9 +74,9 @@ def test_exp3_weighs_a_late_reward_by_the_chance_of_its_decision():
     early = agent.decide()
     for _ in range(30):
         agent.learn(agent.decide().id, 1.0)
-    before = agent._state.view.estimate.copy()
+    before = agent._core.state.view.estimate.copy()
     agent.learn(early.id, 1.0)
-    grown = agent._state.view.estimate - before
+    grown = agent._core.state.view.estimate - before
     assert grown[agent.arms.index(early.arm)] == pytest.approx(0.5 / (0.5 * 2), rel=1e-12)
     with pytest.raises(ia.InvalidInput, match="probability"):
         ia.Agent(ia.EXP3(gamma=0.5), arms=["a", "b"]).update("a", 1.0)
@@ -115,14 +115,14 @@ def test_a_late_reward_counts_by_the_chance_of_its_decision(policy):
     first = agent.decide()  # both arms alike: p = 1/2
     for _ in range(10):
         agent.learn(agent.decide().id, 0.5)
-    known = agent._state.view.estimate.copy()
+    known = agent._core.state.view.estimate.copy()
     second = agent.decide()
     for _ in range(30):
         agent.learn(agent.decide().id, 0.25)
     for decision, chances in ((first, [0.5, 0.5]), (second, chances_of(policy, known, 12))):
-        before = getattr(agent._state.view, field).copy()
+        before = getattr(agent._core.state.view, field).copy()
         agent.learn(decision.id, 0.5)
-        changed = getattr(agent._state.view, field) - before
+        changed = getattr(agent._core.state.view, field) - before
         arm = agent.arms.index(decision.arm)
         assert abs(changed[arm]) == pytest.approx(0.5 / chances[arm], rel=1e-9)
         assert changed[1 - arm] == 0
@@ -136,7 +136,7 @@ def test_memory_does_not_grow_with_decisions_that_are_closed():
     agent.decide()
     for _ in range(1000):
         agent.learn(agent.decide().id, 1.0)
-    assert len(agent._queues[0]) < 200
+    assert len(agent._core.open.ids[0]) < 200
 
 
 def test_a_decision_can_be_given_as_such():

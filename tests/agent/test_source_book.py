@@ -309,7 +309,7 @@ def test_a_name_for_each_reward_does_not_fill_the_memory():
         else:
             agent.update(arm, float(world.random() < 0.3), source=(i - i // 10) % 300)
         if i % 2000 == 1999:
-            sizes.append(len(agent._book._keys) + len(agent._book._numbers))
+            sizes.append(len(agent._core.book._keys) + len(agent._core.book._numbers))
             assert len(agent.sources()) <= 401
     assert max(sizes) <= 3 * 401
     report = {each.source: each for each in agent.sources()}
@@ -320,7 +320,7 @@ def test_a_name_for_each_reward_does_not_fill_the_memory():
     assert sum(each.rewards for each in report.values()) == 6000
     again = copy.copy(agent)  # as save and load
     assert again.sources() == agent.sources()
-    assert again._sources_held == 400
+    assert again._core.sources_held == 400
 
 
 def test_memory_is_for_pairs_that_have_rewards():

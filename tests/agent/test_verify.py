@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import ironarm as ia
-from ironarm.agent import fold, logged, verify
+from ironarm.agent import logged, replay, verify
 from ironarm.agent.log import Entry, Log, Prune, entry_hash
 from ironarm.agent.snapshot import sealed, snapshot_of
 from ironarm.agent.store import SqliteStore
@@ -24,7 +24,7 @@ BEFORE_SEALS = Path(__file__).parent / "logs_before_seals"
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
     """Clear caches and keep snapshots often enough for a short test."""
-    monkeypatch.setattr(fold, "REFRESH", 8)
+    monkeypatch.setattr(replay, "REFRESH", 8)
     monkeypatch.setattr(logged, "REFRESH", 8)
     monkeypatch.setattr(logged, "SNAPSHOT", 16)
 

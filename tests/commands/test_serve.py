@@ -8,7 +8,7 @@ import time
 import pytest
 
 import ironarm as ia
-from ironarm.agent import fold, logged
+from ironarm.agent import logged, replay
 from ironarm.cli import main
 from ironarm.service.place import Place
 
@@ -106,7 +106,7 @@ def test_places_that_are_not_there(tmp_path, capsys):
 
 def test_a_pruned_log_goes_on(tmp_path, capsys, monkeypatch):
     """With the same state; it can be verified, and what is left exported."""
-    monkeypatch.setattr(fold, "REFRESH", 8)
+    monkeypatch.setattr(replay, "REFRESH", 8)
     monkeypatch.setattr(logged, "REFRESH", 8)
     path = tmp_path / "agent.db"
     with ia.DurableAgent(path, ia.RUCB(), arms=["a", "b"], seed=1) as agent:

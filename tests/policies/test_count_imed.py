@@ -168,4 +168,4 @@ def test_looks_go_on_when_the_leader_always_pays_the_same():
         arm = agent.select()
         agent.update(arm, 10.0 if arm == 0 else float(world.normal()))
     assert agent.best() == 0
-    assert agent._state.view.next_look[0] >= 2000
+    assert agent._core.state.view.next_look[0] >= 2000

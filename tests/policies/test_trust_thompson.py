@@ -253,11 +253,13 @@ def test_a_dropped_source_can_return():
         off = 3.0 if sensor == 0 and t < 100 else 0.0
         agent.update(arm, rng.normal(arm == "b", 1) + off, source=sensor)
         first = (
-            agent._state.view.row_source.tolist().index(agent._book.number(agent._book._rows[0]))
+            agent._core.state.view.row_source.tolist().index(
+                agent._core.book.number(agent._core.book._rows[0])
+            )
             if t > 30
             else 0
         )
-        trust.append(agent._state.view.row_weight[first])
+        trust.append(agent._core.state.view.row_weight[first])
     assert min(trust[60:200]) == 0
     if not SMALL:
         assert trust[-1] > 0
@@ -292,11 +294,11 @@ def test_its_file_is_as_long_as_it_has_rewards(tmp_path):
     assert len(fields["row_rewards"]["at"]) <= 60
     loaded = ia.Agent.load(path)
     for name in fields:  # a file of before has all slots
-        fields[name] = getattr(agent._state.view, name).tolist()
+        fields[name] = getattr(agent._core.state.view, name).tolist()
     path.write_text(json.dumps(data))
     for other in (loaded, ia.Agent.load(path)):
         for name in fields:
-            one, two = (getattr(each._state.view, name) for each in (agent, other))
+            one, two = (getattr(each._core.state.view, name) for each in (agent, other))
             assert one.tobytes() == two.tobytes(), name
 
 

@@ -137,7 +137,7 @@ def same_state(store: Store, states: list[Any]) -> None:
     """Check that what nodes hold is the sum of the log, to the last bit."""
     number = store.agents()["ads"]
     store.drop_snapshots(number)
-    expected = comparable(opened(store, number).fold.copied()())
+    expected = comparable(opened(store, number).replay.copied()())
     for state in states:
         assert comparable(state) == expected
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 import ironarm as ia
-from ironarm.agent import fold, logged
+from ironarm.agent import logged, replay
 from ironarm.agent.store import SqliteStore
 from ironarm.cli import main
 from ironarm.service import node as node_module
@@ -443,7 +443,7 @@ async def test_an_archived_agent_can_only_be_read(client):
 
 def test_entries_that_were_pruned_are_gone(tmp_path, monkeypatch, capsys):
     """The answer says so, and not where the service keeps its files."""
-    monkeypatch.setattr(fold, "REFRESH", 8)
+    monkeypatch.setattr(replay, "REFRESH", 8)
     monkeypatch.setattr(logged, "REFRESH", 8)
     folder = tmp_path / "agents"
 

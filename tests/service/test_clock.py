@@ -151,7 +151,7 @@ def test_nodes_with_different_clocks_agree(store, clock, tmp_path):
         clock.now += 5
         ids.append(fast.decide())
         clock.now -= 4
-    made = [slow.hosted.fold.made(id) for id in ids if slow.do(lambda hosted: True)]
+    made = [slow.hosted.core.open.tickets[id].made for id in ids if slow.do(lambda hosted: True)]
     assert made == sorted(made)
     assert made[-1] - made[0] <= 3 + 5
     assert slow.tick() == 0
@@ -160,7 +160,7 @@ def test_nodes_with_different_clocks_agree(store, clock, tmp_path):
         clock.now += 1
         expired += slow.tick()
     assert expired == len(ids)
-    assert fast.do(lambda hosted: hosted.fold.open_pairs()) == []
+    assert fast.do(lambda hosted: hosted.core.open_pairs()) == []
     other.close()
 
 
@@ -185,18 +185,19 @@ def test_looking_for_late_decisions_costs_no_more_than_there_are(store, clock):
     looked = []
 
     class Tickets(dict):
-        def __getitem__(self, id):
-            looked.append(id)
-            return super().__getitem__(id)
+        def items(self):
+            for pair in super().items():
+                looked.append(pair)
+                yield pair
 
     clock.now += HOUR
     node.decide()
     clock.now -= HOUR
     node.decide()
-    decisions = node.hosted.fold.agent._open
+    decisions = node.hosted.core.open
     decisions.tickets = Tickets(decisions.tickets)
-    assert len(node.hosted.fold.older(1e9 + 1, 10)) == 10
+    assert len(decisions.older(1e9 + 1, 10)) == 10
     assert len(looked) == 10
     looked.clear()
-    assert node.hosted.fold.older(1e9 - 1, 10) == []
+    assert decisions.older(1e9 - 1, 10) == []
     assert len(looked) == 1

@@ -73,7 +73,7 @@ def test_the_other_process_compiles_what_the_agent_needs(monkeypatch):
             }
             compiling.compile_here(json.loads(json.dumps(request)))
             made = ia.Agent(policy, arms=["a", "b"], minimize=minimize)
-            assert found.pop() is made._state.machine
+            assert found.pop() is made._core.state.machine
 
 
 @scenario

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from ironarm.agent import fold, logged
+from ironarm.agent import logged, replay
 from ironarm.agent.logged import keep_snapshot
 from ironarm.agent.verify import verified
 from ironarm.errors import BadFile, PrunedEntries
@@ -54,7 +54,7 @@ class Nodes:
         """Return the state of each."""
         for hosted in self.hosted:
             hosted.catch_up()
-        return [comparable(hosted.fold.copied()()) for hosted in self.hosted]
+        return [comparable(hosted.replay.copied()()) for hosted in self.hosted]
 
     def play(self, rounds, seed):
         """Decide and learn in all the ways there are, each time at another node."""
@@ -80,7 +80,7 @@ class Nodes:
                 self.at(world.randrange(3), lambda h: h.add_arm_once("new", None))
                 self.at(world.randrange(3), lambda h: h.remove_arm_once("b", None))
                 self.states()
-                left = {id for id, _ in self.hosted[0].fold.open_pairs()}
+                left = {id for id, _ in self.hosted[0].core.open_pairs()}
                 open_ids = [id for id in open_ids if id in left]
 
     def close(self):
@@ -89,7 +89,7 @@ class Nodes:
 
 
 def check(place, policy, rounds, monkeypatch):
-    monkeypatch.setattr(fold, "REFRESH", 32)
+    monkeypatch.setattr(replay, "REFRESH", 32)
     monkeypatch.setattr(logged, "SNAPSHOT", 64)
     nodes = Nodes(place, policy)
     try:
@@ -100,11 +100,11 @@ def check(place, policy, rounds, monkeypatch):
         assert not verified(nodes.stores[0], 1).not_replayed  # the snapshot is the entries' sum
         late = Hosted(nodes.stores[0], 1, lambda frozen: None)  # joins, from a snapshot
         late.catch_up()
-        assert comparable(late.fold.copied()()) == first
+        assert comparable(late.replay.copied()()) == first
         nodes.stores[0].drop_snapshots(1)
-        late.fold.forget()  # and from the first entry
+        late.replay.forget()  # and from the first entry
         late.catch_up()
-        assert comparable(late.fold.copied()()) == first
+        assert comparable(late.replay.copied()()) == first
     finally:
         nodes.close()
 
@@ -116,7 +116,7 @@ def test_three_nodes_agree_to_the_last_bit(policy, tmp_path, monkeypatch):
 
 
 def check_prune(place, monkeypatch):
-    monkeypatch.setattr(fold, "REFRESH", 32)
+    monkeypatch.setattr(replay, "REFRESH", 32)
     monkeypatch.setattr(logged, "REFRESH", 32)
     monkeypatch.setattr(logged, "SNAPSHOT", 64)
     nodes = Nodes(place, "RUCB()")

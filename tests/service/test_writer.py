@@ -152,15 +152,15 @@ class FakeLog:
         return []
 
 
-class FakeFold:
-    agent = object()
+class FakeReplay:
+    loaded = object()
 
 
 class FakeHosted:
     """An agent that does what it is told."""
 
     def __init__(self, store, number):
-        self.number, self.log, self.fold = number, FakeLog(), FakeFold()
+        self.number, self.log, self.replay = number, FakeLog(), FakeReplay()
 
     def catch_up(self, rows=None):
         pass

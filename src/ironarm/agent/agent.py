@@ -2,55 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from time import time
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..engine.loop import CANCELLED, OWE, SETTLE
-from ..engine.state import State, size_of
-from ..engine.streams import fresh_seed, streams
-from ..errors import (
-    BadFile,
-    InvalidInput,
-    PolicyFault,
-    UnknownArm,
-    UnknownDecision,
-)
-from ..estimators import BoundedMedian
+from ..errors import InvalidInput, UnknownDecision
 from ..frames import is_frame, pairs_of_frame
-from ..notebook import html_table
-from ..own_faults import failed, failures_of
 from ..policies import Policy
-from ..policy import require_policy
-from ..text import counted
-from ..validation import (
-    choice,
-    did_you_mean,
-    number,
-    whole,
-)
-from ..which_policy import default_policy
+from ..validation import number
 from . import file as agent_file
-from .input import (
-    Name,
-    estimator_for,
-    name_of,
-    names_of,
-    reward_of,
-    rows_of,
-)
-from .open_decisions import OpenDecisions
-from .reward_check import Watch, warn
-from .source_book import HELD, Source, SourceBook, optional_source
-
-HEAD = ("arm", "rewards", "open", "estimate")
-ROOM = 2**25
-"""Numbers that a file's agent may have, however short the file is: 256 MiB."""
+from . import shown
+from .core import Core, plain
+from .input import Name, reward_of, rows_of
+from .reward_check import Watch, warn_of_lost
+from .source_book import HELD, Source, optional_source
 
 
 class Decision(NamedTuple):
@@ -110,50 +77,39 @@ class Agent:
         seed: int | None = None,
         minimize: bool = False,
         memory: str = "exact",
-        sources_held: int = 100_000,
+        sources_held: int = HELD,
     ) -> None:
-        if policy is None:
-            policy = default_policy()
-        require_policy(policy)
-        if arms is None:
-            raise InvalidInput(
-                'arms is missing; give a list of names, for example arms=["a", "b"].'
-            )
-        names = names_of(arms)
-        if not names:
-            raise InvalidInput("arms is empty; give at least one name.")
-        if len(set(names)) < len(names):
-            raise InvalidInput(f"every arm needs a name of its own, got {names!r}.")
-        estimator = estimator_for(policy, choice("memory", memory, ["exact", "bounded"]))
-        self._policy, self._memory, self._minimize = policy, memory, bool(minimize)
-        self._seed = fresh_seed() if seed is None else whole("seed", seed)
+        core = Core(
+            policy,
+            arms,
+            seed=seed,
+            minimize=minimize,
+            memory=memory,
+            sources_held=sources_held,
+        )
+        self._begin(core, Watch(core.policy))
+
+    def _begin(self, core: Core, watch: Watch | None) -> None:
+        self._core, self._watch = core, watch
         self._lock = threading.RLock()
         self._acquire, self._release = self._lock.acquire, self._lock.release
-        self._watch: Watch | None = Watch(policy)
-        self._book: SourceBook | None = None
-        self._sources_held = whole("sources_held", sources_held, at_least=2, below=2**31)
-        self._bounded = self._memory_watched = estimator is BoundedMedian
-        self._watching = True
-        # inside, rewards are always to be maximised
-        self._working = policy.mirrored() if self._minimize else policy
-        state = State(self._working, len(names), live=True, estimator=estimator)
-        state.view.stream[:] = streams(self._seed, 0)[2]
-        self._take_over(state, names, OpenDecisions(len(names)))
+        self._memory_watched = core.bounded
+        self._watching = watch is not None or core.bounded
+        self._minimize = core.minimize
+        self._look_up()
 
-    def _take_over(self, state: State, names: list[Name], waiting: OpenDecisions) -> None:
-        """Install a state with its arms and open decisions; nothing here can fail."""
-        self._senders = state.view.source if self._policy.reads_source else None
-        self._state, self._names, self._open = state, names, waiting
-        self._queues = waiting.queues
-        self._index = {name: i for i, name in enumerate(names)}
-        self._chance = state.view.chance if self._policy.weighs_by_chance else None
-        self._handle = state.handle
-        self._call_select, self._call_observe = state.call("select"), state.call("observe")
+    def _look_up(self) -> None:
+        """Take from the core what the hot path uses, again whenever the arms change."""
+        core = self._core
+        self._names, self._index, self._handle = core.names, core.index, core.handle
+        self._call_select, self._call_observe = core.call_select, core.call_observe
+        self._chance, self._senders = core.chance, core.senders
+        self._ids, self._times = core.open.ids, core.open.times
 
     # decisions
 
     # `select` and `update` are the hot path. They spell out what `decide` and `learn`
-    # leave to helpers, and lock without `with`, which saves a third of their time
+    # leave to the core, and lock without `with`, which saves a third of their time
 
     def select(self) -> Name:
         """Decide which arm to use now, and return its name."""
@@ -162,10 +118,13 @@ class Agent:
             try:
                 arm = self._call_select(self._handle)
             except Exception as error:
-                self._blame_policy(error)
+                self._core.blame_policy(error)
             if arm < 0:
-                self._refuse_choice()
-            self._queues[arm].append(time() if self._chance is None else self._issue(arm))
+                self._core.refuse_choice()
+            if self._chance is None:
+                self._times[arm].append(time())
+            else:
+                self._core.open.add(arm, float(self._chance[0]), time())
             return self._names[arm]
         finally:
             self._release()
@@ -182,37 +141,39 @@ class Agent:
             try:
                 index = self._index[arm]
             except (KeyError, TypeError):
-                self._refuse_arm(arm)
+                self._core.refuse_arm(arm)
             if type(reward) is not float or reward != reward:
                 reward = reward_of(reward)
-            queue = self._queues[index]
-            if queue and type(queue[0]) is float:
+            times = self._times[index]
+            if times and not self._ids[index]:
                 if source is not None or self._senders is not None:
-                    self._signed(index, reward, source)
-                queue.popleft()
+                    self._core.sign(index, reward, source)
+                times.popleft()
                 x = -reward if self._minimize else reward
                 try:
                     while not self._call_observe(self._handle, index, x, 1.0, 1):
-                        self._state.grow()
+                        self._core.state.grow()
                 except Exception as error:
-                    self._blame_policy(error)
+                    self._core.blame_policy(error)
                 if self._watching:
-                    self._look(index, reward)
+                    self._look(index, reward, source)
             else:
-                self._update_by_ticket(arm, index, reward, source)
+                self._update_oldest(arm, index, reward, optional_source(source))
         finally:
             self._release()
 
-    def _update_by_ticket(self, arm: Name, index: int, reward: float, source: Name | None) -> None:
-        if self._chance is not None and self._open.oldest(index) is None:
-            raise InvalidInput(
-                f"{type(self._policy).__name__} weighs a reward by the probability of its "
-                f"decision, and no decision for {arm!r} is open. Call select() or decide() "
-                "first."
-            )
-        self._signed(index, reward, source)
-        ticket = self._open.pop(index)
-        self._observe(index, reward, ticket.chance if ticket else 1.0, int(ticket is not None))
+    def _update_oldest(self, arm: Name, index: int, reward: float, source: Name | None) -> None:
+        """Close the oldest of decisions that have ids, or observe."""
+        core = self._core
+        if core.open.oldest(index) is None and not core.open.times[index]:
+            core.check_observation(arm, "select() or decide()")
+        ticket = core.open.pop(index)
+        if ticket is None:
+            core.take(index, reward, source)
+        else:
+            core.take(index, reward, source, ticket.chance, 1)
+        if self._watching:
+            self._look(index, reward, source)
 
     def decide(self, among: Iterable[Name] | None = None) -> Decision:
         """Decide which arm to use now, and return it with an id for its reward.
@@ -222,55 +183,8 @@ class Agent:
         decision counts like any other.
         """
         with self._lock:
-            arm, chance = self._choice(among)
-            id = self._open.issue(arm, chance)
-            self._queues[arm].append(id)
-            return Decision(id, self._names[arm])
-
-    def _choice(self, among: Iterable[Name] | None) -> tuple[int, float]:
-        """Make a decision; return the arm's number and the choice's probability."""
-        if (
-            among is not None
-            # most often all can be used, and then their numbers need not be found
-            and (type(among) is not list or among != self._names)
-            and len(usable := self._numbers(among)) < len(self._names)
-        ):
-            arm, chance = self._choice_among(usable)
-            # the schedule goes on, and the decision counts for the arm that is used
-            with failures_of(type(self._policy)):
-                self._state.call("follow")(self._handle, arm)
-            return arm, chance
-        try:
-            arm = self._call_select(self._handle)
-        except Exception as error:
-            self._blame_policy(error)
-        if arm < 0:
-            self._refuse_choice()
-        return arm, 1.0 if self._chance is None else float(self._chance[0])
-
-    def _choice_among(self, usable: Sequence[int]) -> tuple[int, float]:
-        """Return what the policy chooses if there are no other arms; change nothing."""
-        if len(usable) == 1:
-            return usable[0], 1.0
-        others_gone = self._state.resized(self._working, usable)
-        with failures_of(type(self._policy)):
-            place = others_gone.call("select")(others_gone.handle)
-        if place < 0:
-            self._refuse_choice()
-        chance = 1.0 if self._chance is None else float(others_gone.view.chance[0])
-        return usable[place], chance
-
-    def _numbers(self, among: Iterable[Name]) -> list[int]:
-        """Return the numbers of these arms, in order."""
-        if isinstance(among, str):
-            raise InvalidInput(f"among must be a list of arms, got {among!r}; use [{among!r}].")
-        numbers = sorted({self._index_of(arm) for arm in among})
-        if not numbers:
-            raise InvalidInput("among is empty; name at least one arm that can be used.")
-        return numbers
-
-    def _issue(self, arm: int) -> int:
-        return self._open.issue(arm, 1.0 if self._chance is None else float(self._chance[0]))
+            arm, chance = self._core.choose(among)
+            return Decision(self._core.open.add(arm, chance, time()), self._names[arm])
 
     def prepare(self) -> Agent:
         """Compile everything that live use needs, and return the agent.
@@ -279,8 +193,7 @@ class Agent:
         disk, so only the first process waits for it.
         """
         with self._lock:
-            self._state.prepare()
-            np.median([0.0])  # else the look at the first rewards loads a part of NumPy
+            self._core.prepare()
         return self
 
     def best(self) -> Name:
@@ -290,9 +203,7 @@ class Agent:
         is never returned.
         """
         with self._lock:
-            self._state.adjust(SETTLE)
-            view = self._state.view
-            return self._names[int(np.argmax(np.where(view.rewards > 0, view.estimate, -np.inf)))]
+            return self._core.best()
 
     # rewards
 
@@ -308,6 +219,11 @@ class Agent:
             if type(reward) is not float or reward != reward:
                 reward = reward_of(reward)
             self._learn(id, reward, optional_source(source))
+
+    def _learn(self, id: int, reward: float, source: Name | None) -> None:
+        arm = self._core.reward(id, reward, source)
+        if self._watching:
+            self._look(arm, reward, source)
 
     def learn_batch(
         self, rewards: Iterable[tuple[int | Decision, float] | tuple[int | Decision, float, Name]]
@@ -333,15 +249,12 @@ class Agent:
     def cancel(self, id: int | Decision) -> None:
         """Close a decision that will never get a reward. Pass it or its id."""
         with self._lock:
-            self._state.adjust(CANCELLED, self._open.close(self._open_id(id)).arm)
+            self._core.cancel(self._open_id(id))
 
     def expire(self, older_than: float) -> int:
         """Cancel all decisions older than this many seconds; return how many."""
         with self._lock:
-            old = self._open.expire(time() - number("older_than", older_than, at_least=0))
-            for arm in old:
-                self._state.adjust(CANCELLED, arm)
-            return len(old)
+            return self._core.expire(time() - number("older_than", older_than, at_least=0))
 
     def warm_start(self, log: Iterable[tuple[Name, float]] | Any) -> None:
         """Learn from logged pairs (arm, reward), as if the agent had chosen the arms.
@@ -351,22 +264,15 @@ class Agent:
         columns `arm` and `reward`.
         """
         with self._lock:
-            if self._chance is not None:
-                raise InvalidInput(
-                    f"{type(self._policy).__name__} weighs a reward by the probability of its "
-                    "decision, which a log does not contain; start it without a log."
-                )
             rows = [
-                (self._index_of(arm), reward_of(reward), optional_source(source))
+                (self._core.number_of(arm), reward_of(reward), optional_source(source))
                 for arm, reward, source in rows_of(
                     pairs_of_frame(log) if is_frame(log) else log, "an arm and a reward"
                 )
             ]
-            for index, reward, source in rows:
-                self._signed(index, reward, source)
-                self._observe(index, reward, 1.0, 0)
-            self._state.view.rounds[0] += len(rows)
-            self._state.adjust(OWE)
+            self._core.warm(rows)
+            for arm, reward, source in rows if self._watching else ():
+                self._look(arm, reward, source)
 
     # arms
 
@@ -377,9 +283,8 @@ class Agent:
         given it by now.
         """
         with self._lock:
-            name = name_of(arm)
-            self._check_new(name)
-            self._resize([*range(len(self._names)), None], [*self._names, name])
+            self._core.add(arm)
+            self._look_up()
 
     def remove_arm(self, arm: Name) -> None:
         """Remove an arm and close its open decisions; the others keep their state.
@@ -387,51 +292,31 @@ class Agent:
         If you add it again, it starts from scratch.
         """
         with self._lock:
-            index = self._check_removable(arm)
-            keep = [i for i in range(len(self._names)) if i != index]
-            self._resize(keep, [self._names[i] for i in keep])
-
-    def _check_new(self, name: Name) -> None:
-        if name in self._index:
-            raise InvalidInput(
-                f"there is already an arm {name!r}; every arm needs a name of its own."
-            )
-
-    def _check_removable(self, arm: Name) -> int:
-        index = self._index_of(arm)
-        if len(self._names) == 1:
-            raise InvalidInput(f"{arm!r} is the last arm and cannot be removed; add another first.")
-        return index
-
-    def _resize(self, keep: Sequence[int | None], names: list[Name]) -> None:
-        state = self._state.resized(self._working, keep)
-        if self._book is not None:
-            self._book = self._book.for_arms(keep)
-        self._take_over(state, names, self._open.for_arms(keep))
+            self._core.remove(arm)
+            self._look_up()
 
     # what is known
 
     @property
     def policy(self) -> Policy:
         """The policy."""
-        return self._policy
+        return self._core.policy
 
     @property
     def arms(self) -> tuple[Name, ...]:
         """The arms' names, in order."""
-        return tuple(self._names)
+        return self._core.arms
 
     @property
     def decisions(self) -> int:
         """How many decisions have been made; each is a round."""
-        return self._state.rounds
+        return self._core.decisions
 
     @property
     def open_decisions(self) -> list[Decision]:
         """The decisions made by `decide` that have no reward yet, oldest first."""
         with self._lock:
-            tickets = sorted(self._open.tickets.items())
-            return [Decision(id, self._names[ticket.arm]) for id, ticket in tickets]
+            return [Decision(*pair) for pair in self._core.open_pairs()]
 
     @property
     def estimates(self) -> dict[Name, float]:
@@ -439,13 +324,7 @@ class Agent:
         reward.
         """
         with self._lock:
-            self._state.adjust(SETTLE)
-            view = self._state.view
-            sign = -1.0 if self._minimize else 1.0
-            return {
-                name: sign * float(view.estimate[i]) if view.rewards[i] else math.nan
-                for i, name in enumerate(self._names)
-            }
+            return self._core.estimates
 
     def summary(self) -> dict[str, Any]:
         """Return what the agent knows of each arm, as data that JSON can hold.
@@ -459,30 +338,13 @@ class Agent:
         {'arm': 'b', 'rewards': 0, 'open': 0, 'estimate': None}
         """
         with self._lock:
-            estimates, view = self.estimates, self._state.view
-            return {
-                "policy": self._policy.label,
-                "decisions": self.decisions,
-                "minimize": self._minimize,
-                "best": self.best(),
-                "arms": [
-                    {
-                        "arm": name,
-                        "rewards": int(view.rewards[i]),
-                        "open": int(view.n[i] - view.rewards[i]),
-                        "estimate": estimates[name] if math.isfinite(estimates[name]) else None,
-                    }
-                    for i, name in enumerate(self._names)
-                ],
-            }
+            return self._core.summary()
 
     @property
     def rewards(self) -> dict[Name, int]:
         """How many rewards each arm has."""
         with self._lock:
-            return {
-                name: int(n) for name, n in zip(self._names, self._state.view.rewards, strict=True)
-            }
+            return self._core.rewards
 
     def sources(self) -> list[Source]:
         """Return what the agent knows of each source, the clearest outliers first.
@@ -509,54 +371,23 @@ class Agent:
         >>> second.chance > 0.01
         True
         """
-        return self._sources_later()()
-
-    def _sources_later(self) -> Callable[[], list[Source]]:
-        """Return what says it as of now: it takes a while, and nothing need wait."""
         with self._lock:
-            return list if self._book is None else self._book.copy().report
+            report = self._core.sources_later()
+        return report()
 
     @property
     def inexact(self) -> list[Name]:
         """With memory="bounded", the arms whose median has ever left its window."""
-        if not self._bounded:
-            return []
         with self._lock:
-            return [
-                name for name, lost in zip(self._names, self._state.view.lost, strict=True) if lost
-            ]
+            return self._core.inexact
 
     def __repr__(self) -> str:
         with self._lock:
-            best = self.best()
-            rows = [HEAD, *self._cells()]
-            widths = [max(len(row[k]) for row in rows) for k in range(4)]
-            marks = [" ", *("*" if name == best else " " for name in self._names)]
-            lines = [
-                f"{mark} {row[0]:<{widths[0]}}  "
-                + "  ".join(f"{row[k]:>{widths[k]}}" for k in range(1, 4))
-                for mark, row in zip(marks, rows, strict=True)
-            ]
-            return "\n".join([self._title(), *lines])
+            return shown.as_text(self._core)
 
     def _repr_html_(self) -> str:
         with self._lock:
-            bold = [self._index[self.best()]]
-            return html_table(HEAD, self._cells(), caption=self._title(), bold=bold)
-
-    def _title(self) -> str:
-        goal = ", minimizing" if self._minimize else ""
-        return f"Agent({self._policy!r}, {counted(self.decisions, 'decision')}{goal})"
-
-    def _cells(self) -> list[Sequence[str]]:
-        """Return a row of texts for each arm."""
-        estimates, view = self.estimates, self._state.view
-        rows: list[Sequence[str]] = []
-        for i, name in enumerate(self._names):
-            waiting = int(view.n[i] - view.rewards[i])
-            value = "-" if math.isnan(estimates[name]) else f"{estimates[name]:.6g}"
-            rows.append((str(name), str(int(view.rewards[i])), str(waiting), value))
-        return rows
+            return shown.as_html(self._core)
 
     def plot(self, path: str | Path | None = None, *, ax: Any = None, column: bool = False) -> Any:
         """Draw the arms' estimates and numbers of rewards; return the figure.
@@ -570,7 +401,8 @@ class Agent:
         from ..curves import Look
         from .plot import plot_agent
 
-        return plot_agent(self, Look(ax=ax, column=column, path=path))
+        with self._lock:
+            return plot_agent(self._core, Look(ax=ax, column=column, path=path))
 
     # files
 
@@ -579,42 +411,10 @@ class Agent:
 
         After loading, it continues with exactly the same choices.
         """
-        data, state = self._frozen()
-        agent_file.write(
-            Path(path),
-            {"policy": self._policy.to_dict(), **_plain(data), "state": state.dump_arrays()},
-        )
-
-    def _data(self) -> dict[str, Any]:
-        """Return all but the policy, as plain data.
-
-        Decisions wait only while the memory is copied.
-        """
-        data, state = self._frozen()
-        return {**_plain(data), "state": state.dump()}
-
-    def _frozen(self, refresh: bool = True) -> tuple[dict[str, Any], State]:
-        """Return all but the policy as it is now: data for a file, a copy of the
-        state.
-        """
         with self._lock:
-            if refresh:
-                self._state.refresh()
-            data = {
-                "arms": list(self._names),
-                "minimize": self._minimize,
-                "memory": self._memory,
-                "seed": self._seed,
-                "stream": self._state.view.stream.tolist(),
-                **self._open.dump(),
-                **({} if self._book is None else {"sources": self._book.copy()}),
-                **self._chosen_size(),
-            }
-            return data, self._state.copy()
-
-    def _chosen_size(self) -> dict[str, int]:
-        """Return `sources_held` as plain data, if it is not what everybody has."""
-        return {} if self._sources_held == HELD else {"sources_held": self._sources_held}
+            data, state = self._core.frozen()
+        data = {"policy": self.policy.to_dict(), **plain(data), "state": state.dump_arrays()}
+        agent_file.write(Path(path), data)
 
     @classmethod
     def load(cls, path: str | Path, policy: Policy | None = None) -> Agent:
@@ -626,134 +426,44 @@ class Agent:
         data, policy = agent_file.read(place, policy)
         with agent_file.damage_reported(place):
             if not given:
-                cls._check_size(policy, data, place)
+                agent_file.check_size(place, policy, data)
             return cls._of_data(policy, data)
-
-    @staticmethod
-    def _check_size(policy: Policy, data: dict[str, Any], path: Path) -> None:
-        """Refuse a file whose policy needs far more memory than the file accounts for.
-
-        Numbers that are 0 need not be in it, so some more is usual.
-        """
-        working = policy.mirrored() if data["minimize"] else policy
-        needed = size_of(working, len(data["arms"]), estimator_for(policy, data["memory"]))
-        held = path.stat().st_size
-        if needed > max(ROOM, held):
-            raise BadFile(
-                f"{path} is not read: {policy!r} needs memory for {needed:,} numbers, and the file "
-                f"has {held:,} bytes. If you trust it, give that policy as policy=..."
-            )
 
     @classmethod
     def _of_data(cls, policy: Policy, data: dict[str, Any]) -> Agent:
-        """Return the agent that `_data` described."""
-        agent = cls(
-            policy,
-            data["arms"],
-            seed=data["seed"],
-            minimize=data["minimize"],
-            memory=data["memory"],
-            sources_held=data.get("sources_held", HELD),
-        )
-        agent._state.restore(data["state"])
-        agent._state.view.stream[:] = np.array(data["stream"], dtype=np.uint64)
-        agent._open.restore(data)
-        if "sources" in data:
-            agent._book = SourceBook.restore(
-                data["sources"], len(agent._names), agent._seed, agent._sources_held
-            )
-        if len(data["stream"]) != 4 or not any(data["stream"]):
-            raise ValueError("its random stream is not valid")
-        agent._take_over(agent._state, agent._names, agent._open)
-        agent._watch = Watch(policy) if agent.decisions == 0 else None
-        agent._watching = agent._watch is not None or agent._memory_watched
+        """Return the agent that was saved as these data."""
+        agent = cls.__new__(cls)
+        core = Core.thawed(policy, data)
+        agent._begin(core, Watch(policy) if core.decisions == 0 else None)
         return agent
 
     def __reduce__(self) -> Any:
         """Let pickle and copy work as `save` and `load` do."""
-        return type(self)._of_data, (self._policy, self._data())
+        with self._lock:
+            data, state = self._core.frozen()
+        return type(self)._of_data, (self.policy, {**plain(data), "state": state.dump()})
 
     # inside
 
-    def _signed(self, index: int, reward: float, source: object = None) -> None:
-        """Take note of who sent the reward that is about to be learnt."""
-        number = -1
-        if source is not None:
-            book = self._book
-            if book is None:
-                book = SourceBook(len(self._names), self._seed, self._sources_held)
-            row = book.add(source, index, reward)
-            if self._senders is not None:
-                number = book.number(row)
-            self._book = book  # not before: what is refused leaves nothing behind
-            if self._watch is not None:
-                self._watch.signed = True
-        if self._senders is not None:
-            self._senders[0] = number
-
-    def _observe(self, index: int, reward: float, chance: float, opened: int) -> None:
-        x = -reward if self._minimize else reward
-        try:
-            while not self._call_observe(self._handle, index, x, chance, opened):
-                self._state.grow()
-        except Exception as error:
-            self._blame_policy(error)
-        if self._watching:
-            self._look(index, reward)
-
-    def _look(self, index: int, reward: float) -> None:
+    def _look(self, index: int, reward: float, source: object) -> None:
         """Watch the first rewards, and a bounded memory for as long as it is exact."""
-        if self._watch is not None and self._watch.saw(self._names[index], reward):
-            self._watch = None
-        if self._memory_watched and self._state.view.lost[index]:
+        name = self._names[index]
+        if self._watch is not None:
+            self._watch.signed |= source is not None
+            if self._watch.saw(name, reward):
+                self._watch = None
+        if self._memory_watched and self._core.state.view.lost[index]:
             self._memory_watched = False
-            warn(
-                f"the median of {self._names[index]!r} has left its window, so its estimate is no "
-                "longer exact: the rewards drift. Use memory='exact', or a new agent once the "
-                "drift is over."
-            )
+            warn_of_lost(name)
         self._watching = self._watch is not None or self._memory_watched
 
     def _open_id(self, decision: object) -> int:
         """Return the id of an open decision, given as such or by its id."""
         id = decision.id if isinstance(decision, Decision) else decision
-        arm = self._names[self._open.ticket(id).arm]
+        arm = self._names[self._core.open.ticket(id).arm]
         if isinstance(decision, Decision) and decision.arm != arm:
             raise UnknownDecision(
                 f"decision {id} of this agent is for {arm!r}, got one for {decision.arm!r}: "
                 "another agent made it."
             )
         return int(id)  # type: ignore[call-overload]
-
-    def _learn(self, id: int, reward: float, source: Name | None = None) -> None:
-        arm, _, chance = self._open.close(id)
-        if source is not None or self._senders is not None:
-            self._signed(arm, reward, source)
-        self._observe(arm, reward, chance, 1)
-
-    def _index_of(self, arm: Name) -> int:
-        try:
-            return self._index[arm]
-        except (KeyError, TypeError):
-            self._refuse_arm(arm)
-
-    def _blame_policy(self, error: Exception) -> NoReturn:
-        """Say that the policy's own code has failed."""
-        if isinstance(error, MemoryError):  # from growing the pool
-            raise error
-        raise failed(type(self._policy), error) from error
-
-    def _refuse_choice(self) -> NoReturn:
-        raise PolicyFault(
-            f"{type(self._policy).__name__}.choose returned an arm that does not exist; arms are "
-            f"numbered 0 to {len(self._names) - 1}."
-        )
-
-    def _refuse_arm(self, arm: object) -> NoReturn:
-        known = [str(name) for name in self._names]
-        shown = ", ".join(map(repr, self._names[:10])) + (", ..." if len(known) > 10 else "")
-        raise UnknownArm(f"unknown arm {arm!r}; the arms are {shown}.{did_you_mean(arm, known)}")
-
-
-def _plain(data: dict[str, Any]) -> dict[str, Any]:
-    return {key: value.to_dict() if key == "sources" else value for key, value in data.items()}

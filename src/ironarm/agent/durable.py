@@ -27,12 +27,13 @@ from ..policies import Policy
 from ..policy import require_policy
 from ..validation import number
 from . import file as agent_file
-from .agent import Agent
-from .fold import Fold, described
+from . import shown
+from .core import Core
 from .input import Name, reward_of, rows_of
 from .log import Log
 from .logged import DurableDecision, Frozen, LoggedAgent, keep_snapshot, rows_by_id
-from .reward_check import Watch
+from .replay import Replay
+from .reward_check import Watch, warn_of_lost
 from .source_book import Source, optional_source
 from .store import SqliteStore
 
@@ -102,7 +103,7 @@ class DurableAgent:
             "sources_held": sources_held,
         }
         asked = {name: value for name, value in given.items() if value is not None}
-        new = None if arms is None else Agent(policy, arms, **asked)  # type: ignore[arg-type]
+        new = None if arms is None else Core(policy, arms, **asked)  # type: ignore[arg-type]
         self._lock = threading.RLock()
         self._due = threading.Condition(self._lock)
         self._began: float | None = None  # when the open transaction began
@@ -113,21 +114,23 @@ class DurableAgent:
         self._process = os.getpid()
         self._appending = _Appending(self)
         self._watch: Watch | None = None  # looks at the first rewards of a new agent
+        self._memory_watched = False
         self._log = Log.open(self._path, create=new is not None)
-        self._fold = Fold(self._path, policy)
-        self._logged = LoggedAgent(self._log, self._fold, self._snapshot_due)
+        self._replay = Replay(self._path, policy)
+        self._logged = LoggedAgent(self._log, self._replay, self._snapshot_due)
         try:
             self._logged.catch_up()
             self._logged.seal()
             with self._appending:
-                if self._fold.agent is not None:
-                    self._fold.check_same(new, asked)
+                if self._replay.loaded is not None:
+                    self._replay.check_same(None if new is None else new.arms, asked)
                 elif new is not None:
-                    self._logged.create(described(new))
+                    self._logged.create(new.described())
                     self._watch = Watch(new.policy)
                 else:
                     raise StoreError(f"{path} holds no agent; give arms to create one there.")
             self.flush()
+            self._memory_watched = self._replay.core.bounded
         except BaseException:
             self._log.close()
             raise
@@ -153,13 +156,13 @@ class DurableAgent:
 
     def best(self) -> Name:
         """Return the arm with the best estimate; before any reward, the first arm."""
-        with self._reading() as agent:
-            return agent.best()
+        with self._reading() as core:
+            return core.best()
 
     def prepare(self) -> DurableAgent:
         """Compile everything that live use needs, and return the agent."""
-        with self._reading() as agent:
-            agent.prepare()
+        with self._reading() as core:
+            core.prepare()
         return self
 
     # rewards
@@ -184,7 +187,7 @@ class DurableAgent:
         text, x, sender = id_of(id), reward_of(reward), optional_source(source)
         with self._appending:
             arm = self._logged.reward(text, x, sender)
-        if arm is not None and self._watch is not None:
+        if arm is not None:
             self._look([(arm, x, sender)])
 
     def learn_batch(
@@ -210,14 +213,25 @@ class DurableAgent:
         self._look(seen)
 
     def _look(self, seen: list[tuple[Name, float, Name | None]]) -> None:
-        """Look at first rewards for mistakes, when they are stored: it may warn."""
+        """Look at first rewards for mistakes, and at a bounded memory.
+
+        When the rewards are stored: it may warn.
+        """
+        if self._watch is None and not self._memory_watched:
+            return
         with self._lock:
             for arm, x, source in seen:
                 if self._watch is None:
-                    return
+                    break
                 self._watch.signed |= source is not None
                 if self._watch.saw(arm, x):
                     self._watch = None
+            if self._memory_watched and self._replay.loaded is not None:
+                inexact = set(self._replay.core.inexact)
+                lost = next((arm for arm, _, _ in seen if arm in inexact), None)
+                if lost is not None:
+                    self._memory_watched = False
+                    warn_of_lost(lost)
 
     def cancel(self, id: str | DurableDecision) -> None:
         """Close a decision that will never get a reward; repeating it does nothing."""
@@ -255,55 +269,55 @@ class DurableAgent:
     @property
     def policy(self) -> Policy:
         """The policy."""
-        with self._reading() as agent:
-            return agent.policy
+        with self._reading() as core:
+            return core.policy
 
     @property
     def arms(self) -> tuple[Name, ...]:
         """The arms' names, in order."""
-        with self._reading() as agent:
-            return agent.arms
+        with self._reading() as core:
+            return core.arms
 
     @property
     def decisions(self) -> int:
         """How many decisions have been made; each is a round."""
-        with self._reading() as agent:
-            return agent.decisions
+        with self._reading() as core:
+            return core.decisions
 
     @property
     def open_decisions(self) -> list[DurableDecision]:
         """The decisions that have no reward yet, oldest first."""
-        with self._reading():
-            return [DurableDecision(*pair) for pair in self._fold.open_pairs()]
+        with self._reading() as core:
+            return [DurableDecision(*pair) for pair in core.open_pairs()]
 
     @property
     def estimates(self) -> dict[Name, float]:
         """The arms' current estimates; NaN before the first reward."""
-        with self._reading() as agent:
-            return agent.estimates
+        with self._reading() as core:
+            return core.estimates
 
     @property
     def rewards(self) -> dict[Name, int]:
         """How many rewards each arm has."""
-        with self._reading() as agent:
-            return agent.rewards
+        with self._reading() as core:
+            return core.rewards
 
     @property
     def inexact(self) -> list[Name]:
         """With memory="bounded", the arms whose median has ever left its window."""
-        with self._reading() as agent:
-            return agent.inexact
+        with self._reading() as core:
+            return core.inexact
 
     def sources(self) -> list[Source]:
         """Return what the agent knows of each source; see `Agent.sources`."""
-        with self._reading() as agent:
-            found = agent._sources_later()
-        return found()
+        with self._reading() as core:
+            report = core.sources_later()
+        return report()
 
     def summary(self) -> dict[str, Any]:
         """Return what the agent knows of each arm; see `Agent.summary`."""
-        with self._reading() as agent:
-            return {**agent.summary(), "entries": self._log.last}
+        with self._reading() as core:
+            return {**core.summary(), "entries": self._log.last}
 
     def save(self, path: str | Path) -> None:
         """Write the agent as it is now to a separate file for `Agent.load`.
@@ -311,17 +325,20 @@ class DurableAgent:
         In that file, open decisions are numbered in the order in which they were made.
         """
         with self._reading():
-            saved = self._fold.copied()
+            saved = self._replay.copied()
         agent_file.write(Path(path), saved())
 
     def plot(self, path: str | Path | None = None, *, ax: Any = None, column: bool = False) -> Any:
         """Draw the arms' estimates and numbers of rewards; see `Agent.plot`."""
-        with self._reading() as agent:
-            return agent.plot(path, ax=ax, column=column)
+        from ..curves import Look
+        from .plot import plot_agent
+
+        with self._reading() as core:
+            return plot_agent(core, Look(ax=ax, column=column, path=path))
 
     def __repr__(self) -> str:
-        with self._reading() as agent:
-            return repr(agent).replace("Agent(", f"DurableAgent({str(self._path)!r}, ", 1)
+        with self._reading() as core:
+            return shown.as_text(core, f"DurableAgent({str(self._path)!r}, ")
 
     # the file
 
@@ -377,7 +394,7 @@ class DurableAgent:
         if not refused or self._within == 0:
             self._commit()
         if not refused:
-            self._fold.forget()
+            self._replay.forget()
 
     def _begin(self) -> None:
         """Take the log's end, and come up to date."""
@@ -392,17 +409,16 @@ class DurableAgent:
             raise
 
     @contextmanager
-    def _reading(self) -> Iterator[Agent]:
+    def _reading(self) -> Iterator[Core]:
         """Lend the agent in memory, up to date."""
         with self._lock:
             self._check_usable()
             if self._began is None:
                 version = self._log.store.version()
-                if self._fold.agent is None or version != self._version:
+                if self._replay.loaded is None or version != self._version:
                     self._logged.catch_up()
                     self._version = version
-            assert self._fold.agent is not None
-            yield self._fold.agent
+            yield self._replay.core
 
     def _commit(self) -> None:
         """Bring the transaction to the disk."""
@@ -418,7 +434,7 @@ class DurableAgent:
         with suppress(IronarmError):
             self._log.roll_back()
         self._began = None
-        self._fold.forget()
+        self._replay.forget()
 
     def _check_usable(self) -> None:
         if os.getpid() != self._process:

@@ -12,11 +12,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from ..engine.state import size_of
 from ..errors import BadFile, InvalidInput, PolicyFault, PrunedEntries
 from ..files import json_fault, json_pieces, json_ready, whole_file
 from ..own_code import is_here, split
 from ..policies import Policy, from_dict
 from ..policy import require_policy
+from .input import estimator_for
 from .replaced import renewed
 
 FORMAT = "ironarm agent"
@@ -33,6 +35,8 @@ KEYS = (
     "queues",
     "state",
 )
+ROOM = 2**25
+"""Numbers that a file's agent may have, however short the file is: 256 MiB."""
 
 
 def write(path: Path, data: dict[str, Any]) -> None:
@@ -88,6 +92,21 @@ def check_arms(path: Path, data: dict[str, Any]) -> None:
     """Refuse a number in the place of names: it could ask for any amount of memory."""
     if not isinstance(data["arms"], list):
         raise BadFile(f"{path} is damaged: its arms are not a list of names.")
+
+
+def check_size(path: Path, policy: Policy, data: dict[str, Any]) -> None:
+    """Refuse a file whose policy needs far more memory than the file accounts for.
+
+    Numbers that are 0 need not be in it, so some more is usual.
+    """
+    working = policy.mirrored() if data["minimize"] else policy
+    needed = size_of(working, len(data["arms"]), estimator_for(policy, data["memory"]))
+    held = path.stat().st_size
+    if needed > max(ROOM, held):
+        raise BadFile(
+            f"{path} is not read: {policy!r} needs memory for {needed:,} numbers, and the file "
+            f"has {held:,} bytes. If you trust it, give that policy as policy=..."
+        )
 
 
 def policy_of(path: Path, saved: dict[str, Any], policy: Policy | None) -> Policy:

@@ -17,14 +17,15 @@ from typing import Any, NamedTuple
 
 from ..errors import ClosedDecision, InvalidInput, OtherReward, PrunedEntries, UnknownDecision
 from . import file as agent_file
-from .fold import REFRESH, Fold
+from .core import Core
 from .input import Name, name_of
 from .log import Entry, Log, Prune
+from .replay import REFRESH, Replay, apply
 from .snapshot import sealed
 from .store import Row, Store
 
 SNAPSHOT = 65_536
-"""Entries after which a snapshot is kept; a multiple of `fold.REFRESH`."""
+"""Entries after which a snapshot is kept; a multiple of `replay.REFRESH`."""
 
 Frozen = tuple[int, bytes, dict[str, Any], Any]
 """What a snapshot holds: the entry's number and hash, plain data, the state."""
@@ -49,10 +50,15 @@ def new_id(now: float) -> str:
 class LoggedAgent:
     """An agent in memory, its log, and the operations on both."""
 
-    def __init__(self, log: Log, fold: Fold, snapshot_due: Callable[[Frozen], None]) -> None:
-        self.log, self.fold, self._snapshot_due = log, fold, snapshot_due
+    def __init__(self, log: Log, replay: Replay, snapshot_due: Callable[[Frozen], None]) -> None:
+        self.log, self.replay, self._snapshot_due = log, replay, snapshot_due
         self._ahead = 0.0  # of the computer's clock
         self._told = 0.0
+
+    @property
+    def core(self) -> Core:
+        """The agent in memory."""
+        return self.replay.core
 
     def now(self) -> float:
         """Return the time by the log's clock, which is not set back.
@@ -62,7 +68,7 @@ class LoggedAgent:
         if another node's clock is ahead. When no decision is open, or the computer's
         clock has passed it, it is that clock again.
         """
-        wall, newest = time(), self.fold.newest
+        wall, newest = time(), self.replay.newest
         least = max(newest, self._told) if newest else 0.0
         self._ahead = max(self._ahead, least - wall) if wall < least else 0.0
         self._told = max(wall + self._ahead, least)
@@ -74,23 +80,23 @@ class LoggedAgent:
             try:
                 self._read_on(rows)
             except PrunedEntries:  # while we were away; the snapshot has them
-                self.fold.forget()
+                self.replay.forget()
                 self._read_on(None)
         except BaseException:
-            self.fold.forget()  # else the entry that failed would be left out
+            self.replay.forget()  # else the entry that failed would be left out
             raise
 
     def _read_on(self, rows: list[Row] | None) -> None:
         due = 0
         with agent_file.damage_reported(self.log.store.place):
-            if self.fold.agent is None:
+            if self.replay.loaded is None:
                 self.log.rewind()
-                self.fold.restart(self.log.snapshot())
+                self.replay.restart(self.log.snapshot())
                 due = self._snapshot_missing()
                 rows = None
             for entry in self.log.unread(rows):
-                self.fold.apply(entry)
-                if self.fold.refreshed(entry.number) and entry.number == due:
+                apply(self.replay, entry)
+                if self.replay.refreshed(entry.number) and entry.number == due:
                     self._keep_snapshot(due)
 
     def _snapshot_missing(self) -> int:
@@ -110,7 +116,7 @@ class LoggedAgent:
         store, agent = self.log.store, self.log.agent
         with store.transaction():
             store.hold([agent])
-            self.fold.forget()
+            self.replay.forget()
             self.catch_up()  # another process may have been faster
             found, pruned = self.log.unsealed, store.pruned(agent)
             if found is None or pruned is None:
@@ -139,17 +145,17 @@ class LoggedAgent:
         self.seal()
         last = self.log.last
         latest = last - last % REFRESH
-        self.fold.forget()
+        self.replay.forget()
         self.log.rewind()
-        self.fold.restart(self.log.snapshot())
+        self.replay.restart(self.log.snapshot())
         for entry in self.log.unread() if self.log.last < latest else ():
-            self.fold.apply(entry)
-            self.fold.refreshed(entry.number)
+            apply(self.replay, entry)
+            self.replay.refreshed(entry.number)
             if entry.number == latest:
-                frozen = latest, self.log.last_hash, *self.fold.frozen()
+                frozen = latest, self.log.last_hash, *self.replay.frozen()
                 keep_snapshot(self.log.store, self.log.agent, frozen)
                 break
-        self.fold.forget()
+        self.replay.forget()
         return self.log.prune(min(latest, last - keep), time()) if latest else 0
 
     def create(self, described: str, key: str | None = None) -> None:
@@ -169,12 +175,15 @@ class LoggedAgent:
         number, made = self.log.last + 1, self.now()
         if id is None:
             id = new_id(made)
-        arm, chance = self.fold.choice(number, among)
-        entry = Entry(number, made, "decided", id, arm, chance=chance, extra=extra, key=key)
+        core = self.core
+        core.draw_from(number)
+        arm, chance = core.choose(among)
+        name = core.names[arm]
+        entry = Entry(number, made, "decided", id, name, chance=chance, extra=extra, key=key)
         self.log.append(entry)
-        self.fold.opened(id, arm, chance, made)
+        self.replay.open(id, arm, chance, made)
         self._after(number)
-        return DurableDecision(id, arm)
+        return DurableDecision(id, name)
 
     # rewards
 
@@ -189,13 +198,13 @@ class LoggedAgent:
         """Learn the reward of a decision; return its arm, or None if it was known."""
         if self.is_known(id, x, kind):
             return None
-        arm = self.fold.arm_of(id)
+        arm = self.core.arm_of(id)
         self._append(self._entry(kind, id, arm, x, source, key=key))
         return arm
 
     def is_known(self, id: str, x: float, kind: str = "rewarded") -> bool:
         """Say whether a decision has this reward already; refuse what cannot be."""
-        if self.fold.is_open(id):
+        if self.core.is_open(id):
             return False
         entries = self.log.about(id)
         if not entries:
@@ -218,8 +227,8 @@ class LoggedAgent:
 
     def update(self, arm: object, x: float, source: Name | None = None) -> Name:
         """Reward the arm's oldest open decision, or observe; return the arm."""
-        name = self.fold.name_of(arm)  # as the agent has it, whatever equals it
-        id = self.fold.oldest(name)
+        name = self.core.name_of(arm)  # as the agent has it, whatever equals it
+        id: Any = self.core.open.oldest(self.core.number_of(name))
         if id is None:
             self.observe(name, x, source)
         else:
@@ -235,8 +244,8 @@ class LoggedAgent:
         key: str | None = None,
     ) -> bool:
         """Learn a reward without a decision; False if that with this id is known."""
-        name = self.fold.name_of(arm)
-        self.fold.check_observation(name)
+        name = self.core.name_of(arm)
+        self.core.check_observation(name)
         if id is not None and (entries := self.log.about(id)):
             if (entries[0].arm, entries[0].value, entries[0].source) == (name, x, source):
                 return False
@@ -248,21 +257,21 @@ class LoggedAgent:
 
     def warm(self, rows: list[tuple[object, float, Name | None]]) -> None:
         """Learn from a log of arms, rewards and sources."""
-        named = [(self.fold.name_of(arm), x, source) for arm, x, source in rows]
+        named = [(self.core.name_of(arm), x, source) for arm, x, source in rows]
         for arm, _, _ in named:
-            self.fold.check_observation(arm)
+            self.core.check_observation(arm)
         self._append(self._entry("warmed", extra=json.dumps(named)))
 
     def cancel(self, id: str, key: str | None = None) -> bool:
         """Close a decision without a reward; False if that was done before."""
-        if not self.fold.is_open(id):
+        if not self.core.is_open(id):
             entries = self.log.about(id)
             if entries and entries[-1].kind == "cancelled":
                 return False
             if entries and entries[-1].kind in ("rewarded", "failed", "observed"):
                 raise OtherReward(f"decision {id} already has a reward, so it cannot be cancelled.")
             self.is_known(id, float("nan"))  # says why
-        self._append(self._entry("cancelled", id, self.fold.arm_of(id), key=key))
+        self._append(self._entry("cancelled", id, self.core.arm_of(id), key=key))
         return True
 
     def expire(self, limit: float, x: float | None = None, most: int | None = None) -> int:
@@ -270,9 +279,9 @@ class LoggedAgent:
 
         It returns how many; with `most`, not more than so many at once.
         """
-        old = self.fold.older(limit, most)
+        old = self.core.open.older(limit, most)
         for id in old:
-            self._append(self._entry("expired", id, self.fold.arm_of(id), x))
+            self._append(self._entry("expired", id, self.core.arm_of(id), x))
         return len(old)
 
     # arms
@@ -280,13 +289,13 @@ class LoggedAgent:
     def add_arm(self, arm: object, key: str | None = None) -> None:
         """Add an arm. Fails in the middle if the policy cannot have so many."""
         name = name_of(arm)
-        self.fold.check_new(name)
+        self.core.check_new(name)
         self._append(self._entry("added", arm=name, key=key))
 
     def remove_arm(self, arm: object, key: str | None = None) -> None:
         """Remove an arm and close its open decisions."""
-        self.fold.check_removable(arm)
-        self._append(self._entry("removed", arm=self.fold.name_of(arm), key=key))
+        self.core.check_removable(arm)
+        self._append(self._entry("removed", arm=self.core.name_of(arm), key=key))
 
     def archive(self, key: str | None = None) -> None:
         """End the agent: its log stays, and takes nothing more."""
@@ -311,22 +320,22 @@ class LoggedAgent:
 
     def _append(self, entry: Entry) -> None:
         """Append an entry, and learn it."""
-        if self.fold.archived:
+        if self.replay.archived:
             raise InvalidInput("the agent is archived; it accepts no more changes.")
         self._learn(entry)
 
     def _learn(self, entry: Entry) -> None:
         self.log.append(entry)
-        self.fold.apply(entry)
+        apply(self.replay, entry)
         self._after(entry.number)
 
     def _after(self, number: int) -> None:
         """Do what is due after an entry: clear caches, keep a snapshot."""
-        if self.fold.refreshed(number) and number % SNAPSHOT == 0:
+        if self.replay.refreshed(number) and number % SNAPSHOT == 0:
             self._keep_snapshot(number)
 
     def _keep_snapshot(self, number: int) -> None:
-        self._snapshot_due((number, self.log.last_hash, *self.fold.frozen()))
+        self._snapshot_due((number, self.log.last_hash, *self.replay.frozen()))
 
 
 def keep_snapshot(store: Store, agent: int, frozen: Frozen) -> None:
@@ -336,7 +345,7 @@ def keep_snapshot(store: Store, agent: int, frozen: Frozen) -> None:
 
 
 def state_text(data: dict[str, Any], state: Any) -> str:
-    """Return what a snapshot says, from what `Fold.frozen` returned."""
+    """Return what a snapshot says, from what `Replay.frozen` returned."""
     return "".join(agent_file.pieces({**data, "state": state.dump_arrays()}))
 
 

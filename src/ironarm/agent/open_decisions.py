@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from time import time
+from collections.abc import Mapping, Sequence
+from heapq import merge
+from itertools import islice, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import UnknownDecision
 
-Entry = int | float
-"""An open decision in its arm's queue: its id, or, made by `select`, the time only."""
+Id = int | str
 
 
 class Ticket(NamedTuple):
@@ -21,46 +21,55 @@ class Ticket(NamedTuple):
     arm: int
     made: float
     chance: float
+    number: int
+    """Decisions with an id are numbered in the order in which they were made."""
 
 
 class OpenDecisions:
-    """Decisions without a reward: tickets by id, and a queue for each arm.
+    """Decisions without a reward: tickets by id, and two queues for each arm.
 
-    A queue holds the arm's open decisions, oldest first. A decision closed out of order
-    has lost its ticket, and stays in the queue until it reaches the front.
+    `ids` holds an arm's decisions that have an id; `times` holds when those were made
+    that have none. Both have the oldest first. A decision closed out of order has lost
+    its ticket, and its id stays in the queue until it reaches the front.
     """
 
     def __init__(self, arms: int) -> None:
-        self.next_id = 0
-        self.tickets: dict[int, Ticket] = {}
-        self.queues: list[deque[Entry]] = [deque() for _ in range(arms)]
-        self._closed = [0] * arms  # of a queue's entries, how many are closed
+        self.next_number = 0
+        self.tickets: dict[Id, Ticket] = {}  # in the order of their numbers
+        self.ids: list[deque[Id]] = [deque() for _ in range(arms)]
+        self.times: list[deque[float]] = [deque() for _ in range(arms)]
+        self._closed = [0] * arms  # of a queue's ids, how many are closed
 
-    def issue(self, arm: int, chance: float, made: float | None = None) -> int:
-        """Return the id of a new decision, which is yet to be queued."""
-        id = self.next_id
-        self.next_id = id + 1
+    def add(self, arm: int, chance: float, made: float, id: str | None = None) -> Any:
+        """Open a decision; return its id, which is its number unless one is given."""
+        number = self.next_number
+        self.next_number = number + 1
+        known: Id = number if id is None else id
         # uncompiled, the arm is NumPy's
-        self.tickets[id] = Ticket(int(arm), time() if made is None else made, chance)
-        return id
+        self.tickets[known] = Ticket(int(arm), made, chance, number)
+        self.ids[arm].append(known)
+        return known
 
     def ticket(self, id: object) -> Ticket:
-        """Return the ticket of an open decision, or say why there is none."""
+        """Return the ticket of an open decision, or say why there is none.
+
+        For ids that are numbers.
+        """
         if isinstance(id, (int, np.integer)) and id in self.tickets:
             return self.tickets[int(id)]
-        if isinstance(id, (int, np.integer)) and 0 <= id < self.next_id:
+        if isinstance(id, (int, np.integer)) and 0 <= id < self.next_number:
             raise UnknownDecision(
                 f"decision {id} is already closed: it was rewarded, cancelled or expired, or its "
                 "arm was removed. A decision takes one reward."
             )
         raise UnknownDecision(f"there is no decision {id!r}; ids come from decide().")
 
-    def close(self, id: int) -> Ticket:
+    def close(self, id: Id) -> Ticket:
         """Forget a decision, and return its ticket."""
         ticket = self.tickets.pop(id, None)
         if ticket is None:
             return self.ticket(id)  # which says why there is none
-        queue = self.queues[ticket.arm]
+        queue = self.ids[ticket.arm]
         if len(queue) == 1:  # it is the only one
             queue.clear()
         else:
@@ -68,38 +77,46 @@ class OpenDecisions:
             self.oldest(ticket.arm)
         return ticket
 
-    def oldest(self, arm: int) -> Entry | None:
-        """Return the front of an arm's queue, without decisions that are closed."""
-        queue = self.queues[arm]
-        while queue and self._is_closed(queue[0]):
+    def oldest(self, arm: int) -> Id | None:
+        """Return the id of the arm's oldest decision that has one."""
+        queue = self.ids[arm]
+        while queue and queue[0] not in self.tickets:
             queue.popleft()
             self._closed[arm] -= 1
         # one that waits for ever at the front must not keep all the others
         if self._closed[arm] > 64 and 2 * self._closed[arm] > len(queue):
-            left = [entry for entry in queue if not self._is_closed(entry)]
+            left = [id for id in queue if id in self.tickets]
             queue.clear()
             queue.extend(left)
             self._closed[arm] = 0
         return queue[0] if queue else None
 
-    def _is_closed(self, entry: Entry) -> bool:
-        return type(entry) is int and entry not in self.tickets
-
     def pop(self, arm: int) -> Ticket | None:
-        """Close the oldest decision of an arm, if any, and return its ticket."""
-        entry = self.oldest(arm)
-        if entry is None:
-            return None
-        self.queues[arm].popleft()
-        return self.tickets.pop(entry) if type(entry) is int else Ticket(arm, entry, 1.0)
+        """Close the oldest decision of an arm, if any, and return its ticket.
+
+        One that has no id is given a ticket without a number.
+        """
+        id, times = self.oldest(arm), self.times[arm]
+        if times and (id is None or times[0] < self.tickets[id].made):
+            return Ticket(arm, times.popleft(), 1.0, -1)
+        return None if id is None else self.close(id)
 
     def sort_times(self) -> float:
         """Let no decision be older than one before it; return the latest time."""
         newest = 0.0
-        for id, ticket in sorted(self.tickets.items()):
+        for id, ticket in self.tickets.items():
             newest = max(newest, ticket.made)
             self.tickets[id] = ticket._replace(made=newest)
         return newest
+
+    def older(self, limit: float, most: int | None = None) -> list[Any]:
+        """Return the ids of decisions made before that time, the oldest first.
+
+        Where their times are in the order of their numbers. It looks at no more than it
+        returns and one: the service asks every second.
+        """
+        old = takewhile(lambda pair: pair[1].made < limit, self.tickets.items())
+        return [id for id, _ in islice(old, most)]
 
     def expire(self, limit: float) -> list[int]:
         """Close the decisions made before that time; return the arm of each.
@@ -108,17 +125,17 @@ class OpenDecisions:
         """
         old = [id for id, ticket in self.tickets.items() if ticket.made < limit]
         arms = [self.close(id).arm for id in old]
-        for arm, queue in enumerate(self.queues):
-            left = [entry for entry in queue if type(entry) is int or entry >= limit]
-            arms += [arm] * (len(queue) - len(left))
-            queue.clear()
-            queue.extend(left)
+        for arm, times in enumerate(self.times):
+            left = [made for made in times if made >= limit]
+            arms += [arm] * (len(times) - len(left))
+            times.clear()
+            times.extend(left)
         return arms
 
     def for_arms(self, keep: Sequence[int | None]) -> OpenDecisions:
         """Return the decisions for other arms: present ones by number, None for new."""
         new = OpenDecisions(len(keep))
-        new.next_id = self.next_id
+        new.next_number = self.next_number
         place = {arm: to for to, arm in enumerate(keep) if arm is not None}
         new.tickets = {
             id: ticket._replace(arm=place[ticket.arm])
@@ -126,29 +143,52 @@ class OpenDecisions:
             if ticket.arm in place
         }
         for arm, to in place.items():
-            new.queues[to], new._closed[to] = self.queues[arm], self._closed[arm]
+            new.ids[to], new.times[to] = self.ids[arm], self.times[arm]
+            new._closed[to] = self._closed[arm]
         return new
 
+    def numbers(self) -> dict[Id, int]:
+        """Return the numbers of the decisions, by id."""
+        return {id: ticket.number for id, ticket in self.tickets.items()}
+
     def dump(self) -> dict[str, Any]:
-        """Return the decisions as plain data."""
+        """Return the decisions as plain data.
+
+        A queue holds an arm's decisions, oldest first: those with an id by their
+        numbers, the others by their times.
+        """
         return {
-            "next_id": self.next_id,
-            "tickets": [[id, *self.tickets[id]] for id in sorted(self.tickets)],
-            "queues": [list(queue) for queue in self.queues],
+            "next_id": self.next_number,
+            "tickets": [[number, *rest] for *rest, number in self.tickets.values()],
+            "queues": [self._queue(arm) for arm in range(len(self.ids))],
         }
 
-    def restore(self, data: dict[str, Any]) -> None:
-        """Take over what `dump` returned; raise ValueError if it does not fit."""
-        self.next_id = int(data["next_id"])
-        self.tickets = {
-            int(id): Ticket(int(arm), float(made), float(chance))
-            for id, arm, made, chance in data["tickets"]
+    def _queue(self, arm: int) -> list[int | float]:
+        open = (self.tickets[id] for id in self.ids[arm] if id in self.tickets)
+        named: list[tuple[float, int | float]] = [(ticket.made, ticket.number) for ticket in open]
+        if not self.times[arm]:
+            return [number for _, number in named]
+        others = ((made, made) for made in self.times[arm])
+        return [entry for _, entry in merge(named, others, key=lambda pair: pair[0])]
+
+    def restore(self, data: dict[str, Any], ids: Mapping[int, str] | None = None) -> None:
+        """Take over what `dump` returned; raise ValueError if it does not fit.
+
+        `ids` gives decisions ids in the place of their numbers.
+        """
+        arms = len(self.ids)
+        tickets = {
+            int(number): Ticket(int(arm), float(made), float(chance), int(number))
+            for number, arm, made, chance in sorted(data["tickets"])
         }
-        queues = [
-            deque(x if type(x) is int else float(x) for x in queue) for queue in data["queues"]
-        ]
-        arms = {ticket.arm for ticket in self.tickets.values()}
-        if len(queues) != len(self.queues) or not arms <= set(range(len(queues))):
+        if len(data["queues"]) != arms or not all(0 <= t.arm < arms for t in tickets.values()):
             raise ValueError("its open decisions do not match its arms")
-        self.queues = queues
-        self._closed = [sum(map(self._is_closed, queue)) for queue in queues]
+        if ids is not None and set(ids) != set(tickets):
+            raise ValueError("its open decisions do not match their ids")
+        self.next_number = int(data["next_id"])
+        for number, ticket in tickets.items():
+            id: Id = number if ids is None else ids[number]
+            self.tickets[id] = ticket
+            self.ids[ticket.arm].append(id)
+        for times, queue in zip(self.times, data["queues"], strict=True):
+            times.extend(float(entry) for entry in queue if type(entry) is not int)

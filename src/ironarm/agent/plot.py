@@ -11,11 +11,12 @@ from ..text import counted
 
 if TYPE_CHECKING:
     from .agent import Agent
+    from .core import Core
 
 GREY = "#7F7F7F"
 
 
-def plot_agent(agent: Agent, look: Look) -> Any:
+def plot_agent(agent: Agent | Core, look: Look) -> Any:
     """Draw estimates and numbers of rewards; see `Agent.plot`."""
     estimates, rewards, best = agent.estimates, agent.rewards, agent.best()
     axes = look.ax

@@ -169,6 +169,14 @@ def warn(message: str) -> None:
     warnings.warn(message, RewardWarning, stacklevel=level)
 
 
+def warn_of_lost(arm: int | str) -> None:
+    """Warn that a bounded memory is no longer exact."""
+    warn(
+        f"the median of {arm!r} has left its window, so its estimate is no longer exact: the "
+        "rewards drift. Use memory='exact', or a new agent once the drift is over."
+    )
+
+
 def _better(policy: Policy, spread: float) -> str:
     """Return the parameter that would fit, as code."""
     name = type(policy).__name__

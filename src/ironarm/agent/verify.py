@@ -15,8 +15,7 @@ from ..errors import BadFile
 from ..files import json_ready
 from ..policies import Policy
 from . import file as agent_file
-from . import fold as folding
-from .fold import Fold
+from . import replay
 from .log import Log, Prune
 from .logged import state_text
 from .snapshot import Snapshot
@@ -63,7 +62,7 @@ class _Check:
         self, store: Store, agent: int, policy: Policy | None, since: tuple[int, bytes] | None
     ) -> None:
         self._log, self._since = Log(store, agent), since
-        self._fold = Fold(Path(store.place), policy)
+        self._replay = replay.Replay(Path(store.place), policy)
         self._given = policy
         self._not_replayed = ""
         self._proof: tuple[int, Prune] | None = None
@@ -79,11 +78,11 @@ class _Check:
             self._look_at(*pruned, base, kept)
         for entry in log.unread():
             count += 1
-            if self._fold.agent is not None:
-                self._fold.apply(entry)
-                self._fold.refreshed(entry.number)
+            if self._replay.loaded is not None:
+                replay.apply(self._replay, entry)
+                self._replay.refreshed(entry.number)
             elif entry.number == 1 and self._is_here(json.loads(entry.extra or "")):
-                self._fold.apply(entry)
+                replay.apply(self._replay, entry)
             if entry.kind == "pruned":
                 proved = entry.number, Prune.read(entry.extra or "")
             self._look_at(entry.number, log.last_hash, base, kept)
@@ -144,15 +143,15 @@ class _Check:
             if base.entry != digest:
                 raise self._damage(f"the snapshot of entry {number} is that of another log")
             if self._is_here(json.loads(base.state)):
-                self._fold.restart(base)
-        elif self._fold.agent is not None and not self._same(found, number):
+                self._replay.restart(base)
+        elif self._replay.loaded is not None and not self._same(found, number):
             raise self._damage(f"the snapshot of entry {number} is not what the entries add up to")
 
     def _same(self, found: Snapshot, number: int) -> bool:
         """Say whether a snapshot is the state after the entries that were read."""
-        if number % folding.REFRESH:
+        if number % replay.REFRESH:
             return False  # none is taken there, and taking one would clear the caches
-        data, state = self._fold.frozen()
+        data, state = self._replay.frozen()
         text = state_text(data, state)
         if text == found.state:
             return True
@@ -165,8 +164,14 @@ class _Check:
 
 
 def _comparable(text: str, any_order: bool) -> Any:
-    """Return a state without how rewards lie in memory, if nothing depends on it."""
+    """Return a state without what nothing depends on.
+
+    That is, in snapshots of older versions, closed decisions that were still in their
+    queues; and how rewards lie in memory, where any order is the same.
+    """
     data = json.loads(text)
+    open = {row[0] for row in data["tickets"]}
+    data["queues"] = [[x for x in queue if x in open] for queue in data["queues"]]
     if any_order:
         state = data["state"]
         state["rewards"] = [sorted(map(float, held)) for held in state.get("rewards", [])]

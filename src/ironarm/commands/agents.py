@@ -48,6 +48,7 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Create, list, show or archive."""
+    from ..agent import shown
     from ..service import directory
 
     if options.what != "list" and not options.name:
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
                 print(json.dumps(names))
             for name in [] if options.json else names:
                 agent = directory.opened(store, store.agents()[name])
-                if agent.fold.agent is not None:
+                if agent.replay.loaded is not None:
                     found = agent.summary()
                     state = ", archived" if found["archived"] else ""
                     print(
@@ -80,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"archived {options.name}" if new else f"{options.name} was already archived")
             return 0
         agent = directory.opened(store, number)
-        print(json.dumps(agent.summary()) if options.json else agent.fold.agent)
+        print(json.dumps(agent.summary()) if options.json else shown.as_text(agent.core))
     finally:
         store.close()
     return 0

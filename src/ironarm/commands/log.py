@@ -162,12 +162,12 @@ def _verified(
 
 def _pruned(store: Any, number: int, policy: Policy | None, keep: int) -> str:
     """Prune one log, and say what was done."""
-    from ..agent.fold import Fold
     from ..agent.log import Log
     from ..agent.logged import LoggedAgent
+    from ..agent.replay import Replay
 
-    fold = Fold(Path(store.place), policy)
-    count = LoggedAgent(Log(store, number), fold, lambda frozen: None).prune(keep)
+    replay = Replay(Path(store.place), policy)
+    count = LoggedAgent(Log(store, number), replay, lambda frozen: None).prune(keep)
     end = store.end(number)
     last = "" if end is None else f"; the last is {end[0]}:{end[2].hex()}"
     return f"{_entries_text(count)} deleted{last}"

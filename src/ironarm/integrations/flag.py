@@ -6,9 +6,10 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ..agent import Agent
+from ..agent.contract import LiveAgent
 from ..errors import InvalidInput, StoreError, UnknownDecision
 
 LOG = logging.getLogger("ironarm.openfeature")
@@ -19,23 +20,6 @@ SLOW = 0.5
 REST = 5.0
 """Seconds for which an agent that failed slowly is left alone."""
 T = TypeVar("T")
-
-
-class FlagAgent(Protocol):
-    """What a flag needs: an `Agent`, a `DurableAgent`, or a client of the service."""
-
-    @property
-    def arms(self) -> tuple[Any, ...]:
-        """The arms' names."""
-
-    def decide(self) -> Any:
-        """Return a decision with an `id` and an `arm`."""
-
-    def learn(self, id: Any, reward: float, source: Any = None) -> None:
-        """Learn the reward of a decision."""
-
-    def cancel(self, id: Any) -> None:
-        """Close a decision that will have no reward."""
 
 
 class Waiting(NamedTuple):
@@ -65,7 +49,7 @@ class Flag:
         self,
         waiting: Waiting,
         key: str,
-        agent: FlagAgent,
+        agent: LiveAgent,
         events: list[str],
         values: Mapping[str, Any] | None,
     ) -> None:

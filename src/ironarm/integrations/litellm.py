@@ -35,6 +35,7 @@ from time import monotonic
 from typing import Any, NoReturn
 
 from ..agent import Agent, DurableAgent
+from ..agent.contract import LiveAgent
 from ..agent.input import reward_of
 from ..errors import (
     InvalidInput,
@@ -51,7 +52,6 @@ from ..which_policy import default_policy
 from .routing import (
     REWARDS,
     Outcome,
-    RoutingAgent,
     Ticket,
     agent_name,
     failures,
@@ -66,7 +66,7 @@ try:
 except ImportError as error:
     raise missing_extra("the routing strategy for LiteLLM", "litellm") from error
 
-__all__ = ["Outcome", "RobustRouting", "RoutingAgent"]
+__all__ = ["Outcome", "RobustRouting"]
 
 TICKET = "ironarm_ticket"
 """The key in a deployment's model_info under which its ticket travels to callbacks."""
@@ -90,7 +90,7 @@ _serial = itertools.count(1)
 class _Group:
     """A model group: its agent, and which deployments the Router has had."""
 
-    def __init__(self, name: str, agent: RoutingAgent) -> None:
+    def __init__(self, name: str, agent: LiveAgent) -> None:
         self.name, self.agent = name, agent
         self.seen: set[str] = set()
 
@@ -115,7 +115,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         if the service has keys. The agents then survive restarts, and proxies on many
         machines share them.
     agent : instead of all of these, a function of a model group's name and the ids of
-        its deployments that returns the agent; see `RoutingAgent`.
+        its deployments that returns the agent; see `LiveAgent`.
     worst : the reward of a failure or a timeout: less than any answer can earn. After
         one such reward, a policy based on means never uses the deployment again; give
         it a number not far below the others, such as -7 for latencies.
@@ -161,7 +161,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         path: str | Path | None = None,
         service: str | None = None,
         key: str | None = None,
-        agent: Callable[[str, Sequence[str]], RoutingAgent] | None = None,
+        agent: Callable[[str, Sequence[str]], LiveAgent] | None = None,
         worst: float = -1e6,
         expire_after: float = 600.0,
         seed: int | None = None,
@@ -407,7 +407,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
                 if self._tickets.pop(oldest[0], None) is not None:
                     self._tell(oldest[1], None)
 
-    def _own_agent(self, group: str, ids: Sequence[str]) -> RoutingAgent:
+    def _own_agent(self, group: str, ids: Sequence[str]) -> LiveAgent:
         if self._path is None:
             return Agent(self._policy, arms=ids, seed=self._seed)
         file = self._path / f"{file_name(group)}.db"
@@ -416,7 +416,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
                 return DurableAgent(file, self._policy, commit_within=COMMIT_WITHIN)
         return DurableAgent(file, self._policy, ids, seed=self._seed, commit_within=COMMIT_WITHIN)
 
-    def _served_agent(self, group: str, ids: Sequence[str]) -> RoutingAgent:
+    def _served_agent(self, group: str, ids: Sequence[str]) -> LiveAgent:
         client, name = self._client, agent_name(group)
         try:
             return client.create(
@@ -438,7 +438,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
                     with suppress(IronarmError):  # another process was faster
                         group.agent.remove_arm(arm)
 
-    def _add_missing(self, agent: RoutingAgent, ids: list[str]) -> None:
+    def _add_missing(self, agent: LiveAgent, ids: list[str]) -> None:
         known = set(agent.arms)
         for id in ids:
             if id not in known:

@@ -21,9 +21,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from ..agent import Agent
+from ..agent.contract import LiveAgent
 from ..errors import InvalidInput, missing_extra
 from ..validation import number, optional, whole
-from .flag import LOG, Flag, FlagAgent, OpenDecision, Waiting
+from .flag import LOG, Flag, OpenDecision, Waiting
 
 try:
     from openfeature.evaluation_context import EvaluationContext
@@ -35,7 +36,7 @@ try:
 except ImportError:  # also an old SDK, which cannot track
     raise missing_extra("ironarm.integrations.openfeature", "openfeature") from None
 
-__all__ = ["AgentProvider", "FlagAgent"]
+__all__ = ["AgentProvider"]
 TICKET = "decision"
 """The name of a decision's ticket, in a flag's metadata and in tracking attributes."""
 T = TypeVar("T")
@@ -93,7 +94,7 @@ class AgentProvider(AbstractProvider):
 
     def __init__(
         self,
-        agents: Mapping[str, FlagAgent],
+        agents: Mapping[str, LiveAgent],
         *,
         events: Mapping[str, str | Iterable[str]] | None = None,
         values: Mapping[str, Mapping[str, Any]] | None = None,
@@ -131,7 +132,7 @@ class AgentProvider(AbstractProvider):
     def add_flag(
         self,
         key: str,
-        agent: FlagAgent,
+        agent: LiveAgent,
         events: str | Iterable[str] | None = None,
         values: Mapping[str, Any] | None = None,
     ) -> None:
@@ -160,7 +161,7 @@ class AgentProvider(AbstractProvider):
             self._guarded(f"the flag {key!r}", before.close_all)
         self.emit_provider_configuration_changed(ProviderEventDetails(flags_changed=[key]))
 
-    def _flag(self, key: str, agent: FlagAgent, events: Any, values: Any) -> Flag:
+    def _flag(self, key: str, agent: LiveAgent, events: Any, values: Any) -> Flag:
         names = [events] if isinstance(events, str) else list(events or [key])
         return Flag(self._waiting, key, agent, names, values)
 

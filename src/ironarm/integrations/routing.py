@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
+
+from ..agent.contract import LiveAgent
 
 DISTINCT = 4096
 """How many different rewards failures have, each as close to the next as can be. The
@@ -15,32 +17,6 @@ default policy counts equal rewards as one, as a defence against forgers who rep
 themselves, and would try a deployment that always fails again and again. So the worst
 reward must be finite: infinite ones are all the same."""
 SHORTEST = 1e-6  # seconds; the logarithm of less says nothing
-
-
-class RoutingAgent(Protocol):
-    """What the strategy needs of an agent; `Agent` and `DurableAgent` have it."""
-
-    @property
-    def arms(self) -> tuple[Any, ...]:
-        """The arms' names."""
-
-    def decide(self, among: Sequence[str] | None = None) -> Any:
-        """Decide among these arms; the decision has an `id` and an `arm`."""
-
-    def learn(self, id: Any, reward: float) -> None:
-        """Learn the reward of a decision."""
-
-    def cancel(self, id: Any) -> None:
-        """Close a decision that will not be rewarded."""
-
-    def expire(self, older_than: float) -> int:
-        """Close all decisions older than this many seconds."""
-
-    def add_arm(self, arm: str) -> None:
-        """Add an arm."""
-
-    def remove_arm(self, arm: str) -> None:
-        """Remove an arm."""
 
 
 class Outcome(NamedTuple):
@@ -65,7 +41,7 @@ class Ticket(NamedTuple):
 
     group: str
     deployment: str
-    agent: RoutingAgent
+    agent: LiveAgent
     decision: Any
     started: datetime
     made: float

@@ -358,7 +358,7 @@ class App:
                 return {"id": given.id, "status": 200, "stored": _stored(operation)}
 
             def looks_up(hosted: Hosted) -> str | None:
-                return None if hosted.fold.is_open(given.id) else given.id
+                return None if hosted.core.is_open(given.id) else given.id
 
             return Asked(number, work, looks_up, answer)
 
@@ -489,7 +489,7 @@ class App:
         arm, most = self._name("an arm's name", given.arm), self.node.limits.arms
 
         def work(hosted: Hosted) -> bool:
-            arms = () if hosted.fold.agent is None else hosted.fold.agent.arms
+            arms = () if hosted.replay.loaded is None else hosted.core.arms
             if len(arms) >= most and arm not in arms:
                 raise InvalidInput(f"an agent has at most {most:,} arms here; see --max-arms.")
             return hosted.add_arm_once(arm, key)
@@ -503,7 +503,7 @@ class App:
         text = request.path_params["arm"]
 
         def work(hosted: Hosted) -> Name:
-            arms = () if hosted.fold.agent is None else hosted.fold.agent.arms
+            arms = () if hosted.replay.loaded is None else hosted.core.arms
             arm: Name = text
             if text not in arms and (found := WHOLE.fullmatch(text)):
                 arm = int(found[1])
@@ -520,8 +520,7 @@ class App:
         number, name, _ = await self._agent(request, "read")
 
         def work(hosted: Hosted) -> Any:
-            assert hosted.fold.agent is not None
-            return hosted.fold.agent._sources_later()
+            return hosted.core.sources_later()
 
         # with many sources it takes a second, for which no decision should wait
         found = await self.node.in_thread(await self.node.ask(number, _known(work, name)))
@@ -532,7 +531,7 @@ class App:
         from ..agent.file import pieces
 
         number, name, _ = await self._agent(request, "read")
-        saved = await self.node.ask(number, _known(lambda hosted: hosted.fold.copied(), name))
+        saved = await self.node.ask(number, _known(lambda hosted: hosted.replay.copied(), name))
         text = await self.node.in_thread(lambda: "".join(pieces(saved())))
         return Response(text, media_type="application/json")
 
@@ -630,7 +629,7 @@ def _known(work: Callable[[Hosted], Any], name: str) -> Callable[[Hosted], Any]:
     """Refuse work on an agent that was named, but never made."""
 
     def checked(hosted: Hosted) -> Any:
-        if hosted.fold.agent is None:
+        if hosted.replay.loaded is None:
             raise UnknownAgent(f"there is no agent {name!r}.")
         return work(hosted)
 

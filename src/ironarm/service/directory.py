@@ -53,11 +53,11 @@ def make_or_compare(
     hosted: Hosted, name: str, described: str, seed_given: bool, key: str | None
 ) -> bool:
     """Make an agent; False if the same is there, an error if another one is."""
-    if hosted.fold.agent is None:
+    if hosted.replay.loaded is None:
         hosted.create(described, key)
         return True
-    different = same_agent(hosted.fold.created, described, seed_given)
-    if different is not None or hosted.fold.archived:
+    different = same_agent(hosted.replay.created, described, seed_given)
+    if different is not None or hosted.replay.archived:
         what = "is archived" if different is None else f"differs in {different}"
         raise OtherAgent(f"there is already an agent {name!r}, and it {what}.")
     return False

@@ -11,11 +11,11 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from ..agent.agent import Agent
-from ..agent.fold import Fold, described
+from ..agent.core import Core
 from ..agent.input import Name
 from ..agent.log import Log
 from ..agent.logged import DurableDecision, Frozen, LoggedAgent, new_id
+from ..agent.replay import Replay
 from ..agent.store import Store
 from ..errors import ClosedDecision, InvalidInput
 from ..estimators import BoundedMedian, LowerMedian, TrimmedMean
@@ -49,7 +49,7 @@ def planned(
     reward_within: float | None = None,
     missing_reward: float | None = None,
     failed_reward: float | None = None,
-) -> tuple[Agent, str]:
+) -> tuple[Core, str]:
     """Return a new agent, and what the first entry of its log carries.
 
     The salt makes ids from a client's Idempotency-Key that nobody can guess.
@@ -62,7 +62,7 @@ def planned(
         if value is not None:
             number(name, value)
     asked = {"seed": seed, "memory": memory}
-    new = Agent(
+    new = Core(
         policy_named(policy),
         arms,
         minimize=minimize,
@@ -71,8 +71,7 @@ def planned(
     check_texts(new.arms)
     if failed_reward is None and takes_infinities(new.policy):
         failed_reward = math.inf if minimize else -math.inf
-    return new, described(
-        new,
+    return new, new.described(
         reward_within=reward_within,
         missing_reward=missing_reward,
         failed_reward=failed_reward,
@@ -120,13 +119,13 @@ class Hosted(LoggedAgent):
 
     def __init__(self, store: Store, number: int, snapshot_due: Callable[[Frozen], None]) -> None:
         self.number = number
-        fold = Fold(Path(store.place), None)
-        super().__init__(Log(store, number), fold, snapshot_due)
+        replay = Replay(Path(store.place), None)
+        super().__init__(Log(store, number), replay, snapshot_due)
         self.used = 0.0  # when it was last asked for
 
     @property
     def _rules(self) -> dict[str, Any]:
-        return self.fold.created
+        return self.replay.created
 
     @property
     def reward_within(self) -> float | None:
@@ -137,12 +136,12 @@ class Hosted(LoggedAgent):
         """Read the log, and compile all that is needed, so that no decision does."""
         self.catch_up()
         self.seal()
-        if self.fold.agent is not None:
-            self.fold.agent.prepare()
+        if self.replay.loaded is not None:
+            self.core.prepare()
 
     def check_live(self) -> None:
         """Refuse what comes after the end."""
-        if self.fold.agent is None or self.fold.archived:
+        if self.replay.loaded is None or self.replay.archived:
             raise ClosedDecision("the agent is archived; its log can still be read.")
 
     def decide_once(
@@ -168,8 +167,8 @@ class Hosted(LoggedAgent):
         if found:
             arm, before = found[0].arm, found[0].extra
             assert arm is not None
-        elif self.fold.is_open(id):  # its entry was pruned
-            arm, before = self.fold.arm_of(id), None
+        elif self.core.is_open(id):  # its entry was pruned
+            arm, before = self.core.arm_of(id), None
         else:
             return None
         # older logs do not say what was asked, only what came of it
@@ -198,8 +197,8 @@ class Hosted(LoggedAgent):
             kind, x = "failed", self.failed_reward()
         if (
             self.reward_within is not None
-            and self.fold.is_open(id)
-            and self.fold.made(id) < self.now() - self.reward_within
+            and self.core.is_open(id)
+            and self.core.open.tickets[id].made < self.now() - self.reward_within
         ):
             # who expires them comes every second, and takes only so many at once
             raise ClosedDecision(f"decision {id} is closed: it has expired.")
@@ -245,7 +244,7 @@ class Hosted(LoggedAgent):
 
     def expire_late(self) -> int:
         """Close the decisions whose reward did not come in time."""
-        if self.reward_within is None or self.fold.archived:
+        if self.reward_within is None or self.replay.archived:
             return 0
         missing = self._rules.get("missing_reward")
         limit = self.now() - self.reward_within
@@ -254,10 +253,9 @@ class Hosted(LoggedAgent):
     def add_arm_once(self, arm: Name, key: str | None) -> bool:
         """Add an arm; False if it is there."""
         self.check_live()
-        assert self.fold.agent is not None
-        if arm in self.fold.agent.arms:
+        if arm in self.core.arms:
             return False
-        check_texts((*self.fold.agent.arms, arm))
+        check_texts((*self.core.arms, arm))
         self.add_arm(arm, key)
         return True
 
@@ -268,24 +266,22 @@ class Hosted(LoggedAgent):
 
     def archive_once(self, key: str | None) -> bool:
         """End the agent; False if that was done before."""
-        if self.fold.archived:
+        if self.replay.archived:
             return False
         self.archive(key)
         return True
 
     def summary(self) -> dict[str, Any]:
         """Return what is known, as plain data."""
-        agent = self.fold.agent
-        assert agent is not None
         rules = {
             name: float(value) if isinstance(value, str) else value
             for name in RULES
             if (value := self._rules.get(name)) is not None
         }
         return {
-            **agent.summary(),
-            "open": len(agent._open.tickets),
+            **self.core.summary(),
+            "open": len(self.core.open.tickets),
             "entries": self.log.last,
-            "archived": self.fold.archived,
+            "archived": self.replay.archived,
             **{name: value for name, value in rules.items() if math.isfinite(value)},
         }

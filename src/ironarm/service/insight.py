@@ -227,13 +227,12 @@ def _asked(name: str) -> Callable[[Hosted], Any]:
     """Return a question for the writer's thread; it does as little as possible."""
 
     def work(hosted: Hosted) -> Any:
-        agent = hosted.fold.agent
-        if agent is None:
+        if hosted.replay.loaded is None:
             raise UnknownAgent(f"there is no agent {name!r}.")
-        book: SourceBook | None = agent._book
+        book = hosted.core.book
         if book is not None:
             book = book.copy()
-        return hosted.summary(), book, agent.policy
+        return hosted.summary(), book, hosted.core.policy
 
     return work
 

@@ -166,7 +166,7 @@ class Node:
             if number in self._expiring:
                 continue
             within = hosted.reward_within
-            if within is not None and not hosted.fold.archived:
+            if within is not None and not hosted.replay.archived:
                 self._spawn(self._expire(number))
             elif self.place.shared and now - self._used.get(number, -FOLLOW) < FOLLOW:
                 self._spawn(self._catch_up(number))

@@ -250,7 +250,7 @@ class Writer:
             for agent in wanted:
                 # before the transaction, because it may take seconds
                 hosted = self._get(store, agent)
-                if hosted.fold.agent is None or hosted.log.unsealed is not None:
+                if hosted.replay.loaded is None or hosted.log.unsealed is not None:
                     hosted.load()
             store.begin()
             held = store.hold(list(wanted))
@@ -259,7 +259,9 @@ class Writer:
                 wanted[operation.agent].append(operation)
                 taken.append(operation)
             touched = [self._get(store, agent) for agent in held]
-            known = {each.number: each.log.last for each in touched if each.fold.agent is not None}
+            known = {
+                each.number: each.log.last for each in touched if each.replay.loaded is not None
+            }
             rows = store.after_each(known) if known else {}
             for hosted in touched:
                 new = rows.get(hosted.number)
@@ -280,7 +282,7 @@ class Writer:
                 store.roll_back()
             for hosted in touched:
                 hosted.log.take_waiting()
-                hosted.fold.forget()
+                hosted.replay.forget()
             for operation in taken:
                 operation.answer = None
                 operation.error = error if isinstance(error, Exception) else StoreError(str(error))
@@ -306,7 +308,7 @@ class Writer:
 
 def _ids(hosted: Hosted, operations: list[Operation]) -> list[str]:
     """Return the decisions that these operations will look up."""
-    if hosted.fold.agent is None:
+    if hosted.replay.loaded is None:
         return []
     groups = {operation.group: None for operation in operations if operation.group.ids}
     return [id for group in groups for id in group.ids(hosted)]  # type: ignore[misc]
@@ -327,7 +329,7 @@ def _do(hosted: Hosted, operation: Operation) -> None:
         if hosted.log.mark() != start or not isinstance(error, InvalidInput):
             # it failed in the middle: what others did in this transaction stays
             hosted.log.cut(start)
-            hosted.fold.forget()
+            hosted.replay.forget()
             hosted.catch_up()
 
 

@@ -1,22 +1,8 @@
 """`check_agent`: does a live agent do what `Agent` does?
 
-All kinds of live agents have the same methods: `Agent` in memory, `DurableAgent` in a
-file, `Client.agent` and `AsyncClient.agent` at the service. These stories use them in
-every way that they share. What each call returns, or refuses, must be what `Agent`
-returns or refuses.
-
-The kinds differ in this, and in nothing else:
-
-* Ids are whole numbers in `Agent`, text elsewhere.
-* The same reward of a decision can be sent again to all but `Agent`, and counts once.
-  `Agent` forgets a decision when it closes, so it calls it unknown; the others say how
-  it was closed.
-* Only `Agent` and `DurableAgent` have `policy`, `open_decisions`, `inexact`,
-  `warm_start` and `plot`. `Agent.load` reads what any of them has saved; a
-  `DurableAgent` is opened by its path.
-* At the service, decisions expire by the agent's own rule, so `expire` only checks it.
-  Infinite rewards must be the worst possible; they are failures.
-* A policy that draws random numbers draws others in each kind.
+These stories use live agents in every way that all kinds share. What each call returns,
+or refuses, must be what `Agent` returns or refuses. `agent/contract.py` says where the
+kinds differ.
 """
 
 from __future__ import annotations
