@@ -209,8 +209,8 @@ class LoggedAgent:
         entries = self.log.about(id)
         if not entries:
             raise UnknownDecision(
-                f"there is no decision {id!r}. Ids come from decide(); with commit_within, a "
-                "crash can lose the latest ones."
+                f"there is no decision {id!r}. Ids come from decide(). Those of pruned entries are "
+                "forgotten, and with commit_within a crash can lose the latest ones."
             )
         last = entries[-1]
         if last.kind == kind and last.value == x:

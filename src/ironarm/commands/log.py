@@ -73,7 +73,11 @@ def add(verbs: Any) -> None:
         "--all", action="store_true", help="export every entry as JSON lines, not only rewards"
     )
     parser.add_argument(
-        "--keep", type=int, default=0, metavar="N", help="prune all but the last N entries (0)"
+        "--keep",
+        type=int,
+        default=0,
+        metavar="N",
+        help="prune: keep the last N entries, or up to 4,096 more (0)",
     )
     parser.add_argument(
         "--since",
@@ -111,15 +115,18 @@ def run(options: argparse.Namespace) -> int:
         names = agents_of(store)
         if options.agent is not None or since is not None:
             names = {options.agent or "": number_of(store, options.agent)}
+        unproved = False
         for name, number in sorted(names.items()):
             shown = f"{place}, {name}" if name else str(place)
             if options.what == "verify":
-                print(f"{shown}: {_verified(store, number, policy, since)}")
+                said, proved = _verified(store, number, policy, since)
+                print(f"{shown}: {said}")
+                unproved |= not proved
             else:
                 print(f"{shown}: {_pruned(store, number, policy, options.keep)}")
     finally:
         store.close()
-    return 0
+    return 1 if unproved else 0
 
 
 def _since(text: str) -> tuple[int, bytes]:
@@ -132,8 +139,8 @@ def _since(text: str) -> tuple[int, bytes]:
 
 def _verified(
     store: Any, number: int, policy: Policy | None, since: tuple[int, bytes] | None
-) -> str:
-    """Check one log, and say what was found."""
+) -> tuple[str, bool]:
+    """Check one log; return what was found, and whether it is what `since` asks for."""
     from ..agent.verify import verified
     from ..simulation.progress import Progress
 
@@ -151,13 +158,14 @@ def _verified(
         text += f"; entries up to {found.prune.number} were pruned"
         if found.prune.late:
             text += " before there was a proof of that"
-    if since is not None and found.prune is not None and since[0] < found.prune.number:
+    gone = since is not None and found.prune is not None and since[0] < found.prune.number
+    if since is not None and gone:
         text += f", among them {since[0]}, so its hash could not be compared"
     if found.not_replayed:
         print(
             f"snapshots were not compared with the entries: {found.not_replayed}", file=sys.stderr
         )
-    return f"{text}; the last is {found.last}:{found.hash.hex()}"
+    return f"{text}; the last is {found.last}:{found.hash.hex()}", not gone
 
 
 def _pruned(store: Any, number: int, policy: Policy | None, keep: int) -> str:
@@ -170,7 +178,8 @@ def _pruned(store: Any, number: int, policy: Policy | None, keep: int) -> str:
     count = LoggedAgent(Log(store, number), replay, lambda frozen: None).prune(keep)
     end = store.end(number)
     last = "" if end is None else f"; the last is {end[0]}:{end[2].hex()}"
-    return f"{_entries_text(count)} deleted{last}"
+    why = "" if count else " (a prune ends at a multiple of 4,096 entries)"
+    return f"{_entries_text(count)} deleted{why}{last}"
 
 
 def _entries_text(count: int) -> str:
