@@ -55,3 +55,9 @@ def test_a_missing_parameter_is_shown_as_what_it_is(text, message):
     """A list as a list, a whole number as one."""
     with pytest.raises(InvalidInput, match=message):
         bandit_from_text(text)
+
+
+def test_numbers_that_no_float_can_hold_are_refused():
+    """As any other bad input."""
+    with pytest.raises(ia.InvalidInput, match="too large"):
+        policy_from_text(f"UCB(alpha=1{'0' * 400}*1)")

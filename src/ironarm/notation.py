@@ -176,7 +176,10 @@ def value_with(node: ast.expr, names: Mapping[str, float]) -> Any:
 
 def tidy(x: float) -> float:
     """Return a number without binary rounding: 0.2 + 0.1 becomes 0.3."""
-    return float(f"{x:.12g}")
+    try:
+        return float(f"{x:.12g}")
+    except OverflowError:
+        raise InvalidInput("a number is too large to compute with.") from None
 
 
 def numbers_from_text(text: str) -> list[float]:

@@ -253,7 +253,9 @@ def test_an_entry_that_was_written_down_is_looked_for(log, capsys):
     assert "NUMBER:HASH" in capsys.readouterr().err
     assert main(["log", "prune", str(log), "--keep", "5"]) == 0
     gone, digest = rows(log, "SELECT number, hash FROM pruned")[0]
-    assert main(["log", "verify", str(log), "--since", f"{gone}:{digest.hex()}"]) == 0
+    assert main(["log", "verify", str(log), "--since", f"{gone}:{digest.hex()}"]) == 1
+    last = check(log)
+    assert main(["log", "verify", str(log), "--since", f"{last.last}:{last.hash.hex()}"]) == 0
     assert main(["log", "verify", str(log), "--since", f"{gone}:{'00' * 16}"]) == 2
     capsys.readouterr()
     assert main(["log", "verify", str(log), "--since", f"3:{'00' * 16}"]) == 1
@@ -386,3 +388,73 @@ def test_progress_is_shown_when_it_takes_long(log, monkeypatch, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("checking entries: ")
     assert lines[-1].startswith("checking entries: 100 %")
+
+
+def forged(path, after):
+    """Put another state in the place of the beginning, as whoever can write may.
+
+    A prune is appended that names it; nothing before is touched.
+    """
+    store = SqliteStore.open(path, create=False)
+    log = Log(store)
+    number = max(store.snapshots(1))
+    state = log.stored_snapshot(number).state
+    data = json.loads(state)
+    data["state"]["rounds"] += 1
+    entry = store.hash_of(1, number)
+    text = sealed(entry, json.dumps(data))
+    end = store.end(1)
+    log.last, log.last_hash = end[0], end[2]
+    content = snapshot_of(number, text).content
+    prune = Prune(number, entry, number, entry, content)
+    with store.transaction():
+        store.hold([1])
+        store.replace_snapshots(1, number, text)
+        log.append(Entry(log.last + 1, after, "pruned", extra=prune.extra()))
+        log.hand_over()
+        store.prune(1, number, entry, number)
+    store.close()
+
+
+def test_a_hash_from_before_a_prune_proves_nothing(log, capsys):
+    """The prune may have been forged, with a snapshot of anything; verify says so."""
+    found = check(log)
+    forged(log, 9e9)
+    assert main(["log", "verify", str(log), "--since", f"{found.last}:{found.hash.hex()}"]) == 1
+    assert f"so the hash of {found.last} proves nothing" in capsys.readouterr().out
+
+
+def test_what_is_damaged_is_not_pruned(log, capsys):
+    """A prune would prove a state that nothing else does, and remove what shows it."""
+    store = SqliteStore.open(log, create=False)
+    number = max(store.snapshots(1))
+    found = Log(store).stored_snapshot(number)
+    data = json.loads(found.state)
+    data["state"]["rounds"] += 1
+    store.replace_snapshots(1, number, sealed(found.entry, json.dumps(data)))
+    store.close()
+    before = rows(log, "SELECT count(*) FROM log")
+    assert main(["log", "prune", str(log), "--keep", "5"]) == 2
+    assert "is damaged" in capsys.readouterr().err
+    assert rows(log, "SELECT count(*) FROM log") == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("DELETE FROM log; DELETE FROM setting", "has a snapshot of"),
+        ("UPDATE log SET agent = 2 WHERE number > 40", "has no name"),
+        ("UPDATE log SET time = 'abc' WHERE number = 3", "is damaged"),
+        ("UPDATE snapshot SET number = 1000000", "has a snapshot of"),
+        ("INSERT INTO pruned VALUES (1, 'abc', x'')", "is damaged"),
+    ],
+)
+def test_what_somebody_has_done_to_the_tables_is_found(log, change, message, capsys):
+    """In one sentence each time."""
+    with sqlite3.connect(log) as connection:
+        connection.executescript(change)
+    connection.close()
+    assert main(["log", "verify", str(log)]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert "Traceback" not in said

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+import sqlite3
 import time
 from contextlib import asynccontextmanager, closing
 
@@ -762,3 +763,22 @@ async def until(condition):
     while not condition():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.01)
+
+
+def test_a_damaged_log_is_told_without_the_servers_paths(tmp_path):
+    """The reader hears that it is damaged; the service's own log says where."""
+
+    async def run():
+        async with service(tmp_path) as client:
+            await make(client)
+            await client.post("/v1/agents/ads/decisions")
+            connection = sqlite3.connect(tmp_path / "ironarm.db")
+            with connection:
+                connection.execute("UPDATE log SET chance = 0.5 WHERE number = 2")
+            connection.close()
+            answer = await client.get("/v1/agents/ads/log")
+            assert answer.status_code == 500
+            assert "is damaged" in answer.json()["detail"]
+            assert str(tmp_path) not in answer.text
+
+    asyncio.run(run())

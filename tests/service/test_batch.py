@@ -229,3 +229,40 @@ def test_who_asks_too_often_hears_so_later(tmp_path, monkeypatch):
             again.cancel()
 
     asyncio.run(run())
+
+
+def test_a_batch_of_nothing_counts_as_one_request(tmp_path):
+    """Blank lines are no lines, and no refund either."""
+
+    async def run():
+        async with service(tmp_path) as client:
+            await make(client)
+            with closing(client.node.place.open()) as store:
+                slow = make_key(store, "slow", ["reward"], rate=1.0)
+            await client.node.look()
+            head = {"Authorization": f"Bearer {slow}"}
+            found = [
+                (await client.post("/v1/rewards", content=b"\n \n", headers=head)).status_code
+                for _ in range(5)
+            ]
+            assert 429 in found
+
+    asyncio.run(run())
+
+
+def test_sources_are_limited_for_each_agent(tmp_path):
+    """Who may send to one agent cannot use up what a source may send to another."""
+
+    async def run():
+        async with service(tmp_path, limits=Limits(source_rate=0.001)) as client:
+            await make(client)
+            await make(client, "other")
+            decision = (await client.post("/v1/agents/other/decisions")).json()
+            line = b'{"id":"1.zzz","value":1,"source":"pub"}\n'
+            answer = await client.post("/v1/rewards", content=line * 60)
+            assert b"429" in answer.content
+            given = {"value": 1.0, "source": "pub"}
+            path = f"/v1/decisions/{decision['id']}/reward"
+            assert (await client.put(path, json=given)).status_code == 200
+
+    asyncio.run(run())

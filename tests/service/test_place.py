@@ -35,6 +35,17 @@ def test_an_address_that_cannot_be_read_is_not_repeated(url):
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["postgresql:/u:s3cr@h/x", "postgresql+psycopg://u:s3cr@h/x", "POSTGRESQL://u:s3cr@h/x"],
+)
+def test_what_is_nearly_an_address_is_not_taken_for_a_folder(text):
+    """Its name would be printed."""
+    with pytest.raises(ia.InvalidInput, match="an address such as") as error:
+        Place.of(text)
+    assert "s3cr" not in str(error.value)
+
+
+@pytest.mark.parametrize(
     ("url", "shown"),
     [
         ("postgresql://u:s3cr%2Fx@h:5/db", "postgresql://h:5/db"),

@@ -60,3 +60,12 @@ def test_a_head_that_is_too_long_is_refused_however_it_is_cut(service, before):
         assert found.count(b"HTTP/1.1 201 ") <= asked
     assert ask(service.port, "GET", "/v1/agents/ads")[1]["decisions"] <= decided + 3 * asked
     assert answers(service, head(HEAD - 2 * PIECE), 1).startswith(b"HTTP/1.1 201 ")
+
+
+def test_what_comes_after_a_body_is_no_header(service):
+    """A proxy that looks at the head has seen all there is."""
+    asked = head()[:-2] + b"content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    sent = asked + b"2\r\n{}\r\n0\r\nidempotency-key: same\r\n\r\n"
+    found = [answers(service, sent, 1) for _ in range(2)]
+    assert all(answer.startswith(b"HTTP/1.1 201 ") for answer in found)
+    assert found[0].rpartition(b"\r\n")[2] != found[1].rpartition(b"\r\n")[2]

@@ -194,6 +194,10 @@ class Store:
     def refuse_damage(self) -> None:
         """Look at every page and index, if the database lets one."""
 
+    def logged(self) -> set[int]:
+        """Return the numbers of the agents that have entries."""
+        return {int(number) for (number,) in self._rows("SELECT DISTINCT agent FROM log")}
+
     def hash_of(self, agent: int, number: int) -> bytes | None:
         """Return the hash of an entry, the last pruned one included."""
         return self.hashes_of(agent, [number]).get(number)

@@ -34,6 +34,8 @@ class Verified(NamedTuple):
     hash: bytes
     prune: Prune | None
     """Why the first entries are not there."""
+    proof: int = 0
+    """The number of the entry that proves the prune; 0 without one."""
     not_replayed: str = ""
     """Why snapshots could not be compared with what the entries add up to."""
 
@@ -72,7 +74,7 @@ class _Check:
         store, agent = log.store, log.agent
         pruned = store.pruned(agent)
         base = None if pruned is None else self._base(pruned)
-        kept = set(store.snapshots(agent))
+        kept, noted = set(store.snapshots(agent)), store.noted_end(agent)
         count, proved = 0, None
         if pruned is not None:
             self._look_at(*pruned, base, kept)
@@ -95,8 +97,12 @@ class _Check:
         if self._since is not None and self._since[0] > log.last:
             raise self._damage(f"it ends with entry {log.last}, so {self._since[0]} is missing")
         step(count % STEP)
-        prune = None if self._proof is None else self._proof[1]
-        return Verified(count, log.last, log.last_hash, prune, self._not_replayed)
+        if kept and max(kept) > log.last:
+            raise self._damage(f"it ends with entry {log.last}, and has a snapshot of {max(kept)}")
+        if noted is not None and noted[0] == log.last and noted[1] != log.last_hash:
+            raise self._damage("its last entry is not the one that was noted")
+        proof, prune = (0, None) if self._proof is None else self._proof
+        return Verified(count, log.last, log.last_hash, prune, proof, self._not_replayed)
 
     def _base(self, pruned: tuple[int, bytes]) -> Snapshot:
         """Return the snapshot that replaces the beginning; an entry must name it."""

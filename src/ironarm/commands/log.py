@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import own_code
-from ..errors import InvalidInput
+from ..errors import BadFile, InvalidInput
 from ..notation import policy_from_text
 from ..policies import Policy
 from ..text import counted
@@ -93,7 +93,8 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check, export or prune."""
-    from ..service.directory import agents_of, number_of
+    from ..agent.file import damage_reported
+    from ..service.directory import number_of
     from ..service.place import Place
 
     if options.out is not None:
@@ -108,25 +109,41 @@ def run(options: argparse.Namespace) -> int:
     place = Place.of(options.place)
     store = place.open()
     try:
-        if options.what == "export":
-            return _export(store, number_of(store, options.agent), options)
-        if options.what == "verify":
-            store.refuse_damage()
-        names = agents_of(store)
-        if options.agent is not None or since is not None:
-            names = {options.agent or "": number_of(store, options.agent)}
-        unproved = False
-        for name, number in sorted(names.items()):
-            shown = f"{place}, {name}" if name else str(place)
-            if options.what == "verify":
-                said, proved = _verified(store, number, policy, since)
-                print(f"{shown}: {said}")
-                unproved |= not proved
-            else:
-                print(f"{shown}: {_pruned(store, number, policy, options.keep)}")
+        with damage_reported(str(place)):
+            if options.what == "export":
+                return _export(store, number_of(store, options.agent), options)
+            return _each(store, place, options, policy, since)
     finally:
         store.close()
-    return 1 if unproved else 0
+
+
+def _each(
+    store: Any,
+    place: Any,
+    options: argparse.Namespace,
+    policy: Policy | None,
+    since: tuple[int, bytes] | None,
+) -> int:
+    """Verify or prune the logs of all agents, or of one."""
+    from ..service.directory import agents_of, number_of
+
+    names = agents_of(store)
+    if options.what == "verify":
+        store.refuse_damage()
+        if lost := store.logged() - set(names.values()):
+            raise BadFile(f"{place} is damaged: the log of agent {min(lost)} has no name.")
+    if options.agent is not None or since is not None:
+        names = {options.agent or "": number_of(store, options.agent)}
+    all_proved = True
+    for name, number in sorted(names.items()):
+        shown = f"{place}, {name}" if name else str(place)
+        if options.what == "verify":
+            said, proved = _verified(store, number, policy, since)
+            all_proved &= proved
+        else:
+            said = _pruned(store, number, policy, options.keep)
+        print(f"{shown}: {said}")
+    return 0 if all_proved else 1
 
 
 def _since(text: str) -> tuple[int, bytes]:
@@ -158,9 +175,15 @@ def _verified(
         text += f"; entries up to {found.prune.number} were pruned"
         if found.prune.late:
             text += " before there was a proof of that"
-    gone = since is not None and found.prune is not None and since[0] < found.prune.number
-    if since is not None and gone:
-        text += f", among them {since[0]}, so its hash could not be compared"
+    gone = since is not None and since[0] < found.proof
+    if since is not None and found.prune is not None and gone:
+        # a chain can be pruned by anybody who writes to the store: only a hash that was
+        # written down since proves what the snapshot says
+        text += (
+            f", among them {since[0]}, so its hash could not be compared"
+            if since[0] < found.prune.number
+            else f" by entry {found.proof}, so the hash of {since[0]} proves nothing"
+        )
     if found.not_replayed:
         print(
             f"snapshots were not compared with the entries: {found.not_replayed}", file=sys.stderr
@@ -173,9 +196,13 @@ def _pruned(store: Any, number: int, policy: Policy | None, keep: int) -> str:
     from ..agent.log import Log
     from ..agent.logged import LoggedAgent
     from ..agent.replay import Replay
+    from ..agent.verify import verified
 
-    replay = Replay(Path(store.place), policy)
-    count = LoggedAgent(Log(store, number), replay, lambda frozen: None).prune(keep)
+    logged = LoggedAgent(Log(store, number), Replay(Path(store.place), policy), lambda frozen: None)
+    logged.catch_up()
+    logged.seal()
+    verified(store, number, policy)  # what is damaged must not be proved by a prune
+    count = logged.prune(keep)
     end = store.end(number)
     last = "" if end is None else f"; the last is {end[0]}:{end[2].hex()}"
     why = "" if count else " (a prune ends at a multiple of 4,096 entries)"

@@ -16,6 +16,7 @@ import stat
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,10 @@ def _remove_foreign(directory: Path) -> None:
     foreign = []
     with os.scandir(directory) as entries:
         for entry in entries:
-            status = entry.stat(follow_symlinks=False)
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue  # another process has just given it its name
             if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o022:
                 foreign.append(entry)
     for entry in foreign:
@@ -153,7 +157,8 @@ def _cache_class() -> Any:
                 return self._load_overload(signature, target_context)
             except Exception:  # damaged, whatever pickle makes of that: compile again
                 for path in self._files():
-                    path.unlink(missing_ok=True)
+                    with suppress(OSError):  # a folder, for example
+                        path.unlink(missing_ok=True)
                 return None
 
         def _files(self) -> Iterator[Path]:

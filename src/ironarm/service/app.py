@@ -30,7 +30,7 @@ from .hosted import Hosted, planned, policy_named
 from .keys import Key, agent_name
 from .messages import Name, encode
 from .node import Node, unknown_decision
-from .problems import STORE_FAILED, Problem, details, problem_of
+from .problems import STORE_DAMAGED, STORE_FAILED, Problem, details, problem_of
 from .writer import Operation, Work
 
 log = logging.getLogger("ironarm")
@@ -257,11 +257,11 @@ class App:
             raise Problem(422, "an Idempotency-Key has 1 to 200 printable ASCII characters.")
         return given
 
-    def _source(self, source: Name | float | None) -> Name | None:
+    def _source(self, number: int, source: Name | float | None) -> Name | None:
         if source is None:
             return None
         name = self._name("a source", source)
-        self.node.check_source(name)
+        self.node.check_source(number, name)
         return name
 
     def _name(self, what: str, given: Name | float) -> Name:
@@ -304,20 +304,20 @@ class App:
         number, id, key = await self._decision(request, "reward")
         body = await self._body(request, self.node.limits.body)
         given = self._read(messages.read_reward, body, number)
-        work = self._reward(id, given, key)
+        work = self._reward(number, id, given, key)
         [operation] = await self.node.writer.submit_many(number, (work,))
         self._count_reward(number, operation)
         if operation.error is not None:
             raise operation.error
         return reply({"id": id, "stored": _stored(operation)})
 
-    def _reward(self, id: str, given: messages.Reward, key: str | None) -> Work:
+    def _reward(self, number: int, id: str, given: messages.Reward, key: str | None) -> Work:
         """Check a reward, and return what to do with it."""
         if (given.value is None) == (not given.failed):
             raise Problem(422, "a reward needs either a value or failed: true.")
         if given.value is not None and not math.isfinite(given.value):
             raise Problem(422, "a reward must be a finite number.")
-        source = self._source(given.source)
+        source = self._source(number, given.source)
         return partial(Hosted.reward_once, id=id, x=given.value, source=source, key=key)
 
     def _count_reward(self, number: int, operation: Operation) -> None:
@@ -349,7 +349,7 @@ class App:
             number, name = await self.node.owner(given.id, look=False)
             if key is not None and not key.may("reward", name):
                 raise unknown_decision(given.id)
-            work = self._reward(given.id, given, None if key is None else key.id)
+            work = self._reward(number, given.id, given, None if key is None else key.id)
 
             def answer(operation: Operation) -> dict[str, Any]:
                 self._count_reward(number, operation)
@@ -379,7 +379,7 @@ class App:
                 "request": again,
                 "line": place,
             }
-            source = self._source(given.source)
+            source = self._source(number, given.source)
             arm = messages.whole(given.arm)
             work = partial(Hosted.observe_once, arm=arm, x=given.value, source=source, **sent)
             return Asked(number, work, partial(Hosted.observation_id, **sent), answer)
@@ -401,7 +401,7 @@ class App:
         lines = [line for line in lines if line.strip()]
         if body.count(b"\n") > most or len(lines) > most:
             raise Problem(413, f"a batch has at most {most:,} lines.")
-        self.node.charge(key, len(lines) - 1)  # the request itself has been charged
+        self.node.charge(key, max(0, len(lines) - 1))  # the request itself has been charged
 
         async def read_bounded(place: int, line: bytes) -> Asked:
             if len(line) > self.node.limits.body:
@@ -680,10 +680,10 @@ def _refusal(error: Exception) -> dict[str, Any]:
 
 
 def _noted(problem: Problem, error: Exception) -> Problem:
-    if problem.status == 500:
-        log.error("a request failed", exc_info=error)
-    elif problem.detail == STORE_FAILED:
+    if problem.detail in (STORE_DAMAGED, STORE_FAILED, STORE_DAMAGED):
         _store_failures.report(error)
+    elif problem.status == 500:
+        log.error("a request failed", exc_info=error)
     return problem
 
 

@@ -367,10 +367,10 @@ class Node:
         if key is not None and key.rate is not None:
             self._key_buckets.owe(key.id, key.rate, more)
 
-    def check_source(self, source: Any) -> None:
-        """Refuse a reward of a source that sends too many."""
+    def check_source(self, number: int, source: Any) -> None:
+        """Refuse a reward of a source that sends an agent too many."""
         if self.limits.source_rate is not None:
-            _slow_down(self._source_buckets, source, self.limits.source_rate)
+            _slow_down(self._source_buckets, (number, source), self.limits.source_rate)
 
     def count(self, number: int, kind: str, by: int = 1) -> None:
         """Count an event of an agent."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +33,8 @@ class Place:
     @classmethod
     def of(cls, text: str) -> Place:
         """Return the place that a text names: a folder, a file or an address."""
-        if text.startswith(("postgresql://", "postgres://")):
+        # what is nearly an address is none of a folder, whose name may be printed
+        if re.match("postgres(ql)?[:+]", text, re.IGNORECASE):
             return cls(database=text)
         return cls(Path(text))
 

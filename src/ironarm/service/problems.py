@@ -6,6 +6,7 @@ import http
 from typing import Any
 
 from ..errors import (
+    BadFile,
     ClosedDecision,
     InvalidInput,
     MissingExtra,
@@ -45,6 +46,9 @@ STORE_FAILED = (
 )
 
 
+STORE_DAMAGED = "the agent's log is damaged; the service's own log says where."
+
+
 def error_for(status: int) -> type[Exception]:
     """Return the library's error for a status, where the problem names none."""
     if status in (401, 403):
@@ -77,6 +81,8 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, StoreError) and error.__cause__ is not None:
         # the database's own words name its address, its files and its users
         return Problem(503, STORE_FAILED, 1.0, StoreError)
+    if isinstance(error, BadFile):  # it names the file
+        return Problem(500, STORE_DAMAGED, None, StoreError)
     for kind, status in STATUS:
         if isinstance(error, kind):
             return Problem(status, str(error), 1.0 if status == 503 else None, kind)

@@ -63,6 +63,11 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self.since, self._head = self.loop.time(), -self._piece
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; what comes after the body is none, and says nothing."""
+        if self._head is not None:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """The head is whole."""
         super().on_headers_complete()

@@ -38,7 +38,9 @@ class OwnProcesses(ThreadingBackend):  # type: ignore[misc]
     def configure(self, n_jobs: int = 1, parallel: Any = None, **options: Any) -> int:
         """Prepare for a call of `joblib.Parallel`; processes start later."""
         count: int = super().configure(n_jobs, parallel, **options)
-        self._pools = _Pools(self._prepare_worker_env(count))
+        # processes must not import what happens to lie in the current folder
+        safe = {**self._prepare_worker_env(count), "PYTHONSAFEPATH": "1"}
+        self._pools = _Pools(safe)
         return count
 
     def submit(self, func: Callable[[], Any], callback: Callable[[Any], None] | None = None) -> Any:
