@@ -7,8 +7,8 @@ Which tests a file touches:
 
 1. A test touches itself.
 2. `src/ironarm/a/b.py` touches `tests/a/test_b.py`.
-3. Without such a test, it touches those in `tests/a` that have one of its classes as a
-   parameter, as in `test_live_choices[UCB-paper-none]`.
+3. Without such a test, or if it is a policy, it touches those in `tests/a` that have
+   one of its classes as a parameter, as in `test_live_choices[UCB-paper-none]`.
 4. Without that, it touches the tests that import it; and without these, those that
    the files that import it touch, unless there are many.
 5. Examples, in docstrings or in Markdown, touch themselves.
@@ -104,14 +104,17 @@ def tests_of(path: Path) -> set[tuple[str, str]]:
     """Return the tests of a source file: (file, "") or (folder, name of a class)."""
     folder = Path("tests", *path.parts[2:-1])
     twin = folder / f"test_{path.stem.strip('_')}.py"
-    if (ROOT / twin).is_file():
-        return {(twin.as_posix(), "")}
+    own = {(twin.as_posix(), "")} if (ROOT / twin).is_file() else set()
+    if own and folder.name != "policies":
+        return own
     classes = re.findall(r"^class ([A-Z]\w*)", (ROOT / path).read_text(), re.MULTILINE)
     tested = " ".join(test.read_text() for test in (ROOT / folder).glob("test_*.py"))
     if folder.name == "policies":
         tested += (ROOT / "tests/every_policy.py").read_text()
     named = {(folder.as_posix(), name) for name in classes if re.search(rf"\b{name}\(", tested)}
-    return named or {(test.as_posix(), "") for test in importers(path) if test.match("test_*.py")}
+    if own or named:
+        return own | named
+    return {(test.as_posix(), "") for test in importers(path) if test.match("test_*.py")}
 
 
 def tests_of_importers(path: Path) -> set[tuple[str, str]]:
