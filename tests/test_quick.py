@@ -1,24 +1,19 @@
 """`make quick` finds the tests of a change, whatever file it is in."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.script import ROOT, script
+
 pytest.importorskip("grimp")
-ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="module")
 def quick():
-    """The script, which is no module of a package."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    try:
-        import quick
-
-        yield quick
-    finally:
-        sys.path.remove(str(ROOT / "tests"))
+    """The script."""
+    with script("quick") as found:
+        yield found
 
 
 def test_every_source_file_can_be_looked_up(quick):

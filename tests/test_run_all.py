@@ -1,25 +1,18 @@
 """`make test` keeps compiled code for the next run, and nothing for ever."""
 
 import os
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.script import ROOT, script
 
 
 @pytest.fixture(scope="module")
 def run_all():
-    """The script, which is no module of a package."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    try:
-        import run_all
-
-        yield run_all
-    finally:
-        sys.path.remove(str(ROOT / "tests"))
+    """The script."""
+    with script("run_all") as found:
+        yield found
 
 
 def test_compiled_code_is_kept_beside_the_users_own(run_all, tmp_path, monkeypatch):

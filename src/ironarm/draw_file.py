@@ -90,9 +90,9 @@ def plot(
         return plot_recording(path.with_suffix(".sigmf-meta"), look)
     if kind == "an agent":
         from .agent import Agent
-        from .agent.plot import plot_agent
+        from .agent.plot import plot_agent, seen
 
-        return plot_agent(Agent.load(path, policy=policy), look)
+        return plot_agent(seen(Agent.load(path, policy=policy)), look)
     from .simulation import Result
     from .simulation.plot import plot_result
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import ironarm as ia
+from ironarm.agent import plot
 from ironarm.agent.source_book import HELD
 from ironarm.engine.state import State
 from ironarm.engine.streams import streams
@@ -309,3 +310,16 @@ def test_the_default_number_of_sources_held_is_the_one_that_files_leave_out():
     """The signature shows it as a number, and files hold only another one."""
     default = inspect.signature(ia.Agent).parameters["sources_held"].default
     assert default == HELD
+
+
+def test_decisions_do_not_wait_for_a_figure(monkeypatch, tmp_path):
+    """It is drawn from what was seen at one moment."""
+    pytest.importorskip("matplotlib")
+    durable = ia.DurableAgent(tmp_path / "agent.db", ia.UCB(), arms=["a", "b"], seed=1)
+    for agent in (ia.Agent(ia.UCB(), arms=["a", "b"], seed=1), durable):
+        held = []
+        lock = agent._lock
+        monkeypatch.setattr(plot, "plot_agent", lambda *_: held.append(lock._is_owned()))
+        agent.plot()
+        assert held == [False]
+    durable.close()

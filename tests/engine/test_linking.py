@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -437,6 +438,31 @@ def test_a_damaged_file_of_compiled_code_is_compiled_anew(tmp_path, copied, endi
         path.write_bytes(path.read_bytes()[:40])
     assert run(RUN, tmp_path, **copied)[0][:2] == ["[0, 50, 0]", "compiled anew 1"]
     assert run(RUN, tmp_path, **copied)[0][:2] == ["[0, 50, 0]", "compiled anew 0"]
+
+
+def test_a_folder_in_the_place_of_compiled_code_is_no_obstacle(tmp_path, copied):
+    """It cannot be removed as a file is, so the code is compiled and not kept."""
+    for path in (tmp_path / "cache").glob("*Mine*.nbi"):
+        path.unlink()
+        path.mkdir()
+    assert run(RUN, tmp_path, **copied)[0][:2] == ["[0, 50, 0]", "compiled anew 1"]
+
+
+def test_a_file_that_gets_its_name_meanwhile_is_no_obstacle(tmp_path, monkeypatch):
+    """Other processes write to the cache while its files are looked at."""
+    (tmp_path / "temporary").write_text("")
+    scandir = os.scandir
+
+    @contextmanager
+    def renamed(folder):
+        with scandir(folder) as entries:
+            found = list(entries)
+        (tmp_path / "temporary").rename(tmp_path / "final")
+        yield found
+
+    monkeypatch.setattr(os, "scandir", renamed)
+    kept._remove_foreign(tmp_path)
+    assert (tmp_path / "final").exists()
 
 
 @ia.hot

@@ -21,6 +21,14 @@ LINES = {
 }
 
 
+async def limited(client, rate):
+    """Return the headers of a new key that may send so many requests a second."""
+    with closing(client.node.place.open()) as store:
+        key = make_key(store, f"{rate:g} a second", ["reward"], rate=rate)
+    await client.node.look()
+    return {"Authorization": f"Bearer {key}"}
+
+
 class Counted:
     """Counts what happens between two turns of the event loop."""
 
@@ -146,18 +154,14 @@ def test_a_batch_counts_by_its_lines(tmp_path):
     async def run():
         async with service(tmp_path) as client:
             await make(client)
-            with closing(client.node.place.open()) as store:
-                slow = make_key(store, "slow", ["reward"], rate=0.001)
-                fast = make_key(store, "fast", ["reward"], rate=1e6)
-            await client.node.look()
-            for key, statuses in ((slow, [200, 429]), (fast, [200, 200])):
-                head = {"Authorization": f"Bearer {key}"}
+            for rate, statuses in ((0.001, [200, 429]), (1e6, [200, 200])):
+                head = await limited(client, rate)
                 found = [
                     await client.post("/v1/rewards", content=LINES["broken"] * 100, headers=head)
                     for _ in statuses
                 ]
                 assert [answer.status_code for answer in found] == statuses
-                if key is slow:
+                if rate < 1:
                     assert 99_000 < int(found[1].headers["retry-after"]) <= 100_000
 
     asyncio.run(run())
@@ -215,10 +219,7 @@ def test_who_asks_too_often_hears_so_later(tmp_path, monkeypatch):
     async def run():
         async with service(tmp_path) as client:
             await make(client)
-            with closing(client.node.place.open()) as store:
-                slow = make_key(store, "slow", ["reward"], rate=0.001)
-            await client.node.look()
-            head = {"Authorization": f"Bearer {slow}"}
+            head = await limited(client, 0.001)
             body = LINES["broken"] * 100
             first = await client.post("/v1/rewards", content=body, headers=head)
             assert first.status_code == 200
@@ -237,10 +238,7 @@ def test_a_batch_of_nothing_counts_as_one_request(tmp_path):
     async def run():
         async with service(tmp_path) as client:
             await make(client)
-            with closing(client.node.place.open()) as store:
-                slow = make_key(store, "slow", ["reward"], rate=1.0)
-            await client.node.look()
-            head = {"Authorization": f"Bearer {slow}"}
+            head = await limited(client, 1.0)
             found = [
                 (await client.post("/v1/rewards", content=b"\n \n", headers=head)).status_code
                 for _ in range(5)

@@ -193,3 +193,13 @@ def test_a_joblib_with_other_parts_is_named(part, tmp_path, monkeypatch):
     cells = read_sweep(written(tmp_path, SMALL))[:1]
     with pytest.raises(ia.IronarmError, match=r"sweeps do not support joblib .* Install it with"):
         run_sweep(cells, tmp_path / "out", workers=1)
+
+
+def test_workers_import_nothing_from_the_current_folder():
+    """Somebody else may have put a `pickle.py` there."""
+    joblib = pytest.importorskip("joblib")
+    from ironarm.sweeps.own_processes import OwnProcesses
+
+    with joblib.parallel_config(backend=OwnProcesses()):
+        look = joblib.delayed(eval)("__import__('sys').flags.safe_path")
+        assert joblib.Parallel(n_jobs=2)([look, look]) == [True, True]

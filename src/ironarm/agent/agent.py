@@ -399,10 +399,11 @@ class Agent:
         column : True for a figure as wide as a column in print.
         """
         from ..curves import Look
-        from .plot import plot_agent
+        from .plot import plot_agent, seen
 
         with self._lock:
-            return plot_agent(self._core, Look(ax=ax, column=column, path=path))
+            now = seen(self._core)
+        return plot_agent(now, Look(ax=ax, column=column, path=path))
 
     # files
 

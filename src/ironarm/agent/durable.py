@@ -331,10 +331,11 @@ class DurableAgent:
     def plot(self, path: str | Path | None = None, *, ax: Any = None, column: bool = False) -> Any:
         """Draw the arms' estimates and numbers of rewards; see `Agent.plot`."""
         from ..curves import Look
-        from .plot import plot_agent
+        from .plot import plot_agent, seen
 
         with self._reading() as core:
-            return plot_agent(core, Look(ax=ax, column=column, path=path))
+            now = seen(core)
+        return plot_agent(now, Look(ax=ax, column=column, path=path))
 
     def __repr__(self) -> str:
         with self._reading() as core:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..curves import Look
 from ..figures import STYLES, plain_label, pyplot
+from ..policies import Policy
 from ..text import counted
+from .input import Name
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -16,9 +18,24 @@ if TYPE_CHECKING:
 GREY = "#7F7F7F"
 
 
-def plot_agent(agent: Agent | Core, look: Look) -> Any:
+class Seen(NamedTuple):
+    """What a figure shows of an agent."""
+
+    policy: Policy
+    decisions: int
+    estimates: dict[Name, float]
+    rewards: dict[Name, int]
+    best: Name
+
+
+def seen(agent: Agent | Core) -> Seen:
+    """Look at an agent once: drawing takes a while, and decisions must not wait."""
+    return Seen(agent.policy, agent.decisions, agent.estimates, agent.rewards, agent.best())
+
+
+def plot_agent(agent: Seen, look: Look) -> Any:
     """Draw estimates and numbers of rewards; see `Agent.plot`."""
-    estimates, rewards, best = agent.estimates, agent.rewards, agent.best()
+    estimates, rewards, best = agent.estimates, agent.rewards, agent.best
     axes = look.ax
     if axes is None:
         height = min(30.0, (0.8 if look.column else 1.3) + 0.022 * look.size * len(estimates))

@@ -33,7 +33,7 @@ class Place:
     @classmethod
     def of(cls, text: str) -> Place:
         """Return the place that a text names: a folder, a file or an address."""
-        # what is nearly an address is none of a folder, whose name may be printed
+        # messages show a folder's name, so nothing that is nearly an address is one
         if re.match("postgres(ql)?[:+]", text, re.IGNORECASE):
             return cls(database=text)
         return cls(Path(text))
