@@ -9,6 +9,7 @@ import pickle
 import threading
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -312,14 +313,13 @@ def test_the_default_number_of_sources_held_is_the_one_that_files_leave_out():
     assert default == HELD
 
 
-def test_decisions_do_not_wait_for_a_figure(monkeypatch, tmp_path):
+@pytest.mark.parametrize("durable", [False, True])
+def test_decisions_do_not_wait_for_a_figure(durable, monkeypatch, tmp_path):
     """It is drawn from what was seen at one moment."""
     pytest.importorskip("matplotlib")
-    durable = ia.DurableAgent(tmp_path / "agent.db", ia.UCB(), arms=["a", "b"], seed=1)
-    for agent in (ia.Agent(ia.UCB(), arms=["a", "b"], seed=1), durable):
-        held = []
-        lock = agent._lock
-        monkeypatch.setattr(plot, "plot_agent", lambda *_: held.append(lock._is_owned()))
-        agent.plot()
-        assert held == [False]
-    durable.close()
+    kind = partial(ia.DurableAgent, tmp_path / "agent.db") if durable else ia.Agent
+    agent = kind(ia.UCB(), arms=["a", "b"], seed=1)
+    held = []
+    monkeypatch.setattr(plot, "plot_agent", lambda *_: held.append(agent._lock._is_owned()))
+    agent.plot()
+    assert held == [False]
