@@ -298,9 +298,9 @@ MUTANTS = (
     ),
     Mutant(
         "key-for-one-agent-rewards-all",
-        "service/app.py",
-        "        if key is not None and not key.may(scope, name):\n            # as for",
-        "        if key is not None and not key.may(scope, None):\n            # as for",
+        "service/incoming.py",
+        "            if not self.may(scope, self.name):\n                # as for",
+        "            if not self.may(scope, None):\n                # as for",
         ("service/test_api.py::test_keys_say_who_may_do_what",),
     ),
     Mutant(

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ironarm.service import messages
+from ironarm.service import verbs
 from ironarm.service.keys import SCOPES
 
 CLOSED = 0  # the connection was closed without an answer
@@ -130,7 +130,7 @@ def malformed(w: World) -> Attempt:
         for _ in range(w.luck.randint(1, 4)):
             changed[w.luck.randrange(len(changed))] = w.luck.randrange(256)
         with suppress(Exception):
-            messages.read_reward(bytes(changed))
+            verbs.reward.body.read(bytes(changed))
             changed = bytearray(b"{")
         body = bytes(changed)
     return refused(http("PUT", reward_path(w.luck.choice(w.open_ids)), w.keys["reward"], body), 422)

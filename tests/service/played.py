@@ -73,7 +73,7 @@ class Played:
                 lost = 0.35 if arm in self.held_back else self.missing
                 if world.random() < lost:
                     if world.random() < 0.9:
-                        hosted.cancel_once(made.id, None)
+                        hosted.cancel(made.id)
                     continue
                 source = self.named.format(world.randrange(self.sources))
                 hosted.reward(made.id, self._reward(world, arm, source), source, "rewarded", None)

@@ -9,13 +9,16 @@ from contextlib import asynccontextmanager, closing
 
 import httpx
 import pytest
+from starlette.requests import Request
 
 import ironarm as ia
 from ironarm.agent import logged, replay
 from ironarm.agent.store import SqliteStore
 from ironarm.cli import main
 from ironarm.service import node as node_module
+from ironarm.service import verbs
 from ironarm.service.app import App
+from ironarm.service.incoming import Incoming
 from ironarm.service.keys import make_key
 from ironarm.service.node import Limits, Node
 from ironarm.service.place import Place
@@ -689,12 +692,14 @@ def test_a_try_is_a_write(tmp_path):
 async def test_events_tell_what_changes(client):
     """As server-sent events."""
     await make(client)
-    app = client._transport.app
-    events = app._events(1, "ads", None, await app._summary(1, "ads"))
-    first = await anext(events)
+    scope = {"type": "http", "head": {}, "path_params": {"agent": "ads"}}
+    asked = Incoming(client.node, verbs.events, Request(scope))
+    await asked.let_in()
+    events = await verbs.events.do(asked)
+    first = await anext(events.chunks)
     await client.post("/v1/agents/ads/decisions")
-    second = await anext(events)
-    await events.aclose()
+    second = await anext(events.chunks)
+    await events.chunks.aclose()
     assert first.startswith(b"id: 1\nevent: change\ndata: {")
     assert json.loads(second.split(b"data: ")[1])["decisions"] == 1
 
@@ -715,9 +720,8 @@ def test_the_stream_of_a_revoked_key_ends(tmp_path):
     async def run():
         async with service(tmp_path) as client:
             await make(client)
-            app = client._transport.app
             streams = [asyncio.create_task(client.get("/v1/agents/ads/events"))]
-            await until(lambda: app._streams == 1)
+            await until(lambda: client.node.streams == 1)
             with closing(client.node.place.open()) as store:
                 key = make_key(store, "reader", ["read"])
                 head = {"Authorization": f"Bearer {key}"}
@@ -726,12 +730,12 @@ def test_the_stream_of_a_revoked_key_ends(tmp_path):
                     asyncio.create_task(client.get("/v1/agents/ads/events", headers=head))
                 )
                 first = await asyncio.wait_for(streams[0], 120)
-                await until(lambda: app._streams == 1)
+                await until(lambda: client.node.streams == 1)
                 store.revoke_key(key.split("_")[1], time.time())
             second = await asyncio.wait_for(streams[1], 120)
             assert [each.status_code for each in (first, second)] == [200, 200]
             assert second.text.startswith("id: 1\nevent: change")
-            assert app._streams == 0
+            assert client.node.streams == 0
 
     asyncio.run(run())
 
@@ -742,17 +746,16 @@ def test_streams_are_counted_before_they_begin(tmp_path):
     async def run():
         async with service(tmp_path, Limits(streams=2)) as client:
             await make(client)
-            app = client._transport.app
             with closing(client.node.place.open()) as store, store.transaction():
                 store.add_agent("never-made")
             answer = await client.get("/v1/agents/never-made/events")
-            assert (answer.status_code, app._streams) == (404, 0)
+            assert (answer.status_code, client.node.streams) == (404, 0)
             asked = [asyncio.create_task(client.get("/v1/agents/ads/events")) for _ in range(5)]
             await until(lambda: sum(task.done() for task in asked) == 3)
             client.node.ready = False  # as at the end: streams are not waited for
             statuses = [answer.status_code for answer in await asyncio.gather(*asked)]
             assert sorted(statuses) == [200, 200, 503, 503, 503]
-            assert app._streams == 0
+            assert client.node.streams == 0
 
     asyncio.run(run())
 

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from ironarm.service import app, batch, messages
+from ironarm.service import app, batch, verbs
 from ironarm.service.keys import make_key
 from ironarm.service.node import Limits
 from ironarm.service.writer import AT_ONCE
@@ -57,7 +57,7 @@ class Counted:
 def test_the_event_loop_goes_on_while_a_batch_is_answered(line, tmp_path, monkeypatch):
     """After some lines others have their turn, when they are read and answered."""
     read, written = Counted(), Counted()
-    monkeypatch.setattr(messages, "read_reward_line", read.around(messages.read_reward_line))
+    monkeypatch.setitem(vars(verbs.rewards.body), "read", read.around(verbs.rewards.body.read))
     monkeypatch.setattr(batch, "encode", written.around(batch.encode))
 
     async def run():

@@ -49,7 +49,7 @@ def play(store, rounds, seed=1):
             if fate < 0.7:
                 hosted.reward(made.id, world.random(), world.choice(["x", "y"]), "rewarded", None)
             elif fate < 0.8:
-                hosted.cancel_once(made.id, None)
+                hosted.cancel(made.id)
             elif fate < 0.9:
                 hosted.observe("a", world.random(), None)
         hosted.log.hand_over()

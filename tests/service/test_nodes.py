@@ -75,10 +75,10 @@ class Nodes:
                     )
             elif kind < 0.7:
                 id = open_ids.pop()
-                self.at(world.randrange(3), lambda h, id=id: h.cancel_once(id, "k"))
+                self.at(world.randrange(3), lambda h, id=id: h.cancel(id, "k"))
             if i == rounds // 2:
-                self.at(world.randrange(3), lambda h: h.add_arm_once("new", None))
-                self.at(world.randrange(3), lambda h: h.remove_arm_once("b", None))
+                self.at(world.randrange(3), lambda h: h.add_arm_once("new", None, 10))
+                self.at(world.randrange(3), lambda h: h.remove_arm("b"))
                 self.states()
                 left = {id for id, _ in self.hosted[0].core.open_pairs()}
                 open_ids = [id for id in open_ids if id in left]

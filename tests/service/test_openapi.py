@@ -9,10 +9,8 @@ import msgspec
 import pytest
 
 from ironarm.service import answers, messages
-from ironarm.service.app import App
-from ironarm.service.node import Node
-from ironarm.service.openapi import OPERATIONS, PROBLEMS, document
-from ironarm.service.place import Place
+from ironarm.service.openapi import PROBLEMS, document
+from ironarm.service.verbs import VERBS
 from tests.service import described
 from tests.service.running import ask
 
@@ -31,7 +29,7 @@ def test_the_service_does_what_the_document_says(service, tmp_path):
     else:
         run = described.asked(service, tmp_path, "--phases", "examples,coverage")
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
-    assert f"Tested: {len(OPERATIONS) - 2}" in run.stdout  # all but events, and the document
+    assert f"Tested: {len(VERBS) - 2}" in run.stdout  # all but events, and the document
     if service.admin is None:
         links = re.search(r"API Links:\s+(\d+) covered", run.stdout)
         assert links is not None, run.stdout[-6000:]
@@ -43,23 +41,9 @@ def test_the_document_is_the_running_services_own(service):
     status, found = ask(service.port, "GET", "/openapi.json")
     assert status == 200
     assert json.loads(json.dumps(document(service.admin is not None))) == found
-    for operation in OPERATIONS:
-        security = found["paths"][operation.path][operation.method]["security"]
-        assert bool(security) == (service.admin is not None and operation.scope is not None)
-
-
-def test_every_route_is_in_the_document_and_every_operation_has_a_route(tmp_path):
-    """In both directions, with the method that answers it."""
-    routes = {
-        (method.lower(), route.path.replace(":path", ""), route.endpoint.__name__)
-        for route in App(Node(Place(tmp_path)))._router.routes
-        for method in route.methods
-        if method != "HEAD"
-    }
-    assert routes == {
-        (each.method, each.path, each.id if each.id != "observe" else "observations")
-        for each in OPERATIONS
-    }
+    for verb in VERBS:
+        security = found["paths"][verb.path][verb.method.lower()]["security"]
+        assert bool(security) == (service.admin is not None and verb.scope is not None)
 
 
 def test_schemas_are_schemas_and_examples_are_examples():
@@ -71,11 +55,10 @@ def test_schemas_are_schemas_and_examples_are_examples():
     for kind, example in answers.EXAMPLES.items():
         assert msgspec.to_builtins(msgspec.convert(example, kind)) == example
         jsonschema.validate(example, schema_of(kind.__name__))
-    for operation in OPERATIONS:
-        if operation.body is not None:
-            _, kind, example = operation.body
-            msgspec.json.decode(messages.encode(example), type=kind)
-            jsonschema.validate(example, schema_of(kind.__name__))
+    for verb in VERBS:
+        if verb.body is not None:
+            msgspec.json.decode(messages.encode(verb.body.example), type=verb.body.kind)
+            jsonschema.validate(verb.body.example, schema_of(verb.body.kind.__name__))
 
 
 def schema_of(name):

@@ -17,9 +17,9 @@ from ..validation import number
 try:
     import httpx
 
+    from . import verbs
     from .calls import Answer, Awaited, Direct, Lost, Pause, Request, Steps, call
     from .keys import agent_name
-    from .messages import encode
     from .remote import AsyncRemoteAgent, Line, RemoteAgent
 except ImportError:
     raise missing_extra("a client of the service", "serve") from None
@@ -85,7 +85,7 @@ class ClientCalls(Generic[A]):
     @call
     def agents(self) -> Steps[list[str]]:
         """Return the names of the agents that the key may read."""
-        return (yield from self._line.data(Request("GET", "/v1/agents")))["agents"]
+        return (yield from self._line.ask(verbs.agents))["agents"]
 
     @call
     def create(
@@ -134,8 +134,7 @@ class ClientCalls(Generic[A]):
             "memory": memory,
             **{rule: None if x is None else number(rule, x) for rule, x in rules.items()},
         }
-        path = f"/v1/agents/{agent_name(name)}"
-        yield from self._line.data(Request("PUT", path, encode(given)))
+        yield from self._line.ask(verbs.create, given, agent=agent_name(name))
         return self._agent(self, self._line, name, bool(minimize))
 
 

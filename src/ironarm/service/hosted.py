@@ -151,7 +151,6 @@ class Hosted(LoggedAgent):
 
         Also return whether the decision is new. `among` are the arms that can be used.
         """
-        self.check_live()
         if request is None:
             return self.decide(f"{self.number}.{new_id(time())}", key, among), True
         id, asked = self._id(key, request), _fingerprint(among)
@@ -237,11 +236,6 @@ class Hosted(LoggedAgent):
         """
         return None if request is None else self._id(key, request, line)
 
-    def cancel_once(self, id: str, key: str | None) -> bool:
-        """Cancel a decision; True if it was open."""
-        self.check_live()
-        return self.cancel(id, key)
-
     def expire_late(self) -> int:
         """Close the decisions whose reward did not come in time."""
         if self.reward_within is None or self.replay.archived:
@@ -250,19 +244,15 @@ class Hosted(LoggedAgent):
         limit = self.now() - self.reward_within
         return self.expire(limit, missing, EXPIRE_AT_ONCE)
 
-    def add_arm_once(self, arm: Name, key: str | None) -> bool:
-        """Add an arm; False if it is there."""
-        self.check_live()
+    def add_arm_once(self, arm: Name, key: str | None, most: int) -> bool:
+        """Add an arm, if there are not so many; False if it is there."""
         if arm in self.core.arms:
             return False
+        if len(self.core.arms) >= most:
+            raise InvalidInput(f"an agent has at most {most:,} arms here; see --max-arms.")
         check_texts((*self.core.arms, arm))
         self.add_arm(arm, key)
         return True
-
-    def remove_arm_once(self, arm: Name, key: str | None) -> None:
-        """Remove an arm."""
-        self.check_live()
-        self.remove_arm(arm, key)
 
     def archive_once(self, key: str | None) -> bool:
         """End the agent; False if that was done before."""

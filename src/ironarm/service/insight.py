@@ -21,7 +21,7 @@ from ..agent.input import Name
 from ..agent.log import Entry
 from ..agent.reward_check import complaint
 from ..agent.source_book import FAR, MAD_TO_SIGMA, SURE, Source, SourceBook, judge
-from ..errors import UnknownAgent
+from ..errors import StoreError, UnknownAgent
 from ..policies import Policy
 from ..rules.reward_range import RangedPolicy
 from ..theory.bounded_log import ENOUGH
@@ -169,6 +169,25 @@ class Insights:
                 kept.insight = await self._look(kept, number, name)
                 kept.looked = monotonic()
             return kept.insight
+
+    async def add_to(self, arms: list[dict[str, Any]], number: int, name: str) -> dict[str, Any]:
+        """Add each arm's share of recent decisions; return what corruption there is."""
+        try:
+            seen = await self.of(number, name)
+        except StoreError:  # what the agent itself knows is told all the same
+            shares, corrupt, budget, warning = {}, None, None, ""
+        else:
+            shares = {arm.arm: arm.share for arm in seen.arms}
+            corrupt, budget, warning = seen.corruption.share, seen.budget, seen.warning
+        for arm in arms:
+            arm["share"] = shares.get(arm["arm"])
+        return {
+            "corrupt_share": corrupt,
+            "can_take": None if budget is None else budget.low,
+            "can_take_about": None if budget is None else budget.about,
+            "can_take_at_most": None if budget is None else budget.high,
+            "warning": warning or None,
+        }
 
     async def derived(
         self, number: int, name: str, work: Callable[[Insight, History], bytes]

@@ -120,7 +120,7 @@ def _no_field_twice(fields: list[tuple[str, Any]]) -> None:
 _fields = json.JSONDecoder(object_pairs_hook=_no_field_twice, parse_int=len, parse_float=len)
 
 
-def _reader(kind: type[T]) -> Callable[[bytes], T]:
+def reader(kind: type[T]) -> Callable[[bytes], T]:
     """Return what reads a body of this kind."""
     decode = msgspec.json.Decoder(kind).decode
 
@@ -134,12 +134,6 @@ def _reader(kind: type[T]) -> Callable[[bytes], T]:
 
 
 encode = msgspec.json.Encoder().encode
-read_agent = _reader(NewAgent)
-read_decision = _reader(NewDecision)
-read_reward = _reader(Reward)
-read_reward_line = _reader(RewardLine)
-read_observation = _reader(ObservationLine)
-read_arm = _reader(NewArm)
 
 
 def reading_problem(error: Exception) -> str:

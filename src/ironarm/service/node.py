@@ -18,7 +18,7 @@ from typing import Any
 from ..agent.log import Entry
 from ..agent.logged import Frozen, keep_snapshot
 from ..agent.store import Store
-from ..errors import InvalidInput, IronarmError, StoreError, UnknownAgent, UnknownDecision
+from ..errors import InvalidInput, IronarmError, StoreError, UnknownAgent
 from ..which_policy import default_policy
 from .compiling import Compiler
 from .directory import make_or_compare
@@ -26,7 +26,7 @@ from .hosted import Hosted
 from .insight import Insights
 from .keys import Buckets, Key, KeyRing
 from .place import Place
-from .problems import Problem
+from .problems import Problem, unknown_decision
 from .writer import Work, Writer
 
 log = logging.getLogger("ironarm")
@@ -94,6 +94,8 @@ class Node:
         self._compiled: set[int] = set()  # agents whose policy is loaded
         self._used: dict[int, float] = {}
         self._expiring: set[int] = set()
+        self.streams = 0
+        """Event streams that are open."""
 
     # life
 
@@ -388,8 +390,3 @@ def _agent_in(id: str) -> int:
     """Return the number of the agent that an id names; 0 for what is no id."""
     form = ID.fullmatch(id)
     return 0 if form is None else int(form[1])
-
-
-def unknown_decision(id: str) -> UnknownDecision:
-    """Return the error for an id that is not there, or not for this key to know."""
-    return UnknownDecision(f"there is no decision {id[:100]!r}; ids come from decisions.")

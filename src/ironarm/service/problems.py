@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import http
+import logging
+import math
+from time import monotonic
 from typing import Any
 
 from ..errors import (
@@ -20,6 +23,7 @@ from ..errors import (
     UnknownDecision,
 )
 
+log = logging.getLogger("ironarm")
 STATUS: tuple[tuple[type[Exception], int], ...] = (
     (ClosedDecision, 410),
     (PrunedEntries, 410),
@@ -98,3 +102,38 @@ def details(problem: Problem) -> dict[str, Any]:
         "detail": problem.detail,
         "error": problem.error.__name__,
     }
+
+
+def unknown_decision(id: str) -> UnknownDecision:
+    """Return the error for an id that is not there, or not for this key to know."""
+    return UnknownDecision(f"there is no decision {id[:100]!r}; ids come from decisions.")
+
+
+def refusal(error: Exception) -> dict[str, Any]:
+    """Return the answer to a line that is refused."""
+    return details(noted(error))
+
+
+def noted(error: Exception) -> Problem:
+    """Return the problem that an error is; what only the service may know is logged."""
+    problem = problem_of(error)
+    if problem.detail in (STORE_DAMAGED, STORE_FAILED):
+        _store_failures.report(error)
+    elif problem.status == 500:
+        log.error("a request failed", exc_info=error)
+    return problem
+
+
+class _Failures:
+    """What the store said, in the log: at most one line a second."""
+
+    def __init__(self) -> None:
+        self._last = -math.inf
+
+    def report(self, error: Exception) -> None:
+        if monotonic() - self._last >= 1.0:
+            self._last = monotonic()
+            log.warning("%s", error)
+
+
+_store_failures = _Failures()

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-import secrets
 import threading
 from collections import defaultdict, deque
 from collections.abc import Iterable
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import quote
+
+import msgspec
 
 from ..agent.durable import id_of
 from ..agent.input import Name, name_of, reward_of, rows_of
 from ..agent.logged import DurableDecision, rows_by_id
 from ..agent.source_book import Source, optional_source
-from ..errors import InvalidInput, NotAllowed, OtherReward, StoreError, UnknownArm, UnknownDecision
+from ..errors import InvalidInput, NotAllowed, OtherReward, StoreError, UnknownDecision
 from ..files import write_whole
 from ..validation import number
+from . import verbs
 from .calls import (
     AGAIN,
     Answer,
@@ -33,6 +35,8 @@ from .calls import (
     known,
 )
 from .messages import encode
+from .verb import Verb
+from .verbs import VERBS
 
 BATCH = 1_000
 """Rewards in one request; the service shares commits among them."""
@@ -50,20 +54,24 @@ class Line:
         """Send a request, if need be again."""
         return answer_to(request, self.address, self.patience)
 
-    def data(self, request: Request) -> Steps[Any]:
-        """Send a request, and return the data of its answer."""
-        return content((yield from self.answer(request)), self.address)
+    def ask(self, verb: Verb, body: Any = None, /, **names: object) -> Steps[Any]:
+        """Ask for a verb, and return the data of the answer."""
+        answer = yield from self.answer(verb.request(body, **names))
+        return content(answer, self.address)
 
-    def each(self, path: str, lines: list[dict[str, Any]], once: str | None) -> Steps[list[Any]]:
-        """Send lines; return an answer or an error for each.
+    def ask_each(
+        self, verb: Verb, lines: list[dict[str, Any]], **names: object
+    ) -> Steps[list[Any]]:
+        """Ask for a verb with many lines; return an answer or an error for each.
 
         Those that the service cannot take now are sent again, by themselves.
         """
         results: list[Any] = [None] * len(lines)
         waiting, backoff = list(range(len(lines))), Backoff(self.patience)
+        request = verb.request(**names)
         while waiting:
             body = b"\n".join(encode(lines[place]) for place in waiting)
-            answer = yield from self.answer(Request("POST", path, body, once))
+            answer = yield from self.answer(request._replace(body=body))
             answers = answer.body.splitlines()
             if len(answers) != len(waiting):
                 raise StoreError(
@@ -83,7 +91,6 @@ class AgentCalls:
 
     def __init__(self, line: Line, name: str, minimize: bool | None = None) -> None:
         self._line, self._name, self._minimize = line, name, minimize
-        self._path = f"/v1/agents/{name}"
         # decisions of `select`, for `update` to close
         self._own: defaultdict[Name, deque[str]] = defaultdict(lambda: deque(maxlen=REMEMBERED))
         self._lock = threading.Lock()
@@ -95,6 +102,9 @@ class AgentCalls:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._name!r} at {self._line.address})"
+
+    def _ask(self, verb: Verb, body: Any = None, /, **names: object) -> Steps[Any]:
+        return self._line.ask(verb, body, agent=self._name, **names)
 
     # decisions
 
@@ -117,9 +127,8 @@ class AgentCalls:
         return decision.arm
 
     def _decide(self, among: Iterable[Name] | None = None) -> Steps[DurableDecision]:
-        body = None if among is None else encode({"among": [name_of(arm) for arm in among]})
-        request = Request("POST", f"{self._path}/decisions", body, once=secrets.token_hex(16))
-        made = yield from self._line.data(request)
+        body = None if among is None else {"among": [name_of(arm) for arm in among]}
+        made = yield from self._ask(verbs.decide, body)
         return DurableDecision(made["id"], made["arm"])
 
     @call
@@ -172,7 +181,7 @@ class AgentCalls:
         refused: list[Exception] = []
         for first in range(0, len(lines), BATCH):
             batch = lines[first : first + BATCH]
-            results = yield from self._line.each("/v1/rewards", batch, None)
+            results = yield from self._line.ask_each(verbs.rewards, batch)
             refused += [each for each in results if isinstance(each, Exception)]
         if refused:
             if len(lines) > 1:
@@ -205,8 +214,7 @@ class AgentCalls:
             raise
 
     def _learn(self, id: str, given: dict[str, Any]) -> Steps[None]:
-        path = f"/v1/decisions/{_in_path(id)}/reward"
-        yield from self._line.data(Request("PUT", path, encode(given)))
+        yield from self._ask(verbs.reward, given, id=id)
 
     def _observe(self, arm: Name, given: dict[str, Any]) -> Steps[None]:
         if "failed" in given:
@@ -214,8 +222,8 @@ class AgentCalls:
                 f"a failure belongs to a decision, and no decision for {arm!r} made by select() is "
                 "open here. Use decide() and fail(id)."
             )
-        path, once = f"{self._path}/observations", secrets.token_hex(16)
-        (result,) = yield from self._line.each(path, [{"arm": arm, **given}], once)
+        line = {"arm": arm, **given}
+        (result,) = yield from self._line.ask_each(verbs.observe, [line], agent=self._name)
         if isinstance(result, Exception):
             raise result
 
@@ -242,8 +250,7 @@ class AgentCalls:
     @call
     def cancel(self, id: str | DurableDecision) -> Steps[None]:
         """Close a decision that will never get a reward; repeating it does nothing."""
-        path = f"/v1/decisions/{_in_path(id_of(id))}"
-        yield from self._line.data(Request("DELETE", path))
+        yield from self._ask(verbs.cancel, id=id_of(id))
 
     @call
     def expire(self, older_than: float) -> Steps[int]:
@@ -267,22 +274,20 @@ class AgentCalls:
     @call
     def add_arm(self, arm: Name) -> Steps[None]:
         """Add an arm at the end; an existing one stays as it is."""
-        body = encode({"arm": name_of(arm)})
-        yield from self._line.data(Request("POST", f"{self._path}/arms", body))
+        yield from self._ask(verbs.add_arm, {"arm": name_of(arm)})
 
     @call
     def remove_arm(self, arm: Name) -> Steps[None]:
         """Remove an arm and close its open decisions; the others keep their state."""
         name = name_of(arm)
-        path = f"{self._path}/arms/{_in_path(str(name))}"
-        yield from self._line.answer(Request("DELETE", path, done=UnknownArm))
+        yield from self._ask(verbs.remove_arm, arm=name)
         with self._lock:
             self._own.pop(name, None)
 
     @call
     def archive(self) -> Steps[None]:
         """End the agent; its log can still be read."""
-        yield from self._line.data(Request("DELETE", self._path))
+        yield from self._ask(verbs.archive)
 
     # what is known
 
@@ -292,7 +297,7 @@ class AgentCalls:
         return (yield from self._summary())
 
     def _summary(self) -> Steps[dict[str, Any]]:
-        found: dict[str, Any] = yield from self._line.data(Request("GET", self._path))
+        found: dict[str, Any] = yield from self._ask(verbs.summary)
         self._minimize = found["minimize"]
         return found
 
@@ -330,14 +335,56 @@ class AgentCalls:
     @call
     def sources(self) -> Steps[list[Source]]:
         """Return what the agent knows of each source; see `Agent.sources`."""
-        found = yield from self._line.data(Request("GET", f"{self._path}/sources"))
+        found = yield from self._ask(verbs.sources)
         return [Source(**each) for each in found["sources"]]
 
     @call
     def save(self, path: str | Path) -> Steps[None]:
         """Write the agent as it is now to a file for `Agent.load`."""
-        answer = yield from self._line.answer(Request("GET", f"{self._path}/state"))
+        answer = yield from self._line.answer(verbs.state.request(agent=self._name))
         write_whole(Path(path), answer.body)
+
+
+def asking(verb: Verb) -> call[..., Any]:
+    """Return the method that asks for a verb, as its row describes it.
+
+    Its arguments are what its path names beside the agent, the fields of its body, and
+    what it can be asked for in a query. It returns the data of the answer.
+    """
+    fields = () if verb.body is None else msgspec.structs.fields(verb.body.kind)
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    needed = ["self", *(name for name in verb.names if name != "agent")]
+    parameters = [Parameter(name, kind) for name in needed]
+    parameters += [
+        Parameter(each.name, kind, default=Parameter.empty if each.required else each.default)
+        for each in fields
+    ]
+    parameters += [Parameter(name, kind, default=None) for name in verb.query]
+    signature = Signature(parameters)
+
+    def steps(*args: Any, **named: Any) -> Steps[Any]:
+        given = signature.bind(*args, **named).arguments
+        agent = given.pop("self")
+        body = {each.name: given.pop(each.name) for each in fields if each.name in given}
+        return (yield from agent._ask(verb, body if fields else None, **given))
+
+    steps.__name__, steps.__doc__ = verb.id, verb.do.__doc__
+    steps.__signature__ = signature  # type: ignore[attr-defined]
+    return call(steps)
+
+
+def add_methods(agents: type[AgentCalls], of: Iterable[Verb]) -> None:
+    """Give clients a method for each verb of an agent for which none is written.
+
+    So a new verb can be asked for at once. A written one has types, and can do more.
+    """
+    for verb in of:
+        of_agent = verb.names and not verb.makes and verb.client == ""
+        if of_agent and not hasattr(agents, verb.id):
+            setattr(agents, verb.id, asking(verb))
+
+
+add_methods(AgentCalls, VERBS)
 
 
 class RemoteAgent(AgentCalls, Direct):
@@ -369,8 +416,3 @@ class AsyncRemoteAgent(AgentCalls, Awaited):
 def _with_source(given: dict[str, Any], source: object) -> dict[str, Any]:
     name = optional_source(source)
     return given if name is None else {**given, "source": name}
-
-
-def _in_path(text: str) -> str:
-    """Return text as one part of a path, also "..", which would lead upwards."""
-    return quote(text, safe="").replace(".", "%2E") if set(text) <= {"."} else quote(text, safe="")
