@@ -3,6 +3,7 @@
 import asyncio
 import json
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 
@@ -107,6 +108,25 @@ def test_decisions_are_made_while_batches_come(tmp_path):
         assert len(found["times"]) == 5
         assert found["taken"] <= 4  # those that came before the first was counted
         assert "Traceback" not in running.errors.read_text()
+
+
+@pytest.mark.parametrize("working", [False, True])
+def test_a_batch_gives_way_to_the_writer(working, monkeypatch):
+    """While the writer works, lines wait: it would else wait for Python's lock."""
+    rests, sleep = [], asyncio.sleep
+
+    async def noted(seconds):
+        rests.append(seconds)
+        await sleep(0)
+
+    async def refused(place, line):
+        raise ValueError
+
+    monkeypatch.setattr(asyncio, "sleep", noted)
+    writer = SimpleNamespace(working=working)
+    lines = [b"{"] * (4 * batch.SLICE)
+    asyncio.run(batch.answers_to(lines, refused, lambda error: {}, writer))
+    assert rests == [batch.REST if working else 0] * 4
 
 
 def test_lines_are_known_again_by_their_place_in_the_whole_batch(tmp_path):

@@ -16,6 +16,8 @@ from .writer import AT_ONCE, Operation, Work, Writer
 
 SLICE = 16
 """Lines that are handled before the event loop does something else."""
+REST = 0.001
+"""Seconds; uvloop takes less for nothing."""
 
 
 class Asked(NamedTuple):
@@ -51,7 +53,7 @@ async def _answers_to_part(
     asked: dict[int, list[tuple[int, Asked]]] = {}
     for place, line in lines:
         if place % SLICE == 0:
-            await asyncio.sleep(0)
+            await _give_way(writer)
         try:
             each = await read(place, line)
         except Exception as error:
@@ -66,12 +68,21 @@ async def _answers_to_part(
     for group, outcome in zip(groups, done, strict=True):
         for k, (place, each) in enumerate(group):
             if len(answers) % SLICE == 0:
-                await asyncio.sleep(0)
+                await _give_way(writer)
             if isinstance(outcome, list):
                 answers[place] = _line(each.answer(outcome[k]))
             else:  # too many wait
                 answers[place] = _line(refusal(outcome))
     return [answers[place] for place, _ in lines]
+
+
+async def _give_way(writer: Writer) -> None:
+    """Let the event loop go on, and the writer's thread, if it has something to do.
+
+    Python's lock goes to who asks for it only after a while, and the writer asks for it
+    after each call of the database. So the loop rests meanwhile.
+    """
+    await asyncio.sleep(REST if writer.working else 0)
 
 
 async def _submit(group: list[Asked], writer: Writer) -> list[Operation]:

@@ -95,6 +95,11 @@ class Writer:
         """How many operations wait."""
         return self._count
 
+    @property
+    def working(self) -> bool:
+        """Whether a worker has something to do now."""
+        return bool(self._busy or self._count)
+
     def loaded(self) -> list[Hosted]:
         """Return the agents that are in memory."""
         return list(self._hosted.values())
