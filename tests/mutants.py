@@ -299,8 +299,8 @@ MUTANTS = (
     Mutant(
         "key-for-one-agent-rewards-all",
         "service/incoming.py",
-        "            if not self.may(scope, self.name):\n                # as for",
-        "            if not self.may(scope, None):\n                # as for",
+        "if not self.may(verb.scope, self.name):",
+        "if not self.may(verb.scope, None):",
         ("service/test_api.py::test_keys_say_who_may_do_what",),
     ),
     Mutant(

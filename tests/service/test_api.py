@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, closing
 
 import httpx
 import pytest
-from starlette.requests import Request
 
 import ironarm as ia
 from ironarm.agent import logged, replay
@@ -693,7 +692,7 @@ async def test_events_tell_what_changes(client):
     """As server-sent events."""
     await make(client)
     scope = {"type": "http", "head": {}, "path_params": {"agent": "ads"}}
-    asked = Incoming(client.node, verbs.events, Request(scope))
+    asked = Incoming(client.node, verbs.events, scope, None)
     await asked.let_in()
     events = await verbs.events.do(asked)
     first = await anext(events.chunks)

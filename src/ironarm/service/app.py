@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Match, Route, Router
 
@@ -45,20 +45,20 @@ class Endpoint:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request."""
-        asked = Incoming(self._node, self._verb, Request(scope, receive))
+        asked = Incoming(self._node, self._verb, scope, receive)
         await asked.let_in()
         response = self._response(asked, await self._verb.do(asked))
         await response(scope, receive, send)
 
     def _response(self, asked: Incoming, found: Done | Raw | Stream) -> Response:
+        if isinstance(found, Done):
+            if kind := self._verb.counts[not found.new]:
+                self._node.count(asked.agent, kind)
+            status = 201 if found.new and 201 in self._verb.answers else 200
+            return Response(encode(found.data), status, media_type=JSON)
         if isinstance(found, Raw):
             return Response(found.data, media_type=found.media)
-        if isinstance(found, Stream):
-            return _Streaming(found)
-        if kind := self._verb.counts[not found.new]:
-            self._node.count(asked.agent, kind)
-        status = 201 if found.new and 201 in self._verb.answers else 200
-        return Response(encode(found.data), status, media_type=JSON)
+        return _Streaming(found)
 
 
 class _Streaming(StreamingResponse):
