@@ -59,7 +59,7 @@ class Incoming:
                 self.id = names["id"]
                 self.agent, self.name = await self.node.owner(self.id)
                 if not self.may(verb.scope, self.name):
-                    # as for an id that does not exist: a key learns nothing of other agents
+                    # as for one that does not exist: who asks learns nothing of others
                     raise unknown_decision(self.id)
             elif verb.makes:
                 self.name = agent_name(name)
