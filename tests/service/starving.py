@@ -7,7 +7,7 @@ It starts a service of its own on this machine and measures decisions for the ag
 of 10,000 lines, over and over, and decisions for `victim` are measured again. It does
 so for each kind of batch, with a key that is limited to two requests a second, and with
 one that is not. The limited ones must not make others wait ten times as long. A key
-without a limit may use what the machine has.
+without a limit may use what the machine has; it is shown and not judged.
 """
 
 from __future__ import annotations
