@@ -333,7 +333,7 @@ MUTANTS = (
     ),
     Mutant(
         "quantile-bound-one-too-high",
-        "service/budget.py",
+        "theory/from_log/tolerance.py",
         "float(self._ordered[j][k - 1]) if k else -math.inf",
         "float(self._ordered[j][k]) if k else -math.inf",
         ("service/test_budget.py::test_the_room_is_what_trying_every_value_finds",),

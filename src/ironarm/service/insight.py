@@ -24,11 +24,12 @@ from ..agent.source_book import FAR, MAD_TO_SIGMA, SURE, Source, SourceBook, jud
 from ..errors import StoreError, UnknownAgent
 from ..policies import Policy
 from ..rules.reward_range import RangedPolicy
-from ..theory.bounded_log import ENOUGH
-from .budget import Budget, budget_of
+from ..theory.from_log.best_arm import BestArm, best_arm_of
+from ..theory.from_log.bounded_log import ENOUGH
+from ..theory.from_log.evidence import Interval, kind_of
+from ..theory.from_log.tolerance import Tolerance, tolerance_of
 from .history import VIEW, History
 from .hosted import Hosted
-from .verdict import Interval, Verdict, judge_arms, kind_of
 
 if TYPE_CHECKING:
     from .node import Node
@@ -100,13 +101,13 @@ class Insight:
     name: str
     summary: dict[str, Any]
     arms: tuple[ArmView, ...]
-    verdict: Verdict
+    best_arm: BestArm
     best_with_liars: Name | None
     sources: tuple[Source, ...]
     source_count: int
     liars: tuple[Source, ...]
     corruption: Corruption
-    budget: Budget | None
+    tolerance: Tolerance | None
     samples: tuple[np.ndarray, ...]
     end: tuple[Entry, ...]
     warning: str = ""
@@ -115,16 +116,16 @@ class Insight:
     @property
     def best(self) -> Name | None:
         """The arm that looks best by its rewards."""
-        return None if self.verdict.best is None else self.arms[self.verdict.best].arm
+        return None if self.best_arm.best is None else self.arms[self.best_arm.best].arm
 
     @property
     def too_corrupt(self) -> bool:
         """Whether there is surely more corruption than the arms can take.
 
-        If there is not, this is true with a probability of at most `budget.WRONG`.
+        If there is not, this is true with a probability of at most `tolerance.WRONG`.
         """
         seen = self.corruption
-        return self.budget is not None and self.budget.exceeded(seen.either, seen.rewards)
+        return self.tolerance is not None and self.tolerance.exceeded(seen.either, seen.rewards)
 
     @property
     def alarms(self) -> list[str]:
@@ -142,7 +143,7 @@ class Insight:
                 if len(missing) == 1
                 else f"rewards of {len(missing)} arms go missing"
             )
-        if self.verdict.sure and self.best != self.summary["best"]:
+        if self.best_arm.sure and self.best != self.summary["best"]:
             found.append("the agent takes another arm for the best")
         if self.warning:
             found.append("the policy does not suit the rewards")
@@ -175,17 +176,17 @@ class Insights:
         try:
             seen = await self.of(number, name)
         except StoreError:  # what the agent itself knows is told all the same
-            shares, corrupt, budget, warning = {}, None, None, ""
+            shares, corrupt, tolerance, warning = {}, None, None, ""
         else:
             shares = {arm.arm: arm.share for arm in seen.arms}
-            corrupt, budget, warning = seen.corruption.share, seen.budget, seen.warning
+            corrupt, tolerance, warning = seen.corruption.share, seen.tolerance, seen.warning
         for arm in arms:
             arm["share"] = shares.get(arm["arm"])
         return {
             "corrupt_share": corrupt,
-            "can_take": None if budget is None else budget.low,
-            "can_take_about": None if budget is None else budget.about,
-            "can_take_at_most": None if budget is None else budget.high,
+            "can_take": None if tolerance is None else tolerance.low,
+            "can_take_about": None if tolerance is None else tolerance.about,
+            "can_take_at_most": None if tolerance is None else tolerance.high,
             "warning": warning or None,
         }
 
@@ -285,24 +286,24 @@ def _insight_of(
     lying = frozenset(liar.source for liar in liars if liar.source is not None)
     samples = history.samples(names, lying)
     minimize = summary["minimize"]
-    verdict = judge_arms(samples, minimize, ends)
+    best_arm = best_arm_of(samples, minimize, ends)
     corruption = _corruption(history, names, samples, lying)
     best_with_liars = None
     if lying:
-        other = judge_arms(history.samples(names, frozenset()), minimize, ends)
+        other = best_arm_of(history.samples(names, frozenset()), minimize, ends)
         best_with_liars = None if other.best is None else names[other.best]
     return Insight(
         history.last,
         name,
         summary,
-        _arms(history, summary, samples, verdict),
-        verdict,
+        _arms(history, summary, samples, best_arm),
+        best_arm,
         best_with_liars,
         tuple(sources[:200]),
         len(sources),
         tuple(liars),
         corruption,
-        budget_of(clean(samples, corruption.outliers_show), verdict, minimize, ends),
+        tolerance_of(clean(samples, corruption.outliers_show), best_arm, minimize, ends),
         tuple(samples),
         tuple(history.end),
         complaint(policy, [_some(x) for x in samples], corruption.sourced > 0),
@@ -317,7 +318,7 @@ def _some(rewards: np.ndarray) -> list[float]:
 
 
 def _arms(
-    history: History, summary: dict[str, Any], samples: list[np.ndarray], verdict: Verdict
+    history: History, summary: dict[str, Any], samples: list[np.ndarray], best_arm: BestArm
 ) -> tuple[ArmView, ...]:
     seen = Counter((made.arm, made.outcome) for made in history.decisions)
     total = len(history.decisions)
@@ -339,7 +340,7 @@ def _arms(
             arm["rewards"],
             arm["open"],
             len(samples[i]),
-            verdict.intervals[i],
+            best_arm.intervals[i],
             decided := sum(seen[arm["arm"], outcome] for outcome in _OUTCOMES),
             decided / total if total else None,
             closed[i],

@@ -13,7 +13,7 @@ from ..text import listed, wrapped
 from .bounded import Bounded
 from .by_source import BySource
 from .finite_time import FiniteTimeBound
-from .from_data import Fit
+from .from_log.fit import Fit
 from .limits import share_to_stand
 from .suitability import Suitability
 from .theorem_part import TheoremPart

@@ -19,7 +19,7 @@ from .bounded import Bounded, bounded_rewards
 from .by_source import with_sources
 from .certificate import Budget, Certificate, SharpPart
 from .finite_time import FiniteTimeBound, med_e_ucb_bound, med_epsilon_greedy_bound
-from .from_data import Fit, fit
+from .from_log.fit import Fit, fit
 from .limits import median_threshold, regret_floor, thresholds, unknown_share_floor
 from .sharp import (
     exponent_on,

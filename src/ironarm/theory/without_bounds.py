@@ -20,7 +20,7 @@ from ..rules.reward_range import MeanOfRange
 from .arms import Arms
 from .bounded import Bounded, rate_floor
 from .certificate import Budget, Certificate
-from .from_data import Fit
+from .from_log.fit import Fit
 from .limits import regret_floor
 
 WRONG_TOOL = "a median is the wrong tool for these rewards."

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...agent.input import Name
+from ...theory.from_log.evidence import mean_intervals, median_interval, range_of
 from ..history import History, Reward
 from ..insight import Insight, far_from
 from ..messages import encode
-from ..verdict import mean_intervals, median_interval, range_of
 from .words import shown
 
 COLOURS = 8
@@ -91,7 +91,7 @@ def _estimates(insight: Insight, history: History, colours: dict[Name, int]) -> 
     ]
     seen = list(history.rewards)
     ends = [seen[after - 1] for _, after in _bins(len(seen))]
-    series = [_band(each, ends, insight.verdict.of) for each in rows]
+    series = [_band(each, ends, insight.best_arm.of) for each in rows]
     middles = [m for each in series for m in each["middle"] if m is not None]
     reach = [arm.interval for arm in insight.arms if arm.arm in colours]
     known = [x for i in reach for x in (i.low, i.high, i.value) if math.isfinite(x)]
@@ -102,7 +102,7 @@ def _estimates(insight: Insight, history: History, colours: dict[Name, int]) -> 
         "times": _rising([end.time for end in ends]),
         "arms": series,
         "range": [low - room, high + room],
-        "of": insight.verdict.of,
+        "of": insight.best_arm.of,
     }
 
 

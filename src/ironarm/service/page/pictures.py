@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ..budget import Budget as Limit
+from ...theory.from_log.tolerance import Tolerance as Limit
 from ..insight import Corruption, Insight
 
 WIDTH = 100.0

@@ -8,17 +8,18 @@ for shares below s. For rewards that are mostly equal, means in their range do f
 below g/(1 + g), with the gap g in units of the range (`theory.bounded`).
 
 **At least.** s is possible if a lower bound of b's (1/2 - s)-quantile is above an upper
-bound of every other arm's (1/2 + s)-quantile. The bounds are `verdict`'s, from test
-martingales. Let s be the truth. There is one x at which b, or one other arm j, must be
-misjudged for a larger s to look possible: evidence at another x, or for a larger s, is
-evidence there. So if b is the best, one martingale of b and one of j decide; if another
-arm looks best, one of that arm and one of the best one as an "other".
+bound of every other arm's (1/2 + s)-quantile. The bounds are those of `evidence`, from
+test martingales. Let s be the truth. There is one x at which b, or one other arm j,
+must be misjudged for a larger s to look possible: evidence at another x, or for a
+larger s, is evidence there. So if b is the best, one martingale of b and one of j
+decide; if another arm looks best, one of that arm and one of the best one as an
+"other".
 
 **Few rewards.** A bandit's bad arms have few rewards, which say little of quantiles. As
-for the verdict, they say more if arms differ in level and not in shape. If an arm is at
-most d below b, at most a share q of its rewards plus d are below b's q-quantile: that
-is refuted for all d below some d0, the least gap. Then b's upper bound of the
-(1/2 + s)-quantile, less d0, is one of the other arm's. Of the two bounds the lower one
+for the best arm, they say more if arms differ in level and not in shape. If an arm is
+at most d below b, at most a share q of its rewards plus d are below b's q-quantile:
+that is refuted for all d below some d0, the least gap. Then b's upper bound of the (1/2
++ s)-quantile, less d0, is one of the other arm's. Of the two bounds the lower one
 counts, for each arm; `assumed` says whether the shape was needed. More martingales may
 now err: two of b and another one of j, and `SHAPE` ones of every arm that might look
 best. With evidence of v asked of what looks best and of u of the others, the error is
@@ -46,10 +47,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..theory.bounded import limit_on_rho
-from .verdict import LARGEST, SHAPE, SURE, Interval, Verdict, kind_of, log_evidence
-from .verdict import mean_intervals as intervals_of_means
-from .verdict import range_of as range_of_rewards
+from ..bounded import limit_on_rho
+from .best_arm import SHAPE, SURE, BestArm
+from .evidence import LARGEST, Interval, kind_of, log_evidence
+from .evidence import mean_intervals as intervals_of_means
+from .evidence import range_of as range_of_rewards
 
 WRONG = 1 - SURE
 """How probable an error of `low` is, of `high`, and of an alarm, at most."""
@@ -64,7 +66,7 @@ GAP_STEPS = 25
 
 
 @dataclass(frozen=True)
-class Budget:
+class Tolerance:
     """The corrupt share that the arms can take, exclusive.
 
     Attributes
@@ -97,31 +99,31 @@ class Budget:
         return bool(seen[0] >= -math.log(PART))
 
 
-def budget_of(
+def tolerance_of(
     samples: Sequence[np.ndarray],
-    verdict: Verdict,
+    judged: BestArm,
     minimize: bool = False,
     ends: tuple[float, float] | None = None,
-) -> Budget | None:
+) -> Tolerance | None:
     """Return what the arms can take; None without rewards, or with one arm only.
 
-    `samples` are the rewards of each arm that do not seem corrupt; `verdict` says which
+    `samples` are the rewards of each arm that do not seem corrupt; `judged` says which
     arm is best; `ends` is the range of the rewards, if it is known.
 
-    >>> from .verdict import judge_arms
+    >>> from .best_arm import best_arm_of
     >>> noise = np.random.default_rng(1)
     >>> samples = [noise.normal(0, 1, 2000), noise.normal(2, 1, 2000)]
-    >>> found = budget_of(samples, judge_arms(samples))
+    >>> found = tolerance_of(samples, best_arm_of(samples))
     >>> found.low < 0.4057 < found.high  # the truth for normal arms two sigma apart
     True
     """
-    best = verdict.best
+    best = judged.best
     if best is None or len(samples) < 2:
         return None
     unseen = tuple(j for j, x in enumerate(samples) if not len(x))
     rewards = sum(map(len, samples))
     # which arms may be the best, as far as `high` is concerned
-    sure = verdict.confidence >= 1 - PART
+    sure = judged.confidence >= 1 - PART
     candidates = [best] if sure else list(range(len(samples)))
     by_means = bool(kind_of(samples))
     if by_means and ends is None:
@@ -131,13 +133,13 @@ def budget_of(
         ends = None if ends is None else (-ends[1], -ends[0])
     if by_means and ends is not None:
         low, about, high = _of_means(samples, best, candidates, ends)
-        return Budget(low, about, high, None, "mean", False, unseen, rewards)
+        return Tolerance(low, about, high, None, "mean", False, unseen, rewards)
     arms = _Quantiles(samples)
     plain, room = arms.room(best, False), arms.room(best, True)
     low, high = limit_on_rho(2 * room), limit_on_rho(2 * arms.most_room(candidates))
     middle = arms.usual_room(best)
     about = None if middle is None else min(max(low, limit_on_rho(2 * middle)), high)
-    return Budget(low, about, high, room, "median", room > plain, unseen, rewards)
+    return Tolerance(low, about, high, room, "median", room > plain, unseen, rewards)
 
 
 def _spent(wrong: float, of_best: int, of_others: int) -> tuple[float, float]:
@@ -253,7 +255,7 @@ _END = 0.5 - 1e-6
 def _places(sizes: np.ndarray, q: float, log_level: float) -> np.ndarray:
     """Return which reward in order is a lower bound of each arm's q-quantile, or 0.
 
-    It is `verdict.order_place` for many arms at once.
+    It is `evidence.order_place` for many arms at once.
     """
     low, high = np.full(len(sizes), -1), (sizes * q).astype(int)
     n, share = sizes.astype(float), np.array([q])

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ironarm as ia
-from ironarm.theory import fit, from_data, thresholds
+from ironarm.theory import fit, thresholds
+from ironarm.theory.from_log import fit as from_data
 
 
 def log(seed=1, count=300, **laws):

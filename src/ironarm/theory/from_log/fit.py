@@ -14,22 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ..bandits import ReplayBandit
-from ..errors import InvalidInput
-from ..notebook import html_table
-from ..policies import Policy
-from ..text import counted, text_table
-from ..validation import number, whole
-from .arms import Arms, Normal
-from .bounded import Bounded
+from ...bandits import ReplayBandit
+from ...errors import InvalidInput
+from ...notebook import html_table
+from ...policies import Policy
+from ...text import counted, text_table
+from ...validation import number, whole
+from ..arms import Arms, Normal
+from ..bounded import Bounded
+from ..suitability import MOSTLY_ZERO, Suitability, ties_remark, trimmed_means, zero_one_remark
 from .bounded_log import ENOUGH, Estimate, bounded_log, kind_of_log
-from .suitability import (
-    MOSTLY_ZERO,
-    Suitability,
-    ties_remark,
-    trimmed_means,
-    zero_one_remark,
-)
 
 HEAD = ("arm", "rewards", "median", "sigma", "gap")
 HEAD_OF_MEANS = ("arm", "rewards", "mean", "gap")

@@ -7,15 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .bounded import (
-    MOSTLY,
-    TIED_SHARE,
-    Bounded,
-    in_range,
-    limit_on_rho,
-    mostly_zero,
-    zero_one,
-)
+from ..bounded import MOSTLY, TIED_SHARE, Bounded, in_range, limit_on_rho, mostly_zero, zero_one
 
 ENOUGH = 20
 """Rewards of each arm; with fewer the data cannot tell."""

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ironarm.service.budget import PART, WRONG, _places, _Quantiles, _spent, budget_of
 from ironarm.service.insight import clean
-from ironarm.service.verdict import Verdict, judge_arms, log_evidence, order_place
+from ironarm.theory.from_log.best_arm import BestArm, best_arm_of
+from ironarm.theory.from_log.evidence import log_evidence, order_place
+from ironarm.theory.from_log.tolerance import PART, WRONG, _places, _Quantiles, _spent, tolerance_of
 from ironarm.theory.limits import thresholds
 
 
 def bounds(samples, minimize=False):
-    return budget_of(samples, judge_arms(samples, minimize), minimize)
+    return tolerance_of(samples, best_arm_of(samples, minimize), minimize)
 
 
 def evidence(s, n, share, above):
@@ -212,12 +213,12 @@ def test_the_best_arm_counts_if_it_is_not_sure():
     """Then every arm may be the best, and the upper bound is the largest of theirs."""
     noise = np.random.default_rng(3)
     samples = [noise.normal(0, 1, 400), noise.normal(0.05, 1, 400), noise.normal(-3, 1, 400)]
-    judged = judge_arms(samples)
+    judged = best_arm_of(samples)
     assert judged.confidence < 1 - PART
-    sure = Verdict(judged.best, 1.0, (), judged.intervals, judged.of)
-    found = budget_of(samples, judged)
+    sure = BestArm(judged.best, 1.0, (), judged.intervals, judged.of)
+    found = tolerance_of(samples, judged)
     assert found.low == 0
-    assert budget_of(samples, sure).high <= found.high < 0.3
+    assert tolerance_of(samples, sure).high <= found.high < 0.3
 
 
 @pytest.mark.parametrize(

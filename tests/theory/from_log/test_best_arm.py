@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import binom
 
-from ironarm.service.verdict import (
-    OTHERS,
-    SURE,
-    _Medians,
-    judge_arms,
+from ironarm.theory.from_log.best_arm import OTHERS, SURE, _Medians, best_arm_of
+from ironarm.theory.from_log.evidence import (
     kind_of,
     log_evidence,
     mean_intervals,
@@ -146,10 +143,10 @@ def test_confidence_is_that_of_the_naive_twin(seed):
     """Whatever the sizes and gaps; and mirrored if small rewards are good."""
     noise = np.random.default_rng(seed)
     samples = [noise.normal(noise.uniform(0, 2), 1, int(noise.integers(1, 40))) for _ in range(3)]
-    found = judge_arms(samples)
+    found = best_arm_of(samples)
     if not found.assumed:
         assert found.confidence == pytest.approx(naive_confidence(samples, found.best), abs=1e-9)
-    mirrored = judge_arms([-x for x in samples], minimize=True)
+    mirrored = best_arm_of([-x for x in samples], minimize=True)
     # the lower median of mirrored rewards is the upper one: the best may differ
     if mirrored.best == found.best:
         assert mirrored.confidence == pytest.approx(found.confidence, abs=1e-9)
@@ -171,7 +168,7 @@ def test_looking_often_at_what_a_policy_chose_does_not_make_sure():
             if noise.random() < 0.2:
                 pick = int(noise.integers(3))
             arms[pick].append(float(noise.normal()))
-            if step % 10 == 0 and judge_arms([np.array(x) for x in arms]).sure:
+            if step % 10 == 0 and best_arm_of([np.array(x) for x in arms]).sure:
                 wrong += 1
                 break
     assert wrong <= 13
@@ -181,9 +178,9 @@ def test_a_clear_winner_is_named_and_a_close_one_is_not():
     """With the arms that may be better."""
     noise = np.random.default_rng(2)
     arms = [noise.normal(mean, 1, 150) for mean in (0.0, 2.0, 4.0)]
-    found = judge_arms(arms)
+    found = best_arm_of(arms)
     assert (found.best, found.sure, found.assumed, found.rivals) == (2, True, False, ())
-    close = judge_arms([*arms, noise.normal(4.05, 1, 150)])
+    close = best_arm_of([*arms, noise.normal(4.05, 1, 150)])
     assert not close.sure
     assert {close.best, *close.rivals} == {2, 3}
 
@@ -192,10 +189,10 @@ def test_few_rewards_are_enough_if_arms_have_one_shape():
     """Four rewards say little of a median; far below all of the best arm's, they do."""
     noise = np.random.default_rng(3)
     arms = [noise.normal(5, 1, 500), np.array([0.1, -0.3, 0.4, 0.2])]
-    found = judge_arms(arms)
+    found = best_arm_of(arms)
     assert (found.best, found.assumed, found.rivals) == (0, True, (1,))
     assert SURE <= found.confidence < 1
-    near = judge_arms([arms[0], np.array([4.5, 4.1, 5.2, 4.4])])
+    near = best_arm_of([arms[0], np.array([4.5, 4.1, 5.2, 4.4])])
     assert not near.sure
 
 
@@ -203,24 +200,24 @@ def test_equal_rewards_are_judged_by_means():
     """A median of clicks says nothing."""
     noise = np.random.default_rng(8)
     clicks = [(noise.random(800) < rate).astype(float) for rate in (0.05, 0.2)]
-    found = judge_arms(clicks)
+    found = best_arm_of(clicks)
     assert (found.best, found.sure, found.of) == (1, True, "mean")
-    assert judge_arms(clicks, minimize=True).best == 0
+    assert best_arm_of(clicks, minimize=True).best == 0
     assert kind_of([np.repeat([0.0, 5.0], [90, 10])] * 2) == "mostly 0"
 
 
 def test_failures_count_as_the_worst():
     """A failure is an infinite reward."""
     arms = [np.repeat([9.0, -math.inf], [10, 60]), np.linspace(1, 2, 70)]
-    found = judge_arms(arms)
+    found = best_arm_of(arms)
     assert (found.best, found.sure) == (1, True)
 
 
 def test_without_rewards_nothing_is_said():
     """And one arm alone is the best."""
-    assert judge_arms([np.zeros(0), np.zeros(0)]).best is None
-    assert judge_arms([np.ones(3)]).confidence == 1.0
-    some = judge_arms([np.zeros(0), np.array([1.5])])
+    assert best_arm_of([np.zeros(0), np.zeros(0)]).best is None
+    assert best_arm_of([np.ones(3)]).confidence == 1.0
+    some = best_arm_of([np.zeros(0), np.array([1.5])])
     assert (some.best, some.sure, some.rivals) == (1, False, (0,))
 
 
@@ -232,7 +229,7 @@ def test_one_absurd_reward_among_clicks_changes_nothing(extreme):
     strange = [np.append(samples[0], [extreme, -extreme]), *samples[1:]]
     assert kind_of(strange) == "0 or 1"
     assert range_of(strange) == (0.0, 1.0)
-    found = judge_arms(strange)
+    found = best_arm_of(strange)
     assert (found.best, found.sure, found.of) == (2, True, "mean")
 
 

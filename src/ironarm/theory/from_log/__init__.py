@@ -1,0 +1,1 @@
+"""What the rewards in a log say: which arm is best, and what they can take."""
