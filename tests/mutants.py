@@ -336,7 +336,7 @@ MUTANTS = (
         "theory/from_log/tolerance.py",
         "float(self._ordered[j][k - 1]) if k else -math.inf",
         "float(self._ordered[j][k]) if k else -math.inf",
-        ("service/test_budget.py::test_the_room_is_what_trying_every_value_finds",),
+        ("theory/from_log/test_tolerance.py::test_the_room_is_what_trying_every_value_finds",),
     ),
     # engine
     Mutant(

@@ -36,7 +36,7 @@ def found(tmp_path_factory):
 
 def test_the_best_arm_is_named(found):
     """South has the best rewards, and that is sure."""
-    assert (found.best, found.verdict.sure) == ("south", True)
+    assert (found.best, found.best_arm.sure) == ("south", True)
     assert sum(arm.share for arm in found.arms) == pytest.approx(1)
     assert max(found.arms, key=lambda arm: arm.share).arm == "south"
 
@@ -56,8 +56,8 @@ def test_the_corrupt_share_is_near_the_truth(found):
 def test_what_the_arms_can_take_lies_between_the_bounds(found):
     """The smallest gap is 0.7 sigma."""
     truth = thresholds(0.7, 1.0).coin
-    assert found.budget.low < truth < found.budget.high < 0.45
-    assert found.budget.about == pytest.approx(truth, abs=0.1)
+    assert found.tolerance.low < truth < found.tolerance.high < 0.45
+    assert found.tolerance.about == pytest.approx(truth, abs=0.1)
 
 
 def test_rewards_that_are_held_back_show(found):
@@ -87,11 +87,11 @@ def test_clicks_are_judged_by_means(tmp_path):
     rates = {"a": 0.1, "b": 0.2, "c": 0.5}
     Played(arms=rates, clicks=True, policy="UCB", rounds=3000).into(Place(tmp_path), "clicks")
     found = look(tmp_path, "clicks")
-    assert (found.best, found.verdict.of) == ("c", "mean")
+    assert (found.best, found.best_arm.of) == ("c", "mean")
     assert {source.source for source in found.liars} == set(LIARS)
     assert (found.corruption.outliers_show, found.corruption.far) == (False, 0)
-    assert found.budget.of == "mean"
-    assert found.budget.low <= 0.3 / 1.3 <= found.budget.high
+    assert found.tolerance.of == "mean"
+    assert found.tolerance.low <= 0.3 / 1.3 <= found.tolerance.high
 
 
 def test_small_rewards_can_be_good(tmp_path):
