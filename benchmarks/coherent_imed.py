@@ -27,9 +27,10 @@ import numpy as np
 from scipy.special import ndtri
 
 import ironarm as ia
+from ironarm.attacks import attack_from_text
 from ironarm.extend import Bandit
-from ironarm.notation import attack_from_text, policy_from_text
-from ironarm.studies.statistics import share
+from ironarm.lab.kit.statistics import share
+from ironarm.policies import policy_from_text
 from measure import PAPER_MEANS, alternate
 
 POLICY = ia.CoherentIMED()

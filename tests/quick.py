@@ -34,8 +34,11 @@ from run_all import CHECKED, EXAMPLES, QUICK, ROOT, Step, compiled_code, run
 
 PYTEST = [*run_all.PYTEST, "-m", "not statistical"]
 READ_BY = {
-    "src/ironarm/arena/*.toml": ("tests/arena/test_arena.py",),
-    "src/ironarm/studies/*/*.toml": ("tests/studies/test_study.py", "tests/studies/test_claims.py"),
+    "src/ironarm/lab/arena/*.toml": ("tests/lab/arena/test_arena.py",),
+    "src/ironarm/lab/studies/*/*.toml": (
+        "tests/lab/studies/test_study.py",
+        "tests/lab/studies/test_claims.py",
+    ),
     "tests/every_policy.py": ("tests/policies/test_against_naive.py",),
     "tests/naive/*.py": ("tests/policies/test_against_naive.py",),
 }

@@ -70,7 +70,7 @@ COMPILING = (
 )
 """What compiles most policies, in one process: there they share compiled helpers."""
 OWN_STEPS = (
-    *("service", "integrations", "studies", "arena", "sweeps", "theory", "radio"),
+    *("service", "integrations", "lab", "theory", "radio"),
     *COMPILING,
 )
 DIGITS = tuple(f"theory/test_{name}.py" for name in ("certify", "paper", "ucb_parameters"))
@@ -93,7 +93,7 @@ STEPS: list[Step] = [
     ),
     ("all other tests", pytest_of("", but=(*OWN_STEPS, *APART)), CHECKED),
     ("service and integrations", pytest_of("service", "integrations"), CHECKED),
-    ("studies, arena and sweeps", pytest_of("studies", "arena", "sweeps"), CHECKED),
+    ("the lab: studies, arena, sweeps, scenarios", pytest_of("lab"), CHECKED),
     (
         "examples in docstrings and documentation",
         [*PYTEST, *EXAMPLES, "src", "README.md", "docs"],

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 UV = [sys.executable, "-m", "uv"]
-QUICK_TESTS = ["tests/test_version.py", "tests/test_which_policy.py", "tests/test_text.py"]
+QUICK_TESTS = ["tests/test_version.py", "tests/test_which_policy.py", "tests/show/test_text.py"]
 """Tests of the source distribution that compile next to nothing."""
 
 

@@ -26,8 +26,8 @@ def test_every_source_file_can_be_looked_up(quick):
     ("changed", "expected"),
     [
         ("src/ironarm/estimators/median.py", "tests/estimators/test_median.py"),
-        ("src/ironarm/arena/arena.toml", "tests/arena/test_arena.py"),
-        ("src/ironarm/studies/synthetic/claims.toml", "tests/studies/test_claims.py"),
+        ("src/ironarm/lab/arena/arena.toml", "tests/lab/arena/test_arena.py"),
+        ("src/ironarm/lab/studies/synthetic/claims.toml", "tests/lab/studies/test_claims.py"),
         ("tests/every_policy.py", "tests/policies/test_against_naive.py"),
         ("tests/naive/evidence.py", "tests/policies/test_against_naive.py"),
         ("docs/live.md", "docs/live.md"),

@@ -70,10 +70,10 @@ EXTRAS = (
 # the author's tools are in `extend`; below these packages each module is documented
 PUBLIC = ("ironarm", "ironarm.attacks", "ironarm.extend", "ironarm.policies", "ironarm.testing")
 DOCUMENTED = (
-    "ironarm.arena",
+    "ironarm.lab.arena",
     "ironarm.integrations",
     "ironarm.radio",
-    "ironarm.studies",
+    "ironarm.lab.studies",
     "ironarm.theory",
 )
 

@@ -8,7 +8,7 @@ import pytest
 
 import ironarm as ia
 from ironarm.cli import main
-from ironarm.notation import policy_from_text
+from ironarm.policies import policy_from_text
 from ironarm.which_policy import ADVICE, as_markdown, as_text, default_policy, for_rewards
 
 ROOT = Path(__file__).parent.parent

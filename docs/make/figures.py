@@ -20,8 +20,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ironarm.figures import DARK, pyplot
 from ironarm.files import write_whole
+from ironarm.show.figures import DARK, pyplot
 
 DOCS = Path(__file__).resolve().parent.parent
 GALLERY = DOCS / "gallery.md"

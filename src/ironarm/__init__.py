@@ -48,6 +48,7 @@ from .policies import *  # noqa: F403
 from .policy import Policy
 from .simulation import Delay, Result, Sources, simulate
 from .theory import Certificate, certify
+from .version import __version__
 
 # isort: split
 from . import attacks, bandits, policies  # for `__all__`
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from .radio.bandit import RadioBandit
     from .service.client import AsyncClient, Client
 
-__version__ = "0.1.0"
 __all__ = [
     "Agent",
     "AsyncClient",

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from . import __version__, own_code
 from .commands import (
     agents,
     arena,
@@ -35,8 +34,10 @@ from .commands import (
     worst_case,
 )
 from .errors import InvalidInput, IronarmError
-from .own_faults import raised_in
+from .naming import own_code
+from .naming.own_faults import raised_in
 from .signals import ended_by_exceptions
+from .version import __version__
 
 VERBS: dict[str, Any] = {
     "simulate": simulate,

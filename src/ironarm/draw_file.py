@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .curves import Look
 from .errors import BadFile, InvalidInput, missing_extra
 from .policies import Policy
+from .show.curves import Look
 
 CAN_BE_DRAWN = (
     "what can be drawn: a result (.npz), the folder of a sweep or its checkpoints.parquet, a run "
@@ -75,7 +75,7 @@ def plot(
     _refuse_unused(kind, given)
     if kind == "a sweep":
         try:
-            from .sweeps.plot import plot_sweep
+            from .lab.sweeps.plot import plot_sweep
         except ImportError:
             raise missing_extra("the table of a sweep", "study") from None
         return plot_sweep(path, look, policies, labels, where)

@@ -63,7 +63,7 @@ import numpy as np
 from .errors import InvalidInput, PolicyFault
 from .estimators import Estimator, Mean
 from .marks import hot
-from .own_code import name_of, reduced
+from .naming.own_code import name_of, reduced
 from .validation import NUMBERS, instance
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .policies import CoherentIMED, Policy
-from .text import text_table
+from .show.text import text_table
 
 
 @dataclass(frozen=True)

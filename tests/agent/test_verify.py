@@ -362,8 +362,8 @@ def test_a_policy_of_ones_own(tmp_path, capsys):
     """Without it the chain is checked, and what is not is said; with it all is."""
     file = tmp_path / "mine.py"
     file.write_text(OWN)
-    from ironarm import own_code
-    from ironarm.notation import policy_from_text
+    from ironarm.naming import own_code
+    from ironarm.policies import policy_from_text
 
     with own_code.allowed():
         policy = policy_from_text(f"{file}:Mine")

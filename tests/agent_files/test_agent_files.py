@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import ironarm as ia
-from ironarm.notation import policy_from_text
-from ironarm.policies import POLICIES, REPLACED
+from ironarm.policies import POLICIES, REPLACED, policy_from_text
 from tests.agent_files.write import AFTER
 from tests.every_policy import EVERY_POLICY
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ironarm as ia
+from ironarm.attacks import attack_from_text
 from ironarm.attacks.shaped import ACTIONS, LEADERS
-from ironarm.notation import attack_from_text
 from tests.attacks.asking import Asked
 
 BANDIT = ia.GaussianBandit(means=[1.0, 5.0, 3.0, 2.0])

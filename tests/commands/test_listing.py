@@ -7,12 +7,12 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from ironarm import own_code
-from ironarm.arena.read import names_in, read_arena
 from ironarm.attacks import __all__ as attack_names
 from ironarm.cli import main
-from ironarm.notation import parse
-from ironarm.policies import POLICIES
+from ironarm.lab.arena.read import names_in, read_arena
+from ironarm.naming import own_code
+from ironarm.naming.notation import parse
+from ironarm.policies import POLICIES, POLICY
 
 OWN = '''
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ def test_what_policies_need_is_what_the_arena_gives_them():
     """The same parameters; the arena's horizon is the simulation's."""
     arena = read_arena()
     for text in arena.policies.values():
-        name, given = parse(text, "policy", lambda node: node)
+        name, given = parse(text, POLICY, lambda node: node)
         if name.endswith(".for_rho"):
             continue
         words = {"rho", "sigma", "low", "high", "gap"}

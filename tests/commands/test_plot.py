@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 import ironarm as ia
-from ironarm import own_code
 from ironarm.cli import main
-from ironarm.notation import policy_from_text
+from ironarm.lab.sweeps.file import read_sweep
+from ironarm.lab.sweeps.sweep import run_sweep
+from ironarm.naming import own_code
+from ironarm.policies import policy_from_text
 from ironarm.radio.testbed.closed_loop import run as play
 from ironarm.radio.testbed.config import RadioConfig
 from ironarm.radio.testbed.recording import record
 from ironarm.radio.testbed.recording_figure import Recording
 from ironarm.radio.testbed.records import RunRecord
 from ironarm.radio.testbed.wideband_rounds import wideband_rounds
-from ironarm.sweeps.file import read_sweep
-from ironarm.sweeps.sweep import run_sweep
-from tests.test_own_code import POLICY
+from tests.naming.test_own_code import POLICY
 
 plt = pytest.importorskip("matplotlib.pyplot")
 pytest.importorskip("sigmf")

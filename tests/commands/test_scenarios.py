@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from ironarm.cli import main
-from ironarm.scenarios import file as scenario_file
-from ironarm.scenarios.spec import shipped
+from ironarm.lab.scenarios import file as scenario_file
+from ironarm.lab.scenarios.spec import shipped
 
 
 def test_list_and_show_name_them_all(capsys):

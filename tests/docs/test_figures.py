@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from figures import DOCS, DRAWN, FOLDER, codes, digest, drawn, ends
 
-from ironarm.figures import pyplot
+from ironarm.show.figures import pyplot
 
 
 def test_every_figure_was_drawn_by_its_code():

@@ -5,9 +5,9 @@ import sys
 import pytest
 
 import ironarm as ia
-from ironarm import own_code
 from ironarm.engine.state import State
-from ironarm.notation import policy_from_text
+from ironarm.naming import own_code
+from ironarm.policies import policy_from_text
 
 HEAD = """from dataclasses import dataclass
 from ironarm.extend import Policy, hot

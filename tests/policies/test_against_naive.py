@@ -12,8 +12,8 @@ import ironarm as ia
 from ironarm.engine.loop import RECOUNT
 from ironarm.engine.state import State
 from ironarm.engine.streams import streams
-from ironarm.notation import policy_from_text
 from ironarm.policies import POLICIES as KNOWN
+from ironarm.policies import policy_from_text
 from ironarm.simulation import trial
 from tests.every_policy import not_among
 from tests.naive import TWINS, play, twin_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ironarm as ia
-from ironarm.curves import Band, Line, chosen, first_round
+from ironarm.show.curves import Band, Line, chosen, first_round
 
 plt = pytest.importorskip("matplotlib.pyplot")
 

@@ -35,7 +35,7 @@ def test_the_table_has_every_quantity_in_four_columns(rows, monkeypatch):
     assert rows["ironarm's bound at b = 4, omega = 4"].values["radio 0.125"] < 1030
     monkeypatch.setattr("ironarm.theory.paper.paper_table", lambda: list(rows.values()))
     assert max(map(len, paper_text().splitlines())) <= 80
-    monkeypatch.setattr("ironarm.text.line_width", lambda: 200)
+    monkeypatch.setattr("ironarm.show.text.line_width", lambda: 200)
     assert all(quantity in paper_text() for quantity in rows)
 
 

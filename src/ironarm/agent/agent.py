@@ -398,7 +398,7 @@ class Agent:
         ax : your own axes to draw into.
         column : True for a figure as wide as a column in print.
         """
-        from ..curves import Look
+        from ..show.curves import Look
         from .plot import plot_agent, seen
 
         with self._lock:

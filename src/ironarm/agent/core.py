@@ -21,7 +21,7 @@ from ..engine.streams import fresh_seed, streams
 from ..errors import InvalidInput, PolicyFault, UnknownArm
 from ..estimators import BoundedMedian
 from ..files import json_ready
-from ..own_faults import failed, failures_of
+from ..naming.own_faults import failed, failures_of
 from ..policies import Policy
 from ..policy import require_policy
 from ..validation import choice, did_you_mean, whole

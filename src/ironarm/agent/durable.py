@@ -330,7 +330,7 @@ class DurableAgent:
 
     def plot(self, path: str | Path | None = None, *, ax: Any = None, column: bool = False) -> Any:
         """Draw the arms' estimates and numbers of rewards; see `Agent.plot`."""
-        from ..curves import Look
+        from ..show.curves import Look
         from .plot import plot_agent, seen
 
         with self._reading() as core:

@@ -15,7 +15,7 @@ from typing import Any
 from ..engine.state import size_of
 from ..errors import BadFile, InvalidInput, PolicyFault, PrunedEntries
 from ..files import json_fault, json_pieces, json_ready, whole_file
-from ..own_code import is_here, split
+from ..naming.own_code import is_here, split
 from ..policies import Policy, from_dict
 from ..policy import require_policy
 from .input import estimator_for

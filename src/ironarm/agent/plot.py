@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..curves import Look
-from ..figures import STYLES, plain_label, pyplot
 from ..policies import Policy
-from ..text import counted
+from ..show.curves import Look
+from ..show.figures import STYLES, plain_label, pyplot
+from ..show.text import counted
 from .input import Name
 
 if TYPE_CHECKING:

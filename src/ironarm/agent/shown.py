@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..notebook import html_table
-from ..text import counted
+from ..show.notebook import html_table
+from ..show.text import counted
 from .core import Core
 
 HEAD = ("arm", "rewards", "open", "estimate")

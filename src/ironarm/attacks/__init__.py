@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..by_name import make_by_name
 from ..errors import InvalidInput
+from ..naming.by_name import make_by_name
+from ..naming.kind import Kind
+from ..naming.notation import parse
 from .ace import ACE
 from .base import Attack
 from .bursts import Bursts
@@ -60,6 +62,7 @@ __all__ = [  # noqa: RUF022 - the order in messages and tables
 ATTACKS: dict[str, type[Attack]] = {
     name: globals()[name] for name in __all__ if name != "CustomAttack"
 }
+ATTACK = Kind("attack", Attack, ATTACKS)
 
 
 def make(name: str, parameters: dict[str, Any]) -> Attack:
@@ -73,4 +76,23 @@ def make(name: str, parameters: dict[str, Any]) -> Attack:
             "ia.CustomAttack(rho, function) in Python. In text, name a class in a file, like "
             "mine.py:MyAttack."
         )
-    return make_by_name("attack", ATTACKS, name, parameters)
+    return make_by_name(ATTACK, name, parameters)
+
+
+def attack_from_text(text: str, rho: float | None) -> Attack:
+    """Return the attack that the text describes.
+
+    rho is given in the text or beside it; by default it is 0.125.
+
+    >>> attack_from_text("OppositeUniform(scale=100)", 0.2)
+    OppositeUniform(rho=0.2, scale=100.0)
+    """
+    name, parameters = parse(text, ATTACK)
+    if rho is not None and name == "NoAttack":
+        raise InvalidInput(f"NoAttack takes no rho, got {rho:g}. Leave it out.")
+    if rho is not None and "rho" in parameters:
+        raise InvalidInput(
+            f"rho is given twice: {rho:g}, and in the attack {text!r}. Leave one out."
+        )
+    given = {} if name == "NoAttack" else {"rho": 0.125 if rho is None else rho}
+    return make(name, {**given, **parameters})

@@ -53,7 +53,7 @@ import numpy as np
 
 from ..errors import PolicyFault
 from ..marks import hot
-from ..own_code import name_of, reduced
+from ..naming.own_code import name_of, reduced
 from ..validation import number
 
 if TYPE_CHECKING:

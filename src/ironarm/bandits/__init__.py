@@ -7,10 +7,13 @@ lets study files name it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from ..by_name import make_by_name
 from ..errors import InvalidInput
+from ..naming.by_name import make_by_name
+from ..naming.kind import Kind
+from ..naming.notation import numbers_from_text, parse
 from .base import Bandit
 from .bernoulli import BernoulliBandit
 from .drifting import DriftingBandit
@@ -38,6 +41,7 @@ WAYS: dict[str, Callable[..., Bandit]] = {
     for way in ("permutations", "linear", "walk")
 }
 """Other ways to make a bandit."""
+BANDIT: Kind[Bandit] = Kind("bandit", Bandit, {**BANDITS, **WAYS})
 NEEDED = {
     "GaussianBandit": "means = [0, 1]",
     "BernoulliBandit": "means = [0.2, 0.7]",
@@ -58,18 +62,14 @@ def make(data: Mapping[str, Any]) -> Bandit:
     ScipyBandit([norm(0, 1), t(3, loc=1)])
     """
     name = data.get("name")
-    known: dict[str, Callable[..., Bandit]] = {**BANDITS, **WAYS}
     parameters = {key: _value(key, value) for key, value in data.items() if key != "name"}
     if name in NEEDED and not parameters:
         raise InvalidInput(f"{name} needs its arms, for example {NEEDED[name]}.")
-    return make_by_name(
-        "bandit", known if name in known else {**known, **_radio()}, str(name), parameters
-    )
+    kind = BANDIT if name in BANDIT.table else with_radio()
+    return make_by_name(kind, str(name), parameters)
 
 
 def _value(key: str, value: Any) -> Any:
-    from ..notation import numbers_from_text
-
     if key == "laws":
         if not isinstance(value, list) or not all(isinstance(law, str) for law in value):
             raise InvalidInput(
@@ -80,8 +80,18 @@ def _value(key: str, value: Any) -> Any:
     return numbers_from_text(value) if isinstance(value, str) and key not in words else value
 
 
-def _radio() -> dict[str, type[Bandit]]:
-    """Return RadioBandit, which the public surface loads on first use."""
+def with_radio() -> Kind[Bandit]:
+    """Return the kind with RadioBandit, which the public surface loads on first use."""
     from .. import RadioBandit
 
-    return {"RadioBandit": RadioBandit}
+    return replace(BANDIT, table={**BANDIT.table, "RadioBandit": RadioBandit})
+
+
+def bandit_from_text(text: str) -> Bandit:
+    """Return the bandit that the text describes.
+
+    >>> bandit_from_text("GaussianBandit([2, 4], sigma=0.5)")
+    GaussianBandit(means=[2.0, 4.0], sigma=0.5)
+    """
+    name, parameters = parse(text, BANDIT)
+    return make({"name": name, **parameters})

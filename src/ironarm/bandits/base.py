@@ -32,8 +32,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput, PolicyFault
-from ..own_code import name_of, reduced
-from ..text import counted
+from ..naming.own_code import name_of, reduced
+from ..show.text import counted
 
 
 class Bandit:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput
-from ..text import counted
+from ..show.text import counted
 from ..validation import choice, number, whole
 from .base import Bandit, finite_means
 from .bernoulli import BernoulliBandit

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..frames import is_frame, pairs_of_frame
-from ..text import counted
+from ..show.text import counted
 from .base import Bandit, finite_means
 
 LARGEST = 1e300

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .. import own_code
-from ..arena.names import arena_file, shipped
-from ..text import counted, text_table, wrapped
+from ..lab.arena.names import arena_file, shipped
+from ..naming import own_code
+from ..show.text import counted, text_table, wrapped
 from .common import add_allow_code, add_verb, resumable
 
 EXAMPLES = """\
@@ -83,10 +83,10 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the arena, write its page, print the standings and the advice."""
-    from ..arena.compare import named
-    from ..arena.read import read_arena, with_policies
-    from ..arena.report import arena_report, needs_text
-    from ..arena.standings import ENOUGH_TRIALS
+    from ..lab.arena.compare import named
+    from ..lab.arena.read import read_arena, with_policies
+    from ..lab.arena.report import arena_report, needs_text
+    from ..lab.arena.standings import ENOUGH_TRIALS
 
     if options.print:
         print(arena_file(options.file).read_text(encoding="utf-8"), end="")

@@ -7,11 +7,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .. import own_code
-from ..bandits import Bandit, ReplayBandit, ScipyBandit
+from ..bandits import Bandit, ReplayBandit, ScipyBandit, bandit_from_text
 from ..bandits.law_notation import law_from_text
 from ..errors import InvalidInput
-from ..notation import bandit_from_text
+from ..naming import own_code
 from ..policies import MedEUCB, Policy
 from .common import add_verb, normal_arms, resumable
 
@@ -113,7 +112,7 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the certificate, or the paper's table."""
     from .. import theory
-    from ..notation import policy_from_text
+    from ..policies import policy_from_text
 
     _refuse_unused(options)
     with own_code.allowed():
@@ -185,7 +184,7 @@ def _refuse_unused(options: argparse.Namespace) -> None:
 
 
 def _map(options: argparse.Namespace, policy: Policy) -> int:
-    from ..sweeps.breakdown_map import write_map
+    from ..lab.sweeps.breakdown_map import write_map
 
     out = _or(options.out, Path("results/map"))
     with resumable(out):

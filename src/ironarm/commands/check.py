@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .. import own_code
+from ..naming import own_code
 from .common import add_verb
 
 EXAMPLES = """\
@@ -38,7 +38,7 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check, and say so."""
-    from ..notation import policy_from_text
+    from ..policies import policy_from_text
     from ..testing import check_policy
 
     with own_code.allowed():

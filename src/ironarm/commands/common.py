@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..bandits import Bandit, GaussianBandit
+from ..bandits import Bandit, GaussianBandit, bandit_from_text
 from ..errors import InvalidInput, OtherReward, StoreError, UnknownDecision
-from ..notation import bandit_from_text, numbers_from_text
+from ..naming.notation import numbers_from_text
 
 EXIT_CODES = """\
 exit codes:

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .. import own_code
-from ..text import wrapped
+from ..naming import own_code
+from ..show.text import wrapped
 from .common import add_allow_code, add_verb, resumable
 
 EXAMPLES = """\
@@ -81,9 +81,9 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the comparison, write its page, print what it says."""
-    from ..arena.compare import compare, named, with_rivals
-    from ..arena.places import first_look
-    from ..arena.read import read_arena
+    from ..lab.arena.compare import compare, named, with_rivals
+    from ..lab.arena.places import first_look
+    from ..lab.arena.read import read_arena
 
     folder = options.arena.parent if options.arena else "."
     out = options.out / "quick" if options.quick else options.out  # neither replaces the other

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .. import own_code
 from ..errors import InvalidInput
+from ..naming import own_code
 from .common import EXIT_CODES, add_verb, exit_code
 
 EXAMPLES = f"""\
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _decide(options: argparse.Namespace) -> None:
     from ..agent import DurableAgent
-    from ..notation import policy_from_text
+    from ..policies import policy_from_text
 
     if options.follow and not options.arms:
         raise InvalidInput("--follow needs the list of arms; give --arms too.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MissingExtra
-from ..text import text_table, wrapped
+from ..show.text import text_table, wrapped
 from .common import add_verb, check_place
 
 EXAMPLES = """\
@@ -65,10 +65,10 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Play, print the scores, write the page."""
-    from ..scenarios import litellm_strategies as litellm
-    from ..scenarios.demo import side_by_side, view_for
-    from ..scenarios.scenario import make_scenario
-    from ..scenarios.spec import read_spec
+    from ..lab.scenarios import litellm_strategies as litellm
+    from ..lab.scenarios.demo import side_by_side, view_for
+    from ..lab.scenarios.scenario import make_scenario
+    from ..lab.scenarios.spec import read_spec
     from ..validation import number
 
     spec = read_spec(options.scenario)
@@ -91,13 +91,13 @@ def run(options: argparse.Namespace) -> int:
     print(f"\n{text_table(head, body)}\n")
     packages = {"litellm": litellm.version()} if litellm.is_installed() else {}
     try:
-        from ..studies.page import require_extras
+        from ..lab.kit.page import require_extras
 
         require_extras()
     except MissingExtra as error:
         print(f"no page: {error}")
         return 0
-    from ..scenarios.demo_page import write_page
+    from ..lab.scenarios.demo_page import write_page
 
     command = shlex.join(["ironarm", *sys.argv[1:]])
     remark = REMARK if packages else ""
@@ -110,8 +110,8 @@ def run(options: argparse.Namespace) -> int:
 def _routers(litellm: Any, ours: dict[str, str]) -> dict[str, Any]:
     """Return the routers by their labels; what takes long is said before."""
     from ..agent import Agent
-    from ..notation import policy_from_text
-    from ..scenarios.routers import PolicyRouter, built_in
+    from ..lab.scenarios.routers import PolicyRouter, built_in
+    from ..policies import policy_from_text
 
     routers: dict[str, Any] = {name: PolicyRouter(text) for name, text in ours.items()}
     print("preparing: compiling policies, unless that is already done", file=sys.stderr)

@@ -6,15 +6,17 @@ import argparse
 import inspect
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .. import attacks, bandits, own_code, policies, which_policy
-from ..by_name import require
+from .. import attacks, bandits, policies, which_policy
 from ..errors import InvalidInput
 from ..files import json_ready
+from ..naming import own_code
+from ..naming.by_name import require
+from ..naming.kind import Kind
 from ..policy import short_value
-from ..text import text_table, wrapped
+from ..show.text import text_table, wrapped
 from .common import add_verb
 
 
@@ -102,19 +104,18 @@ def _remarks(kind: Any) -> tuple[str, ...]:
 class Listing:
     """One of the three verbs."""
 
-    what: str
-    verb: str
+    kind: Kind[Any]
     examples: str
 
     def add(self, verbs: Any) -> None:
         """Describe the options."""
         parser = add_verb(
             verbs,
-            self.verb,
-            f"which {self.verb} there are, with their parameters",
+            self.kind.plural,
+            f"which {self.kind.plural} there are, with their parameters",
             (
-                f"List the {self.verb}: built in, installed, or in a Python file, which is then "
-                "run. With a name, print its page."
+                f"List the {self.kind.plural}: built in, installed, or in a Python file, which is "
+                "then run. With a name, print its page."
             ),
             self.examples,
         )
@@ -130,51 +131,50 @@ class Listing:
             if name is None or name.endswith(".py"):
                 entries = list(self._everything() if name is None else self._in_file(name))
                 print(_as_json(entries) if options.json else self._table(entries))
-                if name is None and self.what == "policy" and not options.json:
+                if name is None and self.kind is policies.POLICY and not options.json:
                     print(f"\nWhich policy?\n\n{which_policy.as_text()}")
                 return 0
-            kind = require(self.what, self._built_in(), name)
-        entry = Entry.of(kind, name, kind.__module__)
-        print(_as_json(entry) if options.json else _page(entry, kind))
+            found = require(self._built_in(), name)
+        entry = Entry.of(found, name, found.__module__)
+        print(_as_json(entry) if options.json else _page(entry, found))
         return 0
 
-    def _built_in(self) -> dict[str, type]:
-        if self.what == "policy":
-            return dict(policies.POLICIES)
-        if self.what == "attack":
-            return {name: getattr(attacks, name) for name in attacks.__all__}
-        from .. import RadioBandit
-
-        return {
-            **bandits.BANDITS,
-            "RadioBandit": RadioBandit,
-        }
+    def _built_in(self) -> Kind[Any]:
+        """Return the classes of the kind, also those that text cannot name."""
+        if self.kind is attacks.ATTACK:
+            classes = {name: getattr(attacks, name) for name in attacks.__all__}
+            return replace(self.kind, table=classes)
+        if self.kind is bandits.BANDIT:
+            every = bandits.with_radio()
+            classes = {name: made for name, made in every.table.items() if isinstance(made, type)}
+            return replace(every, table=classes)
+        return self.kind
 
     def _everything(self) -> Iterator[Entry]:
-        known = self._built_in()
+        known = self._built_in().table
         for name, kind in known.items():
             yield Entry.of(kind, name, "ironarm")
-        for point in own_code.installed(self.what):
+        for point in own_code.installed(self.kind):
             if point.name in known:
                 continue  # text with that name means the built-in one
             origin = point.dist.name if point.dist else point.value
             try:
-                entry = Entry.of(own_code.find(self.what, point.name), point.name, origin)
+                entry = Entry.of(own_code.find(self.kind, point.name), point.name, origin)
             except InvalidInput as error:
                 entry = Entry(point.name, origin, {}, None, (str(error),), "")
             yield entry
 
     def _in_file(self, path: str) -> Iterator[Entry]:
         module = own_code.load_file(path)
-        names = own_code.names_in(self.what, module)
+        names = own_code.names_in(self.kind, module)
         if not names:
-            raise InvalidInput(f"{path} defines no {self.what}.")
+            raise InvalidInput(f"{path} defines no {self.kind.word}.")
         for name in names:
             yield Entry.of(getattr(module, name), f"{path}:{name}", path)
 
     def _table(self, entries: list[Entry]) -> str:
-        with_needs = self.what == "policy"
-        head = (self.what, "parameters", "needs to know" if with_needs else "remarks")
+        with_needs = self.kind is policies.POLICY
+        head = (self.kind.word, "parameters", "needs to know" if with_needs else "remarks")
         body = [
             (*row[:2], f"{row[2]}; from {entry.origin}".removeprefix("; "))
             if entry.origin not in ("ironarm", entry.name.partition(":")[0])
@@ -195,7 +195,7 @@ class Listing:
                 text_table(head, body, words=(1, 2)),
                 "",
                 *([wrapped(note)] if with_needs else []),
-                f"'ironarm {self.verb} NAME' prints a page.",
+                f"'ironarm {self.kind.plural} NAME' prints a page.",
             ]
         )
 
@@ -216,8 +216,7 @@ def _as_json(shown: Entry | list[Entry]) -> str:
 
 
 POLICIES = Listing(
-    "policy",
-    "policies",
+    policies.POLICY,
     """\
 examples:
   ironarm policies                    all: parameters, defaults, what you must know
@@ -228,8 +227,7 @@ examples:
 """,
 )
 ATTACKS = Listing(
-    "attack",
-    "attacks",
+    attacks.ATTACK,
     """\
 examples:
   ironarm attacks                    all, with parameters and defaults
@@ -238,8 +236,7 @@ examples:
 """,
 )
 BANDITS = Listing(
-    "bandit",
-    "bandits",
+    bandits.BANDIT,
     """\
 examples:
   ironarm bandits                    all, with parameters and defaults

@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .. import own_code
 from ..errors import BadFile, InvalidInput
-from ..notation import policy_from_text
-from ..policies import Policy
-from ..text import counted
+from ..naming import own_code
+from ..policies import Policy, policy_from_text
+from ..show.text import counted
 from .common import add_verb, check_place
 
 EXAMPLES = """\

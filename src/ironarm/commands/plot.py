@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .. import own_code
 from ..errors import InvalidInput
-from ..notation import policy_from_text
+from ..naming import own_code
+from ..policies import policy_from_text
 from .common import add_verb, check_place
 
 EXAMPLES = """\

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .. import own_code
-from ..text import counted
+from ..naming import own_code
+from ..show.text import counted
 from .common import add_allow_code, add_verb, resumable
 
 EXAMPLES = """\
@@ -28,7 +28,7 @@ You can interrupt it; it resumes, and runs nothing twice.
 
 def add(verbs: Any) -> None:
     """Describe the options."""
-    from ..studies import STUDIES
+    from ..lab.studies import STUDIES
 
     reproduce = add_verb(
         verbs,
@@ -81,11 +81,11 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the study, write the report, print the claims."""
-    from ..studies import STUDIES
-    from ..studies.page import link_reports, require_extras
-    from ..studies.read import read_study
-    from ..studies.report import report
-    from ..studies.runner import Runner
+    from ..lab.kit.page import link_reports, require_extras
+    from ..lab.studies import STUDIES
+    from ..lab.studies.read import read_study
+    from ..lab.studies.report import report
+    from ..lab.studies.runner import Runner
 
     with own_code.allowed(options.study, options.allow_code):
         study = read_study(options.study, trials=options.trials, quick=options.quick)

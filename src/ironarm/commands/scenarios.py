@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import own_code
 from ..errors import InvalidInput
-from ..text import counted, text_table, wrapped
+from ..naming import own_code
+from ..show.text import counted, text_table, wrapped
 from .common import add_verb
 
 EXAMPLES = """\
@@ -82,7 +82,7 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do it."""
-    from ..scenarios.spec import shipped
+    from ..lab.scenarios.spec import shipped
 
     names = options.names or list(shipped())
     {"list": _list, "show": _show, "make": _make, "run": _run}[options.what](options, names)
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace, names: Sequence[str]) -> None:
-    from ..scenarios.spec import read_spec
+    from ..lab.scenarios.spec import read_spec
 
     specs = [read_spec(name) for name in names]
     if options.json:
@@ -102,7 +102,7 @@ def _list(options: argparse.Namespace, names: Sequence[str]) -> None:
 
 
 def _show(options: argparse.Namespace, names: Sequence[str]) -> None:
-    from ..scenarios.spec import read_spec
+    from ..lab.scenarios.spec import read_spec
 
     for number, name in enumerate(names):
         spec = read_spec(name)
@@ -123,9 +123,9 @@ def _show(options: argparse.Namespace, names: Sequence[str]) -> None:
 def _make(options: argparse.Namespace, names: Sequence[str]) -> None:
     from ..errors import BadFile
     from ..files import write_whole
-    from ..scenarios.file import as_text, digest, file_name, known_sum
-    from ..scenarios.scenario import make_scenario
-    from ..scenarios.spec import read_spec
+    from ..lab.scenarios.file import as_text, digest, file_name, known_sum
+    from ..lab.scenarios.scenario import make_scenario
+    from ..lab.scenarios.spec import read_spec
 
     specs = [read_spec(name) for name in names]
     options.out.mkdir(parents=True, exist_ok=True)
@@ -153,8 +153,8 @@ def _seeds(options: argparse.Namespace) -> range:
 
 
 def _run(options: argparse.Namespace, names: Sequence[str]) -> None:
-    from ..scenarios.results import run as play_all
-    from ..scenarios.results import table
+    from ..lab.scenarios.results import run as play_all
+    from ..lab.scenarios.results import table
 
     if options.alone and not options.router:
         raise InvalidInput("--alone leaves out our routers; give one with --router.")
@@ -184,9 +184,9 @@ def _run(options: argparse.Namespace, names: Sequence[str]) -> None:
 
 def _scenarios(options: argparse.Namespace, name: str) -> list[Any]:
     """Return the runs of a scenario: those of a file, or one for each seed."""
-    from ..scenarios.file import read_scenario
-    from ..scenarios.scenario import make_scenario
-    from ..scenarios.spec import read_spec
+    from ..lab.scenarios.file import read_scenario
+    from ..lab.scenarios.scenario import make_scenario
+    from ..lab.scenarios.spec import read_spec
 
     if Path(name).suffix == ".jsonl":
         return [read_scenario(Path(name))]
@@ -195,8 +195,8 @@ def _scenarios(options: argparse.Namespace, name: str) -> list[Any]:
 
 
 def _router(options: argparse.Namespace, text: str) -> Any:
-    from ..scenarios.process import ProcessRouter
-    from ..scenarios.routers import built_in
+    from ..lab.scenarios.process import ProcessRouter
+    from ..lab.scenarios.routers import built_in
 
     with own_code.allowed():
         known = built_in(text)

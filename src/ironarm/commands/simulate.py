@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .. import own_code
 from ..files import require_ending
-from ..text import counted, wrapped
+from ..naming import own_code
+from ..show.text import counted, wrapped
 from .common import add_arms, add_feedback, add_verb, arms_of, check_place, feedback_from
 
 EXAMPLES = """\
@@ -87,9 +87,8 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Simulate, and print the table."""
-    from ..attacks import HideChange
-    from ..notation import attack_from_text, policy_from_text
-    from ..policies import UCB, MedEUCB
+    from ..attacks import HideChange, attack_from_text
+    from ..policies import UCB, MedEUCB, policy_from_text
     from ..simulation import simulate
     from ..which_policy import default_policy
 
@@ -168,7 +167,7 @@ def _check_files(options: argparse.Namespace) -> None:
         check_place("--save", options.save, "result.npz")
         require_ending(options.save, ".npz", " For a table, use --json.")
     if options.plot:
-        from ..figures import check_format
+        from ..show.figures import check_format
 
         check_place("--plot", options.plot, "result.png")
         check_format(options.plot)

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .. import own_code
-from ..text import counted, wrapped
+from ..naming import own_code
+from ..show.text import counted, wrapped
 from .common import add_allow_code, add_verb
 
 EXAMPLES = """\
@@ -70,8 +70,8 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the sweep, print its results at the horizon and where its tables are."""
-    from ..sweeps.file import read_sweep
-    from ..sweeps.sweep import run_sweep
+    from ..lab.sweeps.file import read_sweep
+    from ..lab.sweeps.sweep import run_sweep
 
     with own_code.allowed(options.file.parent, options.allow_code):
         cells = read_sweep(options.file, options.trials)
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         progress=True,
     )
 
-    from ..sweeps.tables import final_table
+    from ..lab.sweeps.tables import final_table
 
     print(
         wrapped(

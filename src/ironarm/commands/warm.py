@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import Any
 
-from .. import own_code
+from ..naming import own_code
 from .common import add_verb
 
 EXAMPLES = """\
@@ -39,7 +39,7 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compile, and say what took how long."""
     from ..agent import Agent
-    from ..notation import policy_from_text
+    from ..policies import policy_from_text
     from ..which_policy import default_policy
 
     with own_code.allowed():

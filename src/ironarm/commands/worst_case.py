@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .. import own_code
+from ..naming import own_code
 from .common import add_arms, add_verb, arms_of, resumable
 
 EXAMPLES = """\
@@ -78,9 +78,9 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Search, and print what was found."""
-    from ..arena.worst_case import worst_case
     from ..files import json_ready
-    from ..notation import policy_from_text
+    from ..lab.arena.worst_case import worst_case
+    from ..policies import policy_from_text
 
     settings = {
         name: getattr(options, name)

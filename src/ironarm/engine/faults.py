@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import IronarmError, PolicyFault
-from ..own_faults import is_authors, place
-from ..text import listed
+from ..naming.own_faults import is_authors, place
+from ..show.text import listed
 from ..validation import did_you_mean
 
 HINTS = {

@@ -20,7 +20,7 @@ from ..errors import PolicyFault
 from ..estimators import Estimator
 from ..estimators.structures.pool import move_slots
 from ..marks import hot, mark_of
-from ..own_faults import raised_in
+from ..naming.own_faults import raised_in
 from ..policy import Policy
 from . import late, loop
 from .faults import place_of, refusals_explained

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import PolicyFault
 from ..estimators import Estimator
-from ..own_faults import constants_of, failures_of
+from ..naming.own_faults import constants_of, failures_of
 from ..policy import Policy
 from .loop import JOINED, OWE, RECOUNT
 from .machine import machine_for

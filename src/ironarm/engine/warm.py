@@ -16,7 +16,7 @@ from typing import Any
 
 from ..attacks import ATTACKS
 from ..attacks import make as make_attack
-from ..own_faults import constants_of
+from ..naming.own_faults import constants_of
 from ..policies import POLICIES, Policy, from_dict
 from . import elsewhere
 from .adversary import Adversary, compiled_attack

@@ -617,7 +617,7 @@ def _folder(path: Path) -> Path:
 
 
 def _client(address: str, key: str | None) -> Any:
-    from ..service.client import Client  # needs an extra of its own
+    from .. import Client  # needs an extra of its own
 
     return Client(address, key, timeout=ANSWER_WITHIN, patience=0)
 

@@ -6,10 +6,13 @@ the command line and saved files then know it.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from ..by_name import make_by_name
 from ..errors import InvalidInput
+from ..naming.by_name import make_by_name
+from ..naming.kind import Kind
+from ..naming.notation import parse, value_with
 from ..policy import Policy
 from .barbar import BARBAR
 from .bernoulli_imed import BernoulliIMED
@@ -78,6 +81,7 @@ __all__ = [  # noqa: RUF022 - the order in messages and tables
     "MUCB",
 ]
 POLICIES: dict[str, type[Policy]] = {name: globals()[name] for name in __all__}
+POLICY = Kind("policy", Policy, POLICIES)
 REPLACED: dict[str, type[Policy]] = {"AdaptiveCountIMED": CoherentIMED}
 """What has gone, and what does its work now. Files of agents go on with it."""
 
@@ -93,7 +97,7 @@ def make(name: str, parameters: dict[str, Any]) -> Policy:
     """
     if name in REPLACED:
         raise InvalidInput(f"{name} has been replaced by {REPLACED[name].__name__}; use that.")
-    return make_by_name("policy", POLICIES, name, parameters)
+    return make_by_name(POLICY, name, parameters)
 
 
 def from_dict(data: dict[str, Any]) -> Policy:
@@ -103,3 +107,22 @@ def from_dict(data: dict[str, Any]) -> Policy:
         for name, value in data["parameters"].items()
     }
     return make(data["policy"], parameters)
+
+
+def policy_from_text(text: str, **names: float) -> Policy:
+    """Return the policy that the text describes.
+
+    In its parameters, names like rho stand for the numbers given here.
+
+    >>> policy_from_text("MedEUCB(b=8)")
+    MedEUCB(b=8.0, omega=4.0, block=None)
+    >>> policy_from_text("TrimmedUCB(alpha=rho + 0.1)", rho=0.3)
+    TrimmedUCB(alpha=0.4, omega=4.0)
+    >>> policy_from_text(
+    ...     "MedEUCB.for_rho(rho=rho, omega=4*sigma*sigma)", rho=0, sigma=2
+    ... )
+    MedEUCB(b=0.5, omega=16.0, block=None)
+    >>> policy_from_text("CountIMED.for_rho(0.125)")
+    CountIMED(epsilon=0.175, sigma=1.0, shift=True)
+    """
+    return make(*parse(text, POLICY, partial(value_with, names=names)))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..attacks import Attack
 from ..bandits.base import Bandit, finite_means
 from ..engine.interrupts import interrupts_wait
 from ..engine.kept import for_next_time
 from ..engine.machine import compiled, is_on_disk
 from ..errors import InvalidInput
-from ..text import counted
+from ..show.text import counted
 from ..validation import choice, number
 from .signal.compiled_chain import CompiledChain
 from .signal.kernels import measure_symbols
@@ -263,6 +264,24 @@ class RadioBandit(Bandit):
             10 ** (-(mean - estimator_bias(self.known)) / 10)
             - (SELF_NOISE if self.tier == "iq" else 0.0)
         )
+
+    def picture(self, kind: str, attacks: Sequence[Attack] = ()) -> Any:
+        """Draw the testbed (matplotlib), as studies show it.
+
+        Parameters
+        ----------
+        kind : "setup", nodes and channels, clean and under the attacks; "spectrogram",
+            power over time and frequency under the first attack; or "constellation", a
+            packet's symbols, clean and jammed.
+        """
+        from .testbed import figures  # draws with matplotlib, an extra
+
+        choice("kind", kind, ("setup", "spectrogram", "constellation"))
+        if kind == "constellation":
+            return figures.constellation(self)
+        if kind == "spectrogram":
+            return figures.spectrogram(self, attacks[0])
+        return figures.setup(self, *attacks)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the bandit as plain data."""

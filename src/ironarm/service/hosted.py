@@ -20,8 +20,7 @@ from ..agent.store import Store
 from ..errors import ClosedDecision, InvalidInput
 from ..estimators import BoundedMedian, LowerMedian, TrimmedMean
 from ..estimators.sliding_median import SlidingMedian
-from ..notation import policy_from_text
-from ..policies import Policy, TrustThompson
+from ..policies import Policy, TrustThompson, policy_from_text
 from ..rules.reward_range import RangedPolicy
 from ..validation import number
 from ..which_policy import default_policy

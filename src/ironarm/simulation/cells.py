@@ -24,7 +24,7 @@ from ..engine.adversary import Adversary
 from ..engine.machine import Machine, machine_for
 from ..engine.warm import compile_all
 from ..errors import BadFile, InvalidInput
-from ..own_faults import constants_of
+from ..naming.own_faults import constants_of
 from ..policies import Policy
 from .delay import Delay
 from .fingerprint import code_fingerprint, hash_of

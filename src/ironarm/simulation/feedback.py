@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..by_name import make_by_name
 from ..errors import InvalidInput
+from ..naming.by_name import make_by_name
+from ..naming.kind import Kind
 from .delay import Delay
 from .sources import Sources
 
@@ -29,5 +30,6 @@ def feedback_of(what: str, table: Mapping[str, Any]) -> dict[str, Any]:
                 f"{what}: {name} must be a table, for example sources = {{ count = 400 }} or "
                 f"delay = {{ mean = 50 }}, got {data!r}."
             )
-        made[name] = None if data is None else make_by_name(name, {name: kind}, name, data)
+        one = Kind(name, kind, {name: kind})
+        made[name] = None if data is None else make_by_name(one, name, data)
     return made

@@ -22,9 +22,10 @@ WORDS_ONLY = frozenset(
         "errors",
         "validation",
         "files",
-        "by_name",
-        "own_code",
-        "own_faults",
+        "naming.kind",
+        "naming.by_name",
+        "naming.own_code",
+        "naming.own_faults",
         "engine.faults",
     )
 )

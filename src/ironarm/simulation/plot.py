@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..curves import Band, Line, Look, chosen, draw
+from ..show.curves import Band, Line, Look, chosen, draw
 from .summary import bootstrap_interval
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import time
 from types import TracebackType
 from typing import Any
 
-from ..notebook import NotebookBar, in_notebook
+from ..show.notebook import NotebookBar, in_notebook
 
 QUIET_SECONDS = 2.0
 LINE_EVERY = 10.0

@@ -16,9 +16,9 @@ import numpy as np
 from ..errors import BadFile, InvalidInput
 from ..files import require_ending, write_whole
 from ..frames import frame_of
-from ..own_code import split
+from ..naming.own_code import split
 from ..policies import Policy, from_dict
-from ..text import counted
+from ..show.text import counted
 from .summary import Summary, summarise
 
 FORMAT = "ironarm result"
@@ -158,7 +158,7 @@ class Result:
         >>> [line.get_label() for line in figure.axes[0].lines]
         ['usual', 'robust']
         """
-        from ..curves import Look
+        from ..show.curves import Look
         from .plot import plot_result
 
         return plot_result(self, Look(what, x, ax, column, path), policies, labels)

@@ -19,10 +19,11 @@ from ..bandits.base import finite_means
 from ..engine.streams import fresh_seed
 from ..engine.warm import compile_all
 from ..errors import InvalidInput
-from ..own_faults import failures_of
+from ..naming.own_faults import failures_of
 from ..policies import Policy
 from ..policy import require_policy
 from ..validation import instance, whole
+from ..version import __version__
 from .delay import Delay
 from .progress import Progress
 from .result import Result
@@ -288,8 +289,6 @@ def specification(
     delay: Delay | None = None,
 ) -> dict[str, Any]:
     """Return everything that determines a result, as plain data."""
-    from .. import __version__
-
     feedback = {"sources": sources, "delay": delay}
     return {
         "policies": [policy.to_dict() for policy in policies],

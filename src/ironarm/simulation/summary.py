@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..notebook import html_table
-from ..text import text_table
+from ..show.notebook import html_table
+from ..show.text import text_table
 
 RESAMPLES = 2000
 HEAD = (

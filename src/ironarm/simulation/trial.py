@@ -17,7 +17,7 @@ from ..engine.state import State
 from ..engine.streams import streams
 from ..engine.tape import Tape
 from ..errors import IronarmError, PolicyFault
-from ..own_faults import failed, failures_of
+from ..naming.own_faults import failed, failures_of
 from ..policies import Policy
 from .delay import Delay, Waits
 from .post import AT_ONCE, NOBODY, Post

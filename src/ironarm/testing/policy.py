@@ -25,11 +25,11 @@ from ..engine import machine
 from ..engine.record import size_names
 from ..engine.state import State
 from ..errors import InvalidInput, IronarmError, PolicyFault
-from ..own_faults import raised_in
+from ..naming.own_faults import raised_in
 from ..policies import Policy
 from ..rules.decaying_greedy import DecayingGreedy
+from ..show.text import counted
 from ..simulation import simulate
-from ..text import counted
 
 ROUNDS = 300
 LATE = 5000

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..files import json_ready
-from ..notebook import html_table
 from ..policies import Policy
-from ..text import listed, wrapped
+from ..show.notebook import html_table
+from ..show.text import listed, wrapped
 from .bounded import Bounded
 from .by_source import BySource
 from .finite_time import FiniteTimeBound

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..bandits import GaussianBandit
 from ..policies.med_e_ucb import smallest_block
-from ..text import text_table, wrapped
+from ..show.text import text_table, wrapped
 from .arms import Arms
 from .certificate import plain
 from .corollaries import corollary_1, corollary_2

@@ -40,7 +40,7 @@ def add(parser: argparse.ArgumentParser, rho: float) -> None:
 
 def changes(options: argparse.Namespace) -> dict[str, Any]:
     """Return what the options say, as the configuration's table [jammer] has it."""
-    from ...notation import numbers_from_text
+    from ...naming.notation import numbers_from_text
 
     said: dict[str, Any] = {
         name: value

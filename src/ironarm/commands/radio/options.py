@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ... import own_code
+from ...naming import own_code
 from ...radio.network.messages import BY_HAND
 from ..common import add_allow_code
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ... import own_code
+from ...naming import own_code
 from . import jammer_options
 
 RHO = 0.3
@@ -59,13 +59,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Play the rounds and write them."""
-    from ...notation import policy_from_text
+    from ...naming.toml_fields import file_name
+    from ...policies import policy_from_text
     from ...radio.bandit import RadioBandit
     from ...radio.testbed.config import RadioConfig
     from ...radio.testbed.jamming import strategy_of, uses_rho
     from ...radio.testbed.recording import record
     from ...radio.testbed.wideband_rounds import wideband_rounds
-    from ...toml_fields import file_name
     from ...validation import whole
 
     config = RadioConfig.of({"jammer": {"rho": RHO, **jammer_options.changes(options)}})

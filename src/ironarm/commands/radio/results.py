@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ...files import require_ending
-from ...text import counted
+from ...show.text import counted
 from ..common import check_place
 from . import jammer_options
 

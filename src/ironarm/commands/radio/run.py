@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ... import own_code
 from ...errors import InvalidInput
+from ...naming import own_code
 from . import jammer_options, results
 from .options import add_acknowledgement, add_config, read_config
 
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _config(options: argparse.Namespace) -> RadioConfig:
     """Return the file's configuration with the command line's options on top."""
-    from ...notation import policy_from_text
+    from ...policies import policy_from_text
     from ...validation import whole
 
     changes: dict[str, Any] = {

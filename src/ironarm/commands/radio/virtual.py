@@ -57,7 +57,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until interrupted or terminated."""
-    from ...notation import numbers_from_text
+    from ...naming.notation import numbers_from_text
     from ...radio.signal.medium import CENTRES_HZ, Medium
     from ...radio.virtual.server import VirtualRadio
     from ...validation import number, whole

@@ -20,9 +20,9 @@ from dataclasses import replace
 from pathlib import Path
 from time import monotonic, perf_counter
 
-from ... import own_code
 from ...engine import kept
 from ...errors import NodeLost
+from ...naming import own_code
 from ..backends.hardware import (
     TRANSMITTING,
     check_calibrated,

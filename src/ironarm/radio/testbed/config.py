@@ -15,12 +15,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ... import own_code
 from ...errors import BadFile, InvalidInput
 from ...files import json_fault
-from ...notation import policy_from_text
-from ...own_faults import constants_of
-from ...policies import Policy
+from ...naming import own_code
+from ...naming.own_faults import constants_of
+from ...policies import Policy, policy_from_text
 from ...validation import number, whole
 from ..signal.medium import CENTRES_HZ, Medium
 from ..signal.receiver import Receiver

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from ...attacks import Attack, Jammer
-from ...figures import (
+from ...policies import EpsilonGreedy
+from ...show.figures import (
     BLUE,
     GREEN,
     ORANGE,
     RED,
     pyplot,
 )
-from ...policies import EpsilonGreedy
 from ..bandit import RadioBandit
 from ..signal.medium import (
     CENTRES_HZ,

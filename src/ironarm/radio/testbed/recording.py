@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import __version__
 from ...errors import BadFile, missing_extra
 from ...files import whole_file, write_whole
 from ...validation import choice
+from ...version import __version__
 from ..bandit import RadioBandit
 from ..signal.medium import (
     CENTRES_HZ,

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...curves import Look
 from ...errors import BadFile, InvalidInput
-from ...figures import RED, pyplot
+from ...show.curves import Look
+from ...show.figures import RED, pyplot
 
 BINS = 160
 """Frequencies of the spectrogram."""

@@ -154,7 +154,7 @@ class RunRecord:
 
         The parameters are those of `Result.plot`; `labels` has one label, the policy's.
         """
-        from ...curves import Look
+        from ...show.curves import Look
         from .run_figure import plot_run
 
         return plot_run(self, Look(what, x, ax, column, path), labels)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...curves import Band, Line, Look, chosen, draw
 from ...errors import InvalidInput
+from ...show.curves import Band, Line, Look, chosen, draw
 
 if TYPE_CHECKING:
     from .records import RunRecord

@@ -8,7 +8,7 @@ from ...agent.agent import Agent
 from ...engine.kept import for_next_time
 from ...engine.machine import machine_for
 from ...errors import InvalidInput
-from ...own_faults import constants_of
+from ...naming.own_faults import constants_of
 from ...policies import Policy
 
 

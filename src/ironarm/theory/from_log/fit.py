@@ -16,9 +16,9 @@ import numpy as np
 
 from ...bandits import ReplayBandit
 from ...errors import InvalidInput
-from ...notebook import html_table
 from ...policies import Policy
-from ...text import counted, text_table
+from ...show.notebook import html_table
+from ...show.text import counted, text_table
 from ...validation import number, whole
 from ..arms import Arms, Normal
 from ..bounded import Bounded

@@ -1,0 +1,349 @@
+"""Arena files: which policies meet which attacks, where, and for how long.
+
+What is read is data, never run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ... import attacks, bandits
+from ...attacks import ATTACK, Attack
+from ...bandits import Bandit
+from ...errors import InvalidInput
+from ...naming.notation import parse, value_with
+from ...naming.own_code import split
+from ...naming.own_faults import constants_of
+from ...naming.toml_fields import (
+    distinct,
+    fields,
+    file_name,
+    read_toml,
+    tables,
+    text,
+)
+from ...policies import Policy, policy_from_text
+from ...simulation import Delay, Sources
+from ...simulation.feedback import FIELDS as FEEDBACK
+from ...simulation.feedback import feedback_of
+from ...validation import did_you_mean, number, whole
+from .names import arena_file
+from .scenario_setting import from_scenario
+
+KNOWN = frozenset({"sigma", "low", "high", "gap"})
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A bandit, how long it is played, and what is known of it.
+
+    The texts of policies and attacks may use what is known.
+    """
+
+    name: str
+    title: str
+    bandit: Bandit
+    known: Mapping[str, float]
+    rho: tuple[float, ...]
+    horizon: int
+    trials: int
+    without: tuple[str, ...] = ()
+    """Attacks that are not played here."""
+    sources: Sources | None = None
+    delay: Delay | None = None
+
+    @property
+    def without_floor(self) -> str:
+        """Why no lower bound is known here; "" if one may be.
+
+        Those of `floors` are for arms that stay the same and coins that fall in every
+        round. A policy that looks at sources may lie far below them.
+        """
+        if self.sources is not None:
+            return "sources are corrupt here, and lower bounds are known only for coins"
+        if len(self.bandit.segments) > 1:
+            return "the arms change"
+        return ""
+
+
+@dataclass(frozen=True, eq=False)
+class Arena:
+    """Everything that an arena file says."""
+
+    title: str
+    seed: int
+    policies: Mapping[str, str]
+    attacks: Mapping[str, str]
+    settings: tuple[Setting, ...]
+    compare: tuple[tuple[str, str], ...] = ()
+    """Pairs of policies: how many times the second one's regret is the first one's,
+    at most?
+    """
+    rivals: tuple[str, ...] = ()
+    """The policies that `ironarm compare` compares others with."""
+
+    @property
+    def places(self) -> list[tuple[Setting, float]]:
+        """Each setting with each of its rho."""
+        return [(setting, rho) for setting in self.settings for rho in setting.rho]
+
+    def attacks_in(self, setting: Setting) -> list[str]:
+        """Return the names of the attacks that are played in a setting."""
+        return [name for name in self.attacks if name not in setting.without]
+
+    def policy(self, name: str, setting: Setting, rho: float) -> Policy:
+        """Return a policy for a setting; its text may use what is known there.
+
+        It raises InvalidInput if it cannot play there.
+        """
+        policy = policy_from_text(self.policies[name], rho=rho, **setting.known)
+        constants_of(policy, setting.bandit.arms, setting.horizon)
+        return policy
+
+    def attack(self, name: str, setting: Setting, rho: float) -> Attack:
+        """Return the attack of that name for a setting."""
+        kind, parameters = parse(
+            self.attacks[name], ATTACK, partial(value_with, names={"rho": rho, **setting.known})
+        )
+        if "rho" in parameters:
+            raise InvalidInput(
+                f"the attack {name!r} has a rho of its own, but rho comes from the setting. Leave "
+                f"it out of {self.attacks[name]!r}."
+            )
+        return attacks.make(kind, parameters if kind == "NoAttack" else {"rho": rho, **parameters})
+
+    def needs(self, name: str) -> tuple[str, ...]:
+        """Return what you must know about a setting to use a policy there.
+
+        These are the names that its text uses, and the horizon if its constants depend
+        on it.
+        """
+        used = names_in(self.policies[name])
+        named = (
+            ["rho"] * ("rho" in used)
+            + ["sigma"] * ("sigma" in used)
+            + ["range"] * bool({"low", "high"} & used)
+            + ["smallest gap"] * ("gap" in used)
+        )
+        setting = self.settings[0]
+        policy = self.policy(name, setting, setting.rho[0])
+        arms, horizon = setting.bandit.arms, setting.horizon
+        return (
+            *named,
+            *["horizon"]
+            * (constants_of(policy, arms, horizon) != constants_of(policy, arms, 2 * horizon)),
+        )
+
+    def states_needs(self, name: str) -> bool:
+        """Say whether a policy's class states what it needs; one's own may not."""
+        setting = self.settings[0]
+        return type(self.policy(name, setting, setting.rho[0])).needs is not None
+
+
+def names_in(text: str) -> set[str]:
+    """Return the names in the text of a policy or an attack.
+
+    There are none if the text cannot be read; `parse` reports that.
+
+    >>> sorted(names_in("UCB(sigma=2*sigma, alpha=rho)"))
+    ['UCB', 'rho', 'sigma']
+    """
+    try:
+        return {
+            node.id
+            for node in ast.walk(ast.parse(split(text)[1], mode="eval"))
+            if isinstance(node, ast.Name)
+        }
+    except (SyntaxError, ValueError):
+        return set()
+
+
+def read_arena(
+    path: str | Path | None = None, *, trials: int | None = None, quick: bool = False
+) -> Arena:
+    """Return the arena that a file describes, one of ironarm's by name, or the default.
+
+    `trials` replaces the settings' own numbers, `quick` selects the file's small ones.
+    """
+    if trials is not None:
+        whole("trials", trials, at_least=1)
+    path = arena_file(path)
+    data = read_toml(path)
+    try:
+        return _arena(data, trials, quick)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from None
+
+
+def with_policies(arena: Arena, texts: Mapping[str, str]) -> Arena:
+    """Return the arena with more policies, by name."""
+    made = replace(arena, policies={**arena.policies, **texts})
+    for name in texts:
+        made.policy(name, made.settings[0], made.settings[0].rho[0])
+    return made
+
+
+def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
+    needed = ("title", "seed", "policies", "attacks", "settings")
+    fields("an arena", data, needed, ("compare", "rivals"))
+    settings = tuple(
+        _setting(table, trials, quick) for table in tables("settings", data["settings"])
+    )
+    if not settings:
+        raise InvalidInput("an arena needs at least one setting, under [[settings]].")
+    distinct("setting", [setting.name for setting in settings])
+    texts = _texts(data, "policies")
+    arena = Arena(
+        text("title", data["title"]),
+        whole("seed", data["seed"], below=2**63),
+        texts,
+        _texts(data, "attacks"),
+        settings,
+        _pairs(data.get("compare", []), texts),
+        _rivals(data.get("rivals", []), texts),
+    )
+    for setting in settings:
+        for name in setting.without:
+            if name not in arena.attacks:
+                raise InvalidInput(
+                    f"the setting {setting.name!r} leaves out the attack {name!r}; expected one "
+                    f"of {', '.join(arena.attacks)}.{did_you_mean(name, arena.attacks)}"
+                )
+        for what, entries in (
+            ("policy", arena.policies),
+            ("attack", {name: arena.attacks[name] for name in arena.attacks_in(setting)}),
+        ):
+            for name, entry in entries.items():
+                for word in sorted((KNOWN & names_in(entry)) - setting.known.keys()):
+                    raise InvalidInput(
+                        f"the {what} {name!r} uses {word}, which the setting {setting.name!r} "
+                        f"does not state; add {word} to its known."
+                    )
+    # a name or a parameter that does not exist is refused before anything is run
+    for setting in settings:
+        made = [_fitting(arena, name, setting) for name in arena.attacks_in(setting)]
+        if not any(attack.within_model for attack in made):
+            raise InvalidInput(
+                f"all attacks in the setting {setting.name!r} are outside the model, and policies "
+                "are judged by those within it; add one, for example NoAttack or "
+                "OppositeUniform."
+            )
+    for name in arena.attacks:
+        if all(name in setting.without for setting in settings):
+            raise InvalidInput(
+                f"no setting plays the attack {name!r}; leave it out of [attacks], or let a "
+                "setting play it."
+            )
+    for name in arena.policies:
+        arena.policy(name, settings[0], settings[0].rho[0])
+    return arena
+
+
+def _fitting(arena: Arena, name: str, setting: Setting) -> Attack:
+    """Return an attack of a setting, or report that it does not fit the bandit."""
+    attack = arena.attack(name, setting, max(setting.rho))
+    try:
+        attack.shows(setting.bandit)
+        attack.start(setting.bandit)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"the attack {name!r} does not fit the setting {setting.name!r}: {error} Or add "
+            f"without = [{name!r}] to the setting."
+        ) from None
+    return attack
+
+
+def _texts(data: dict[str, Any], key: str) -> dict[str, str]:
+    table = data[key]
+    if not isinstance(table, dict) or not table:
+        raise InvalidInput(
+            f"{key} must be a table of names and texts, with at least one, got {table!r}."
+        )
+    return {name: text(f"{key}: {name}", value) for name, value in table.items()}
+
+
+def _pairs(value: object, known: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair)
+        for pair in value
+    ):
+        raise InvalidInput(
+            f'compare must be pairs of policies, for example [["UCB", "MedEUCB"]], got {value!r}.'
+        )
+    for name in (name for pair in value for name in pair):
+        if name not in known:
+            raise InvalidInput(
+                f"compare names the policy {name!r}; expected one of "
+                f"{', '.join(known)}.{did_you_mean(name, known)}"
+            )
+    return tuple((first, second) for first, second in value)
+
+
+def _rivals(value: object, known: Mapping[str, str]) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise InvalidInput(f"rivals must be a list of policies, got {value!r}.")
+    for name in value:
+        if name not in known:
+            raise InvalidInput(
+                f"rivals names the policy {name!r}; expected one of "
+                f"{', '.join(known)}.{did_you_mean(str(name), known)}"
+            )
+    return tuple(value)
+
+
+def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
+    if "scenario" in table:
+        given = {key: value for key, value in table.items() if key != "scenario"}
+        table = {**from_scenario(table["scenario"]), **given}
+    fields(
+        "a setting",
+        table,
+        ("name", "title", "bandit", "rho", "horizon", "trials"),
+        ("known", "quick", "without", *FEEDBACK),
+    )
+    name = file_name("a setting's name", table["name"])
+    known = table.get("known", {})
+    fields(f"known of the setting {name!r}", known, (), sorted(KNOWN))
+    without = table.get("without", [])
+    if not isinstance(without, list):
+        raise InvalidInput(
+            f"without of the setting {name!r} must be a list of attacks, got {without!r}."
+        )
+    rho = table["rho"] if isinstance(table["rho"], list) else [table["rho"]]
+    if not rho:
+        raise InvalidInput(f"the setting {name!r} needs at least one rho.")
+    distinct(
+        f"in the setting {name!r} rho",
+        [f"{value:g}" if isinstance(value, (int, float)) else value for value in rho],
+    )
+    if not isinstance(table["bandit"], dict):
+        raise InvalidInput(
+            f'the setting {name!r} needs a bandit such as {{ name = "GaussianBandit", means = [0, '
+            f"1] }}, got {table['bandit']!r}."
+        )
+    setting = Setting(
+        name=name,
+        title=text("a setting's title", table["title"]),
+        bandit=bandits.make(table["bandit"]),
+        known={key: number(key, value) for key, value in known.items()},
+        rho=tuple(number("rho", value, at_least=0, below=0.5) for value in rho),
+        horizon=whole("horizon", table["horizon"], at_least=10, below=2**48),
+        trials=whole("trials", table["trials"], at_least=1),
+        without=tuple(text(f"without of the setting {name!r}", attack) for attack in without),
+        **feedback_of(f"the setting {name!r}", table),
+    )
+    if setting.bandit.gaps.max() == 0:
+        raise InvalidInput(
+            f"in the setting {name!r} all arms have the same mean, so there is no regret; "
+            "expected at least two different means."
+        )
+    if quick:
+        setting = replace(setting, trials=whole("quick", table.get("quick", 2), at_least=1))
+    return (
+        setting if trials is None else replace(setting, trials=whole("trials", trials, at_least=1))
+    )

@@ -1,0 +1,218 @@
+"""The measurements behind claims and tables, each with a 95 % interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import bdtrik
+
+from ...simulation.summary import bootstrap_interval, resampling_weights, short
+
+Z95 = 1.959963984540054
+RESAMPLED_QUANTILES = 500
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def mean(values: np.ndarray) -> Estimate:
+    """Return the mean with its bootstrap interval.
+
+    >>> mean(np.array([1.0, 1.0, 1.0]))
+    Estimate(value=1.0, low=1.0, high=1.0)
+    """
+    low, high = bootstrap_interval(values)
+    return Estimate(float(values.mean()), float(low), float(high))
+
+
+def mean_share(values: np.ndarray, least: float = 0.0) -> Estimate:
+    """Return the mean of shares, one for each trial, with its bootstrap interval.
+
+    Where all trials gave the same, a bootstrap sees no spread. But what happens in none
+    of n trials may still happen in a share 3/n of them, and move the mean by as much.
+    `least` is the smallest possible value: 0, or -1 for a difference of two shares.
+
+    >>> estimate = mean_share(np.ones(1000))
+    >>> estimate.value, round(estimate.low, 4)
+    (1.0, 0.997)
+    """
+    found, unseen = mean(values), unseen_share(len(values))
+    if values.min() < values.max():
+        return found
+    low, high = (found.value + unseen * (end - found.value) for end in (least, 1.0))
+    return Estimate(found.value, low, high)
+
+
+def unseen_share(trials: int) -> float:
+    """Return the largest share of trials that may have gone unseen, at 95 %: 3/n."""
+    return min(1.0, 3.0 / trials)
+
+
+def median(values: np.ndarray) -> Estimate:
+    """Return the median with an interval of order statistics, valid for any law.
+
+    Fewer than `k` values lie below the median with a probability of less than 2.5 %.
+    With five values or less there is no such k, and so no interval.
+    """
+    ordered, n = np.sort(values), len(values)
+    k = math.ceil(bdtrik(0.025, n, 0.5)) if n > 5 else 0
+    low, high = (ordered[k - 1], ordered[n - k]) if k else (-math.inf, math.inf)
+    return Estimate(float(np.median(values)), float(low), float(high))
+
+
+def share(happened: np.ndarray) -> Estimate:
+    """Return the share of trials in which something happened, with Wilson's interval.
+
+    That interval also tells how certain a share of 0 is.
+
+    >>> estimate = share(np.zeros(1000, bool))
+    >>> estimate.value, round(estimate.high, 4)
+    (0.0, 0.0038)
+    """
+    n, p = len(happened), float(happened.mean())
+    centre = (p + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
+    reach = Z95 / (1 + Z95**2 / n) * math.sqrt(p * (1 - p) / n + Z95**2 / (4 * n * n))
+    return Estimate(p, max(0.0, min(p, centre - reach)), min(1.0, max(p, centre + reach)))
+
+
+def measured_exponent(rounds: np.ndarray, regret: np.ndarray, span: float = 10) -> Estimate:
+    """Return the exponent a of mean regret that grows as A + B T^a near the horizon.
+
+    It is 0 for logarithmic growth and 1 for linear. Each time the rounds grow
+    `span`-fold, a logarithm adds the same amount, and a power adds `span`^a times the
+    amount before. So a is the logarithm to the base `span` of the ratio of what the
+    last two such stretches added. `regret` has one row per trial. A mean that does not
+    grow counts as 0. Theory's exact exponent is `ironarm.theory.growth_exponent`.
+
+    >>> T = np.array([1, 10, 100, 1000])
+    >>> (
+    ...     round(measured_exponent(T, np.array([5.0 * T, 7.0 * T])).value, 6),
+    ...     abs(round(measured_exponent(T, np.log([T, T])).value, 6)),
+    ... )
+    (1.0, 0.0)
+    """
+    at = _stretch_ends(rounds, span)
+    return resampled(regret[:, at], lambda curve: _exponent(curve, span))
+
+
+def quantile_exponent(
+    rounds: np.ndarray, regret: np.ndarray, quantile: float, span: float = 10
+) -> Estimate:
+    """Return the exponent of a quantile of the regret; see `measured_exponent`.
+
+    If all of n trials may well lie below the quantile, as 20 do below the one of 95 %
+    with probability 0.36, nothing is known of how large it is: no upper end.
+    """
+    at = _stretch_ends(rounds, span)
+    rng = np.random.default_rng(0)
+    n = len(regret)
+    picked = [np.arange(n), *(rng.integers(n, size=n) for _ in range(RESAMPLED_QUANTILES))]
+    curves = np.array([np.quantile(regret[rows][:, at], quantile, axis=0) for rows in picked])
+    exponents = _exponent(curves, span)
+    found = _with_interval(float(exponents[0]), exponents[1:])
+    return replace(found, high=math.inf) if quantile**n > 0.05 else found
+
+
+def _stretch_ends(rounds: np.ndarray, span: float) -> list[int]:
+    """Return where the last two `span`-fold stretches of the rounds begin and end."""
+    powers = (span * span, span, 1)
+    return [int(np.abs(np.log(rounds * power / rounds[-1])).argmin()) for power in powers]
+
+
+def _exponent(curve: np.ndarray, span: float) -> np.ndarray:
+    earlier, later = curve[:, 1] - curve[:, 0], curve[:, 2] - curve[:, 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponent = np.log(later / earlier) / np.log(span)
+    return np.where((earlier <= 0) & (later <= 0), 0.0, exponent)
+
+
+def fitted_slope(rounds: np.ndarray, regret: np.ndarray, offset: np.ndarray) -> Estimate:
+    """Return the least-squares slope of log(mean regret - offset) against log T.
+
+    Rounds where the mean does not exceed the offset are left out.
+    """
+    x = np.log(rounds)
+
+    def slope(curves: np.ndarray) -> np.ndarray:
+        excess = curves - offset
+        weight = excess > 0
+        y = np.log(np.where(weight, excess, 1.0))
+        n = weight.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mx, my = (weight * x).sum(axis=1) / n, (weight * y).sum(axis=1) / n
+            dx = weight * (x - mx[:, None])
+            found = (dx * (y - my[:, None])).sum(axis=1) / (dx**2).sum(axis=1)
+        return np.where(np.abs(found) < 1e-9, 0.0, found)  # rounding, of a constant
+
+    return resampled(regret, slope)
+
+
+def resampled(rows: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Estimate:
+    """Return a statistic of the mean row, with a bootstrap interval over rows (trials).
+
+    The seed is fixed.
+    """
+    value = float(statistic(rows.mean(axis=0, keepdims=True))[0])
+    spread = np.concatenate(
+        [statistic(weights @ rows) for weights in resampling_weights(len(rows))]
+    )
+    return _with_interval(value, spread)
+
+
+def _with_interval(value: float, spread: np.ndarray) -> Estimate:
+    """Return a value with the central 95 % of what resampling gave."""
+    spread = spread[np.isfinite(spread)]
+    if len(spread) == 0 or not math.isfinite(value):
+        return Estimate(value, -math.inf, math.inf)
+    low, high = np.quantile(spread, [0.025, 0.975])
+    return Estimate(value, float(min(low, value)), float(max(high, value)))
+
+
+def interval(estimate: Estimate, form: str = "", unit: str = "") -> str:
+    """Return a number with its interval as text, all three with as many decimals.
+
+    >>> (
+    ...     interval(Estimate(0.4, 0.3, 0.6), ".2f"),
+    ...     interval(Estimate(-0.001, -0.39, 0.01), ".2f", "dB"),
+    ... )
+    ('0.40 (0.30 to 0.60)', '0.00 dB (−0.39 to 0.01)')
+    >>> interval(Estimate(-1090.6, -1954.2, -88.24))
+    '−1,091 (−1,954 to −88)'
+    >>> (
+    ...     interval(Estimate(0.1, 0.1, 0.1)),
+    ...     interval(Estimate(0.1, 0.099, 0.102), ".1f"),
+    ... )
+    ('0.1 (the same in all trials)', '0.1 (0.1 to 0.1)')
+    """
+    largest = max(map(abs, (estimate.value, estimate.low, estimate.high)))
+    if not form and 100 <= largest < 1e8:
+        form = ",.0f"
+    value, low, high = (
+        _signed(format(x, form) if form else short(x))
+        for x in (estimate.value, estimate.low, estimate.high)
+    )
+    same = math.isclose(estimate.low, estimate.high, rel_tol=1e-9, abs_tol=1e-9)
+    bounds = "the same in all trials" if same and low == high else f"{low} to {high}"
+    return f"{value}{' ' if unit else ''}{unit} ({bounds})"
+
+
+def percent(estimate: Estimate) -> str:
+    """Return a share with its interval, in percent."""
+    return interval(
+        Estimate(100 * estimate.value, 100 * estimate.low, 100 * estimate.high), ".1f", "%"
+    )
+
+
+def _signed(number: str) -> str:
+    """Return a number's text with a true minus sign, and none before a zero."""
+    number = number.replace("inf", "∞")
+    return number.replace("-", "−" if any(digit in number for digit in "123456789∞") else "")

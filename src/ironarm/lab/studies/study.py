@@ -1,0 +1,132 @@
+"""A study as data: what is run, which claims it checks, how it is shown.
+
+`read.py` reads one from its folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from ... import attacks
+from ...attacks import Attack
+from ...bandits import Bandit
+from ...errors import InvalidInput
+from ...naming.toml_fields import distinct
+from ...policies import Policy, policy_from_text
+from ...simulation import Delay, Sources
+from ...simulation.simulate import checkpoint_rounds
+from ...validation import did_you_mean
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A policy under the name that the study gives it.
+
+    `tune` is a grid of parameters to choose from, on `tuning_trials` trials or on the
+    study's own number (None).
+    """
+
+    name: str
+    text: str
+    tune: Mapping[str, tuple[Any, ...]]
+    tuning_trials: int | None = None
+
+    def candidates(self, rho: float) -> list[Policy]:
+        """Return the policies of the grid at this rho; just one if nothing is tuned."""
+        return [self.candidate(rho, values) for values in product(*self.tune.values())]
+
+    def candidate(self, rho: float, values: Iterable[Any]) -> Policy:
+        """Return the policy with these values of the tuned parameters."""
+        policy = policy_from_text(self.text, rho=rho)
+        return replace(policy, **dict(zip(self.tune, values, strict=True)))  # type: ignore[type-var]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Policies in one setting, for each rho."""
+
+    name: str
+    rho: tuple[float, ...]
+    horizon: int
+    trials: int
+    policies: tuple[str, ...]
+    bandit: Bandit
+    attack: Mapping[str, Any]
+    tuned_on: Bandit
+    """What parameters are tuned on: `bandit`, unless [tuning] changes it, for example
+    to a faster tier.
+    """
+    sources: Sources | None = None
+    delay: Delay | None = None
+
+    def attack_at(self, rho: float) -> Attack:
+        """Return the run's attack at this rho."""
+        parameters = {key: value for key, value in self.attack.items() if key != "name"}
+        return attacks.make(self.attack["name"], {"rho": rho, **parameters})
+
+    @property
+    def checkpoints(self) -> tuple[int, ...]:
+        """The rounds that are recorded."""
+        return tuple(checkpoint_rounds(self.horizon).tolist())
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The trials on which parameters are tuned; their seed is not the study's."""
+
+    seed: int
+    trials: int
+    bandit: Mapping[str, Any]
+    """What differs from the run's bandit."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that was read and checked."""
+
+    name: str
+    title: str
+    seed: int
+    paper_trials: int
+    """How many trials the paper had; if it does not say, how many count as few."""
+    paper: str
+    """The paper whose claims are checked; empty if there is none."""
+    policies: Mapping[str, Entry]
+    tuning: Tuning | None
+    runs: tuple[Run, ...]
+    claims: tuple[Mapping[str, Any], ...]
+    show: Mapping[str, Any]
+    quick: bool
+    """Whether these are the study's quick sizes, not its own."""
+    arm: str = "arm"
+    """What the study calls an arm, for example a channel."""
+    unit: str = ""
+    """The unit of rewards, and so of regret."""
+    proposed: tuple[str, ...] = ()
+    """The policies that the paper proposes."""
+
+    @property
+    def has_paper(self) -> bool:
+        """Whether the study checks what a paper says."""
+        return bool(self.paper)
+
+    def run(self, name: str) -> Run:
+        """Return the run of that name."""
+        return next(run for run in self.runs if run.name == name)
+
+
+def known_policies(what: str, names: object, entries: Iterable[str]) -> tuple[str, ...]:
+    """Return names of policies if the study has them, or report the first it lacks."""
+    known = list(entries)
+    if not isinstance(names, list) or not names:
+        raise InvalidInput(f"{what} must be a list of names of policies, got {names!r}.")
+    for name in names:
+        if name not in known:
+            raise InvalidInput(
+                f"{what}: there is no policy {name!r} in the study.{did_you_mean(name, known)}"
+            )
+    distinct(f"{what}: the policy", names)
+    return tuple(names)

@@ -1,0 +1,253 @@
+"""The tables of a study, as plain data: each kind is one function.
+
+A new kind is one function and one line in `TABLES`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ...policies import MedEUCB
+from ...policies.med_e_ucb import forced_total
+from ...show.text import counted
+from ...theory import PAPER_NOTES, kl, paper_table
+from ..kit import statistics
+from ..kit.evidence import Evidence
+from ..kit.page import greek
+from ..kit.statistics import interval, percent
+from ..kit.table import Table
+from .runner import Findings
+
+
+def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
+    """Final regret of every policy: mean, median, tails, share stuck, optimal pulls."""
+    run = findings.study.run(spec["run"])
+    tables = []
+    for rho in run.rho:
+        evidence = Evidence(findings.outcomes[run.name, rho], run.trials)
+        first = findings.study.paper_trials
+        apart = first < evidence.trials  # else the first trials are all there are
+        # one format for all: whole numbers, unless the smallest mean has one digit
+        smallest = min(evidence.regret(name).mean() for name in run.policies)
+        form = ",.0f" if smallest >= 10 else ",.1f"
+        body, data = [], []
+        for name in run.policies:
+            regret, stuck = evidence.regret(name), evidence.stuck(name)
+            mean, share = statistics.mean(regret), statistics.share(stuck)
+            optimal = float(evidence.optimal_curves(name)[:, -1].mean())
+            few = statistics.mean(regret[:first])
+            q95, q99 = (float(np.quantile(regret, q)) for q in (0.95, 0.99))
+            numbers = (
+                *([format(few.value, form)] if apart else []),
+                interval(mean, form),
+                *(format(x, form) for x in (np.median(regret), q95, q99, regret.max())),
+            )
+            body.append((name, *numbers, percent(share), f"{100 * optimal:.2f} %"))
+            row = {
+                "rho": rho,
+                "policy": name,
+                "trials": evidence.trials,
+                "mean": asdict(mean),
+                "mean_of_paper_trials": asdict(few),
+                "median": float(np.median(regret)),
+            }
+            data.append(
+                {
+                    **row,
+                    "q95": q95,
+                    "q99": q99,
+                    "worst": float(regret.max()),
+                    "stuck": asdict(share),
+                    "optimal": optimal,
+                }
+            )
+        head = (
+            "policy",
+            *([f"mean of {first}"] if apart else []),
+            f"mean of {evidence.trials:,}",
+            "median",
+            "95 % quantile",
+            "99 % quantile",
+            "worst",
+            "trials stuck",
+            "optimal pulls",
+        )
+        unit = f" in {findings.study.unit}" if findings.study.unit else ""
+        note = (
+            f"Regret at T{unit}, over the trials; in brackets 95 % intervals. A trial is stuck "
+            f"if, in the last tenth of its rounds, it chose the best {findings.study.arm} less "
+            "than half of the time."
+        )
+        tables.append(
+            Table(
+                f"{spec['title']}, ρ = {rho:g}, T = {run.horizon:,}",
+                head,
+                tuple(body),
+                tuple(data),
+                note,
+            )
+        )
+    return tables
+
+
+def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
+    """Regret at several horizons, and fitted exponents beside the one that b allows."""
+    run = findings.study.run(spec["run"])
+    first = int(spec.get("from", 1000))
+    decades = [
+        10**k for k in range(round(math.log10(first)), 1 + math.floor(math.log10(run.horizon)))
+    ]
+    tables = []
+    for rho in run.rho:
+        evidence = Evidence(findings.outcomes[run.name, rho], run.trials)
+        body, data = [], []
+        for name in run.policies:
+            rounds, curves = evidence.rounds(name), evidence.curves(name)
+            at = np.searchsorted(rounds, decades)
+            exponent = statistics.measured_exponent(rounds, curves)
+            policy = findings.study.policies[name].candidates(rho)[0]
+            row: dict[str, Any] = {
+                "rho": rho,
+                "policy": name,
+                "rounds": decades,
+                "mean": curves[:, at].mean(axis=0).tolist(),
+                "median": np.median(curves[:, at], axis=0).tolist(),
+            }
+            cells = [
+                f"{mean:,.0f} / {median:,.0f}"
+                for mean, median in zip(row["mean"], row["median"], strict=True)
+            ]
+            row["exponent"] = asdict(exponent)
+            cells.append(interval(exponent, ".2f"))
+            if isinstance(policy, MedEUCB):
+                late = rounds >= first
+                block = policy.block_for(run.bandit.arms)
+                forced = float(run.bandit.gaps.sum()) * np.array(
+                    [
+                        forced_total(policy.b, float(block), (t - 1) // block)
+                        for t in rounds[late].tolist()
+                    ]
+                )
+                excess = statistics.fitted_slope(rounds[late], curves[:, late], forced)
+                most = max(0.0, 1 - policy.b * kl(0.5, rho) if rho else 0.0)
+                row |= {
+                    "excess_exponent": asdict(excess),
+                    "excess_at_end": float(curves[:, -1].mean() - forced[-1]),
+                    "largest_exponent": most,
+                }
+                cells += [
+                    f"{row['excess_at_end']:,.0f}",
+                    interval(excess, ".2f") if row["excess_at_end"] > 0.01 * forced[-1] else "none",
+                    f"{most:.2f}" if most else "0 (logarithmic)",
+                ]
+            body.append((name, *cells, *[""] * (4 + len(decades) - len(cells))))
+            data.append(row)
+        head = (
+            "policy",
+            *(f"T = {t:,}" for t in decades),
+            "exponent of the mean",
+            "above forced exploration",
+            "its exponent",
+            "1 − b kl(1/2, ρ)",
+        )
+        note = (
+            "Mean / median regret. The exponent of the mean compares what the last two decades "
+            "added (0: logarithmic, 1: linear). “Above forced exploration” is what is left of the "
+            "mean at the end without the regret that forced exploration costs in any case; its "
+            f"exponent is fitted by least squares from T = {first:,} on. 1 − b "
+            "kl(1/2, ρ) is the exponent under far outliers as T grows, up to factors of log T; a "
+            "fit at finite T also sees early effects."
+        )
+        tables.append(
+            Table(
+                f"{spec['title']}, ρ = {rho:g}, {counted(evidence.trials, 'trial')}",
+                head,
+                tuple(body),
+                tuple(data),
+                note,
+            )
+        )
+    return tables
+
+
+def tuning(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
+    """The grids that were searched, each candidate's mean regret, and the choice."""
+    settings = findings.study.tuning
+    if settings is None:
+        return []
+    body, data = [], []
+    several = len({choice.runs for choice in findings.choices}) > 1
+    for choice in findings.choices:
+        parameters = ", ".join(choice.parameters)
+        regrets = {", ".join(map(_value, one.values)): one.regret for one in choice.candidates}
+        chosen = ", ".join(map(_value, choice.best.values))
+        pairs = " · ".join(f"{_shown(one.values)}: {one.regret:,.0f}" for one in choice.candidates)
+        shown = _shown(choice.best.values)
+        if choice.at_edge:
+            shown += " (at the edge of what was tried)"
+        runs = ("; ".join(choice.runs),) if several else ()
+        which = greek(parameters)
+        cells = (choice.name, f"{choice.rho:g}", which, shown, pairs, f"{choice.trials:,}")
+        body.append((*cells, *runs))
+        data.append(
+            {
+                "policy": choice.name,
+                "rho": choice.rho,
+                "parameters": parameters,
+                "mean_regret": regrets,
+                "chosen": chosen,
+                "at_edge": choice.at_edge,
+                "trials": choice.trials,
+                "runs": list(choice.runs),
+            }
+        )
+    unit = f", in {findings.study.unit}," if findings.study.unit else ""
+    note = (
+        f"Mean final regret{unit} for each value of the grid, over trials of seed "
+        f"{settings.seed}, which the study itself does not use; every candidate meets the same "
+        "noise and the same attacks. A grid whose best value was its first or last was "
+        "continued until the best value lay inside."
+    )
+    head = ("policy", "ρ", "parameter", "chosen", "value: mean regret", "trials")
+    return [
+        Table(
+            str(spec["title"]),
+            (*head, *(["runs"] if several else [])),
+            tuple(body),
+            tuple(data),
+            note,
+            words=True,
+        )
+    ]
+
+
+def _shown(values: Iterable[Any]) -> str:
+    return ", ".join(f"{x:,g}" if isinstance(x, (int, float)) else str(x) for x in values)
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+
+
+def theory(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
+    """What the theorems and sharper conditions say for the paper's own settings."""
+    rows = paper_table()
+    columns = list(rows[0].values)
+    body = tuple(
+        (greek(row.quantity), *(greek(row.shown(column)) for column in columns)) for row in rows
+    )
+    data = tuple(row.to_dict() for row in rows)
+    return [Table(str(spec["title"]), ("", *columns), body, data, greek(" ".join(PAPER_NOTES)))]
+
+
+TABLES: dict[str, Callable[[Findings, Mapping[str, Any]], list[Table]]] = {
+    "tails": tails,
+    "growth": growth,
+    "tuning": tuning,
+    "theory": theory,
+}

@@ -1,0 +1,1 @@
+"""How things look: curves and figures, tables as text, notebooks."""

@@ -1,1 +1,0 @@
-"""Tests of ironarm.arena: one small arena, from its file to its page."""

@@ -1,0 +1,1 @@
+"""Tests of ironarm.lab.arena: one small arena, from its file to its page."""

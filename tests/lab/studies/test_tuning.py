@@ -1,0 +1,125 @@
+"""A policy is tuned when its best value is not the last that was tried."""
+
+import shutil
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import ironarm as ia
+from ironarm.lab.studies.read import read_study
+from ironarm.lab.studies.runner import Runner
+from ironarm.lab.studies.tables import TABLES
+from ironarm.lab.studies.tuning import MOST_CANDIDATES, Choice, next_value
+
+SMALL = Path(__file__).parent / "small"
+
+
+def tuned(pairs, policy=ia.UCB):
+    choice = Choice("UCB", 0.1, 50, ("alpha",), (), ("main",))
+    for value, regret in pairs:
+        choice = choice.with_candidate([value], policy(), regret)
+    return choice
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ([(1, 9.0), (2, 7.0), (8, 5.0)], 32.0),  # on, by its last ratio
+        ([(1, 2.0), (3, 7.0), (8, 5.0)], 1 / 3),  # and back, by its first
+        ([(1, 9.0), (2, 4.0), (8, 5.0)], None),  # inside
+        ([(1, 5.0), (2, 5.0), (8, 5.0)], None),  # all equal: inside is as good
+        ([(1, 9.0)], None),  # no ratio
+        ([(0, 1.0), (1, 3.0)], None),  # zero is an end
+        ([("lower", 1.0), ("upper", 3.0)], None),  # no order
+        ([(True, 1.0), (False, 3.0)], None),
+    ],
+)
+def test_a_grid_goes_on_beyond_the_end_where_its_best_value_is(pairs, expected):
+    """By the ratio of the two values there."""
+    assert next_value(tuned(pairs)) == (expected and pytest.approx(expected, rel=1e-3))
+
+
+def test_a_grid_ends_somewhere():
+    """However long it keeps getting better."""
+    choice = tuned([(1, 0.0), (2, -1.0)])
+    while (value := next_value(choice)) is not None:
+        choice = choice.with_candidate([value], ia.UCB(), -value)
+    assert len(choice.candidates) == MOST_CANDIDATES
+    assert choice.at_edge
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A study whose grid the test chooses."""
+
+    def make(tune):
+        shutil.copytree(SMALL, tmp_path / "study")
+        runs = tmp_path / "study" / "runs.toml"
+        old = '{ policy = "UCB", tune = { alpha = [0.5, 2, 8] } }'
+        assert old in runs.read_text()
+        runs.write_text(runs.read_text().replace(old, tune))
+        return read_study(str(tmp_path / "study"), quick=True)
+
+    return make
+
+
+def test_a_study_tunes_until_the_best_value_lies_inside(study, tmp_path):
+    """From far above: med-epsilon-greedy explores all the time with c = 400."""
+    grid = '{ policy = "MedEpsilonGreedy", tune = { c = [200, 400] } }'
+    found = Runner(study(grid), tmp_path).run()
+    [table] = TABLES["tuning"](found, {"title": "Tuning"})
+    for choice, row in zip(found.choices, table.data, strict=True):
+        assert not choice.at_edge
+        assert len(choice.candidates) > 3
+        assert choice.best.regret == min(one.regret for one in choice.candidates)
+        assert (row["at_edge"], row["chosen"]) == (False, f"{choice.best.values[0]:g}")
+    assert "edge" not in str(table.body)
+
+
+def test_a_value_at_the_edge_of_what_is_possible_is_said_to_be_there(study, tmp_path):
+    """A trimmed mean cannot trim half and more."""
+    grid = '{ policy = "TrimmedUCB(alpha=0.1)", tune = { alpha = [0.2, 0.45] } }'
+    found = Runner(study(grid), tmp_path).run()
+    [table] = TABLES["tuning"](found, {"title": "Tuning"})
+    assert any(choice.at_edge for choice in found.choices)
+    for choice, cells in zip(found.choices, table.body, strict=True):
+        assert choice.at_edge == ("at the edge of what was tried" in cells[3])
+
+
+@pytest.mark.parametrize(
+    ("regrets", "expected"),
+    [
+        ([9, 9, 9, 9, 5, 9, 9, 9, 9], False),  # b = 2 and omega = 4, in the middle
+        ([9, 9, 9, 9, 9, 9, 9, 5, 9], True),  # b = 8, the largest
+        ([9, 9, 9, 5, 9, 9, 9, 9, 9], True),  # omega = 1, the smallest
+        ([5, 9, 9, 9, 5, 9, 9, 9, 9], False),  # inside among equals
+    ],
+)
+def test_of_several_parameters_one_at_its_edge_is_enough(regrets, expected):
+    """Such a grid is not continued, so its table must say where the best value lies."""
+    choice = Choice("med-E-UCB", 0.1, 50, ("b", "omega"), (), ("main",))
+    for (b, omega), regret in zip(product((0.5, 2, 8), (1, 4, 16)), regrets, strict=True):
+        choice = choice.with_candidate([b, omega], ia.MedEUCB(b=b, omega=omega), regret)
+    assert choice.at_edge == expected
+    assert next_value(choice) is None
+
+
+def test_a_policy_may_be_tuned_on_more_trials_than_others(study, tmp_path):
+    """Where what matters is rare. Quick sizes are quick for all."""
+    grid = '{ policy = "UCB", tune = { alpha = [0.5, 2, 8] }, tuning_trials = 7 }'
+    quick = study(grid)
+    assert {choice.trials for choice in Runner(quick, tmp_path).run().choices} == {3}
+    full = read_study(str(tmp_path / "study"), trials=2)
+    assert {choice.trials for choice in Runner(full, tmp_path).run().choices} == {7}
+
+
+def test_a_policy_is_tuned_on_other_trials_than_those_of_the_study(study, tmp_path):
+    """Else the tuned ones would be better there than anywhere else."""
+    found = study('{ policy = "UCB", tune = { alpha = [0.5, 2, 8] } }')
+    runner, run = Runner(found, tmp_path), found.runs[0]
+    [tuned] = [name for name in run.policies if found.policies[name].tune]
+    cells = runner._tuning_cells(run, run.rho[0], tuned)
+    assert {cell.seed for cell in cells} == {found.tuning.seed}
+    assert runner._cell(run, run.rho[0], cells[0].policy).seed == found.seed
+    assert found.tuning.seed != found.seed
