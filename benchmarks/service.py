@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median
 
 from ironarm.service.keys import make_key
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 from measure import ROOT, at_least, at_most, options, show
 
 sys.path.insert(0, str(ROOT))
@@ -43,7 +43,7 @@ def told(port: int, path: str, method: str = "GET", key: str = "", body: object 
 
 
 @contextmanager
-def node(place: Place) -> Iterator[tuple[int, int]]:
+def node(place: StoreLocation) -> Iterator[tuple[int, int]]:
     """Start a node; yield its port and its process number when it is ready."""
     with running(place) as started:
         yield started.port, started.process.pid
@@ -82,7 +82,7 @@ def load(ports: list[int], key: str, agents: int, seconds: float, connections: i
     }
 
 
-def measured(place: Place, nodes: int, agents: int, seconds: float) -> dict:
+def measured(place: StoreLocation, nodes: int, agents: int, seconds: float) -> dict:
     store = place.open(create=True)
     key = make_key(store, "benchmark", ["admin"])
     store.close()
@@ -118,7 +118,7 @@ def creating() -> None:
         before = os.environ.get("IRONARM_CACHE_DIR")
         os.environ["IRONARM_CACHE_DIR"] = cache
         try:
-            with node(Place(Path(folder))) as (port, _):
+            with node(StoreLocation(Path(folder))) as (port, _):
                 told(port, "/v1/agents/old", "PUT", body={"arms": ARMS})
                 usual = [_wait(port) for _ in range(100)]
                 began, waits = time.perf_counter(), []
@@ -168,7 +168,7 @@ def speed(seconds: float) -> None:
     head += ["errors", "target", ""]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        found = measured(Place(Path(folder)), 1, 1, seconds)
+        found = measured(StoreLocation(Path(folder)), 1, 1, seconds)
         rows.append(row("SQLite, one agent", found, *at_most(found["cpu"], 200)))
         rows.append([""] * 7 + list(at_least(found["rate"], 3000)))
         rows.append([""] * 7 + list(at_most(found["p99"], 40)))
@@ -176,18 +176,18 @@ def speed(seconds: float) -> None:
         if url is None:
             print("PostgreSQL is not installed: skipped")
         else:
-            one = measured(Place(database=url), 1, 16, seconds)
+            one = measured(StoreLocation(database=url), 1, 16, seconds)
             rows.append(row("PostgreSQL, 1 node, 16 agents", one, *at_least(one["rate"], 1000)))
     with postgres() as url:
         if url is not None:
-            three = measured(Place(database=url), 3, 16, seconds)
+            three = measured(StoreLocation(database=url), 3, 16, seconds)
             more = at_least(three["rate"] / one["rate"], 1)
             rows.append(row("PostgreSQL, 3 nodes, 16 agents", three, *more))
     rates = []
     for nodes in (1, 3):
         with postgres() as url:
             if url is not None:
-                found = measured(Place(database=url), nodes, 1, seconds)
+                found = measured(StoreLocation(database=url), nodes, 1, seconds)
                 rates.append(found["rate"])
                 target = at_least(rates[-1] / rates[0], 1) if nodes > 1 else ("", "")
                 rows.append(row(f"PostgreSQL, {nodes} nodes, 1 agent", found, *target))
@@ -199,7 +199,7 @@ def start(entries: int) -> None:
     import random
 
     with tempfile.TemporaryDirectory() as folder:
-        place = Place(Path(folder))
+        place = StoreLocation(Path(folder))
         from ironarm.agent.logged import keep_snapshot
         from ironarm.service.directory import create, opened
         from ironarm.service.hosted import planned
@@ -222,7 +222,7 @@ def start(entries: int) -> None:
                 keep_snapshot(store, 1, kept.pop())
         rows = []
         with tempfile.TemporaryDirectory() as empty:
-            rows.append(["without any agent", *_started(Place(Path(empty)))[1:], "", ""])
+            rows.append(["without any agent", *_started(StoreLocation(Path(empty)))[1:], "", ""])
         for name, limit in (("from a snapshot", 2), ("from entry 1", 20)):
             took, *cells = _started(place)
             rows.append([name, *cells, *at_most(took, limit)])
@@ -236,7 +236,7 @@ def start(entries: int) -> None:
         )
 
 
-def _started(place: Place) -> tuple[float, str, str, str]:
+def _started(place: StoreLocation) -> tuple[float, str, str, str]:
     """Start a node three times; return the seconds that the fastest took, and cells."""
     found = []
     for _ in range(3):
@@ -249,7 +249,7 @@ def _started(place: Place) -> tuple[float, str, str, str]:
 
 def idle() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        place = Place(Path(folder))
+        place = StoreLocation(Path(folder))
         store = place.open(create=True)
         key = make_key(store, "benchmark", ["admin"])
         store.close()

@@ -106,10 +106,10 @@ def test_a_result(tmp_path, capsys):
 def test_the_service(tmp_path):
     """A real node with a key: decide, reward, summary, counts, page."""
     from ironarm.service.keys import make_key
-    from ironarm.service.place import Place
+    from ironarm.service.location import StoreLocation
     from tests.service.running import ask, running
 
-    place = Place(tmp_path)
+    place = StoreLocation(tmp_path)
     store = place.open(create=True)
     key = make_key(store, "test", ["admin"])
     store.close()
@@ -127,14 +127,14 @@ def test_the_service(tmp_path):
 @compiled
 def test_the_service_on_postgresql():
     """The driver, where there is a database."""
-    from ironarm.service.place import Place
+    from ironarm.service.location import StoreLocation
     from tests.service.database import postgres
     from tests.service.running import ask, running
 
     with postgres() as url:
         if url is None:
             pytest.skip("PostgreSQL is not installed")
-        with running(Place(database=url)) as node:
+        with running(StoreLocation(database=url)) as node:
             body = {"arms": ["a", "b"], "policy": "EpsilonGreedy"}
             assert ask(node.port, "PUT", "/v1/agents/ads", body)[0] == 201
             assert ask(node.port, "POST", "/v1/agents/ads/decisions")[0] == 201

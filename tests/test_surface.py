@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,14 @@ def test_dir_shows_the_public_names_and_nothing_else():
 def test_no_name_is_there_twice():
     """A policy, an attack and a bandit have names of their own."""
     assert len(ia.__all__) == len(set(ia.__all__))
+
+
+def test_a_class_has_a_name_of_its_own():
+    """One word, one thing: no two classes of the package share a name."""
+    files = (Path(ia.__file__).parent).rglob("*.py")
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8")))]
+    counts = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
+    assert [name for name, count in counts.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("module", [ia, extend], ids=lambda module: module.__name__)

@@ -10,7 +10,7 @@ import pytest
 import ironarm as ia
 from ironarm.agent import logged, replay
 from ironarm.cli import main
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 
 from ..service.database import postgres, programs
 from ..service.running import Talk, ask, running
@@ -28,7 +28,7 @@ def test_a_stranger_gets_a_key_an_agent_and_a_decision(tmp_path, capsys):
     out = capsys.readouterr().out.splitlines()
     assert out[:2] == ["created ads: UCB, 2 arms", "ads already exists, with the same settings"]
     key = out[2]
-    with running(Place(tmp_path / "agents")) as node:
+    with running(StoreLocation(tmp_path / "agents")) as node:
         assert ask(node.port, "POST", "/v1/agents/ads/decisions")[0] == 401
         status, decision = ask(node.port, "POST", "/v1/agents/ads/decisions", key=key)
         assert (status, decision["arm"]) == (201, "red")
@@ -84,7 +84,7 @@ def test_keys_are_listed_without_their_secret(tmp_path, capsys):
 )
 def test_bad_words_are_refused(words, expected, tmp_path, capsys):
     """With what to do."""
-    Place(tmp_path).open(create=True).close()
+    StoreLocation(tmp_path).open(create=True).close()
     assert main([*words, "--data", str(tmp_path)]) == 2
     assert expected in capsys.readouterr().err
 
@@ -141,7 +141,7 @@ def test_commands_work_on_postgresql_too(capsys, tmp_path):
         place = ["--database", url]
         arms = "a';--,7,ü"
         assert main(["agents", "create", "ads", "--arms", arms, "--policy", "UCB", *place]) == 0
-        with running(Place(database=url)) as node:
+        with running(StoreLocation(database=url)) as node:
             talk = Talk(node.port)
             for _ in range(3):
                 decision = talk.ask("POST", "/v1/agents/ads/decisions")[1]
@@ -159,6 +159,6 @@ def test_commands_work_on_postgresql_too(capsys, tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no permissions of that kind")
 def test_nobody_else_can_read_the_store(tmp_path):
     """Ids are in it."""
-    Place(tmp_path / "agents").open(create=True).close()
+    StoreLocation(tmp_path / "agents").open(create=True).close()
     assert (tmp_path / "agents").stat().st_mode & 0o077 == 0
     assert (tmp_path / "agents" / "ironarm.db").stat().st_mode & 0o077 == 0

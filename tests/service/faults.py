@@ -22,7 +22,7 @@ from typing import Any
 
 from ironarm.agent.store import Store
 from ironarm.service.directory import opened
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 
 from .running import Talk, ask
 
@@ -183,7 +183,7 @@ def kill_again_and_again(folder: Path, rounds: int, count: int, seconds: float) 
     """Kill a node on SQLite without warning, again and again, under load."""
     from .running import Running, free_port
 
-    place, port, world = Place(folder), free_port(), random.Random(1)
+    place, port, world = StoreLocation(folder), free_port(), random.Random(1)
     node = Running(place, port).wait()
     make_agent(port)
     clients = Clients([port], count)
@@ -218,8 +218,8 @@ def nodes_lost(seconds: float, count: int) -> dict[str, int]:
     with database() as server:
         assert server is not None, "PostgreSQL is not installed"
         proxy = Proxy(server.port)
-        cut = Place(database=f"postgresql://ironarm@127.0.0.1:{proxy.port}/postgres")
-        place = Place(database=server.url)
+        cut = StoreLocation(database=f"postgresql://ironarm@127.0.0.1:{proxy.port}/postgres")
+        place = StoreLocation(database=server.url)
         nodes = [Running(place).wait(), Running(place).wait(), Running(cut).wait()]
         make_agent(nodes[0].port)
         clients = Clients([node.port for node in nodes], count)
@@ -259,7 +259,7 @@ def database_restarted(rounds: int, count: int, seconds: float) -> dict[str, int
 
     with database() as server:
         assert server is not None, "PostgreSQL is not installed"
-        place = Place(database=server.url)
+        place = StoreLocation(database=server.url)
         node = Running(place).wait()
         make_agent(node.port)
         clients = Clients([node.port], count)

@@ -29,7 +29,7 @@ if __name__ == "__main__":
 
 import ironarm as ia
 from ironarm.service.keys import SCOPES
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 from tests.service.hostile_requests import (
     CLOSED,
     GOOD,
@@ -165,7 +165,7 @@ async def slow_sender(port: int, world: World) -> float:
 
 def logs(service: Service) -> dict[str, list[Any]]:
     """Return every entry of every agent, straight from the store."""
-    store = Place(service.folder).open()
+    store = StoreLocation(service.folder).open()
     try:
         return {name: list(rows(store, number)) for name, number in store.agents().items()}
     finally:
@@ -186,7 +186,7 @@ def prepared(keyed: Service, open_service: Service, seed: int) -> World:
     keys = {scope: keyed.key(scope) for scope in SCOPES}
     keys["ads only"] = keyed.key("decide", "reward", "read", agents=["ads"])
     keys["revoked"] = keyed.key("admin")
-    store = Place(keyed.folder).open()
+    store = StoreLocation(keyed.folder).open()
     store.revoke_key(keys["revoked"].split("_")[1], time.time())
     store.close()
     deadline = time.monotonic() + 120

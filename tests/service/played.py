@@ -12,7 +12,7 @@ from time import time
 from unittest.mock import patch
 
 from ironarm.service.hosted import Hosted, planned
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 
 LIARS = ("sensor-7", "sensor-13")
 
@@ -43,7 +43,7 @@ class Played:
     seconds: float = 1.0
     """Between two decisions."""
 
-    def into(self, place: Place, name: str, seed: int = 2) -> None:
+    def into(self, place: StoreLocation, name: str, seed: int = 2) -> None:
         """Play, in one transaction."""
         store = place.open(create=True)
         try:
@@ -91,4 +91,4 @@ class Played:
 
 
 if __name__ == "__main__":
-    Played().into(Place(Path(sys.argv[1])), sys.argv[2] if len(sys.argv) > 2 else "ads")
+    Played().into(StoreLocation(Path(sys.argv[1])), sys.argv[2] if len(sys.argv) > 2 else "ads")

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 
 PATIENCE = 180.0
 """Seconds that a node may take to start: it may have to compile, on a busy machine."""
@@ -88,7 +88,7 @@ def ask(port: int, method: str, path: str, body: Any = None, key: str | None = N
 class Running:
     """A node in a process of its own."""
 
-    def __init__(self, place: Place, port: int | None = None, *options: str) -> None:
+    def __init__(self, place: StoreLocation, port: int | None = None, *options: str) -> None:
         self.place, self.port = place, port or free_port()
         where = (
             ["--data", str(place.folder)]
@@ -128,7 +128,7 @@ class Running:
 
 
 @contextmanager
-def running(place: Place, port: int | None = None, *options: str) -> Iterator[Running]:
+def running(place: StoreLocation, port: int | None = None, *options: str) -> Iterator[Running]:
     """Run a node for the length of a block."""
     node = Running(place, port, *options)
     try:

@@ -13,14 +13,14 @@ from typing import Any
 
 from ironarm.agent.log import Log
 from ironarm.service.keys import make_key
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 from tests.service.running import Running, free_port
 
 PROGRAM = """
 import sys
 from pathlib import Path
 from ironarm.service.node import Limits
-from ironarm.service.place import Place
+from ironarm.service.location import Place
 from ironarm.service.server import serve
 serve(Place(Path(sys.argv[1])), "127.0.0.1", int(sys.argv[2]), eval(sys.argv[3]))
 """
@@ -30,7 +30,7 @@ class Service(Running):
     """A node with limits of its own. What it writes to stderr is kept in a file."""
 
     def __init__(self, folder: Path, limits: str, admin: str | None) -> None:
-        self.place, self.folder, self.port = Place(folder), folder, free_port()
+        self.place, self.folder, self.port = StoreLocation(folder), folder, free_port()
         self.url, self.admin = f"http://127.0.0.1:{self.port}", admin
         folder.mkdir(parents=True, exist_ok=True)
         self.errors = folder / "stderr.txt"
@@ -57,7 +57,7 @@ def serving(folder: Path, limits: str = "Limits()", keys: bool = False) -> Itera
     """Start a service, with a key for everything or without keys."""
     admin = None
     if keys:
-        with closing(Place(folder).open(create=True)) as store:
+        with closing(StoreLocation(folder).open(create=True)) as store:
             admin = make_key(store, "admin", ["admin"])
     service = Service(folder, limits, admin)
     try:

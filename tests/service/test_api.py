@@ -19,14 +19,14 @@ from ironarm.service import verbs
 from ironarm.service.app import App
 from ironarm.service.incoming import Incoming
 from ironarm.service.keys import make_key
+from ironarm.service.location import StoreLocation
 from ironarm.service.node import Limits, Node
-from ironarm.service.place import Place
 
 
 @asynccontextmanager
 async def service(folder, limits=None):
     """A node in this process, and a client for it."""
-    node = Node(Place(folder), limits)
+    node = Node(StoreLocation(folder), limits)
     await node.start()
     try:
         while not node.ready:
@@ -519,7 +519,7 @@ def test_keys_say_who_may_do_what(tmp_path):
             await make(client)
             await make(client, "other")
             foreign = (await client.post("/v1/agents/other/decisions")).json()["id"]
-            store = Place(tmp_path).open()
+            store = StoreLocation(tmp_path).open()
             keys = {
                 scope: make_key(store, scope, [scope], ["ads"])
                 for scope in ("decide", "reward", "read", "admin")
@@ -563,7 +563,7 @@ def test_keys_say_who_may_do_what(tmp_path):
                 answer = await client.get("/v1/agents", headers=head)
                 assert answer.status_code == 401
                 assert answer.headers["www-authenticate"] == "Bearer"
-            store = Place(tmp_path).open()
+            store = StoreLocation(tmp_path).open()
             id = keys["read"].split("_")[1]
             assert store.revoke_key(id, time.time()) == 1
             store.close()
@@ -598,7 +598,7 @@ def test_limits_hold(tmp_path):
             assert statuses[:2] == [200, 200]
             assert 429 in statuses
             assert int(answer.headers["retry-after"]) >= 1
-            store = Place(tmp_path).open()
+            store = StoreLocation(tmp_path).open()
             key = make_key(store, "slow", ["read"], rate=1.0)
             store.close()
             await client.node.look()
@@ -678,7 +678,7 @@ async def test_a_node_that_cannot_write_is_not_ready(client):
 
 def test_a_try_is_a_write(tmp_path):
     """Another connection sees that something was written; nothing grows."""
-    place = Place(tmp_path)
+    place = StoreLocation(tmp_path)
     with closing(place.open(create=True)) as store, closing(place.open()) as other:
         store.try_write()
         seen, count = other.version(), other._rows("SELECT count(*) FROM setting")

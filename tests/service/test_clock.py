@@ -8,7 +8,7 @@ from ironarm.errors import ClosedDecision
 from ironarm.service import hosted
 from ironarm.service.directory import create
 from ironarm.service.hosted import Hosted, planned
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 
 HOUR = 3600.0
 
@@ -34,7 +34,7 @@ def clock(monkeypatch):
 @pytest.fixture
 def store(tmp_path, clock):
     """A store with an agent whose rewards may take 10 seconds."""
-    store = Place(tmp_path / "agents").open(create=True)
+    store = StoreLocation(tmp_path / "agents").open(create=True)
     _, described = planned(arms=["a", "b"], policy="UCB", seed=1, reward_within=10)
     create(store, "ads", described, True)
     yield store

@@ -8,7 +8,7 @@ from ironarm.agent.log import Entry
 from ironarm.service import history as history_module
 from ironarm.service.history import History
 from ironarm.service.hosted import Hosted, planned
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 
 from .database import database
 
@@ -21,12 +21,12 @@ def server():
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(tmp_path, request):
-    place = Place(tmp_path)
+    place = StoreLocation(tmp_path)
     if request.param == "postgresql":
         server = request.getfixturevalue("server")
         if server is None:
             pytest.skip("POSTGRESQL IS MISSING: logs in it were NOT read. Install `postgresql`.")
-        place = Place(database=server.url)
+        place = StoreLocation(database=server.url)
     store = place.open(create=True)
     yield store
     store.close()

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from ironarm.service.insight import Insights
+from ironarm.service.location import StoreLocation
 from ironarm.service.node import Node
-from ironarm.service.place import Place
 from ironarm.theory.limits import thresholds
 
 from .played import LIARS, Played
@@ -16,7 +16,7 @@ def look(folder, name="ads"):
     """Return an insight."""
 
     async def run():
-        node = Node(Place(folder))
+        node = Node(StoreLocation(folder))
         await node.start()
         try:
             number = await node.number_of(name)
@@ -30,7 +30,7 @@ def look(folder, name="ads"):
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("played")
-    Played().into(Place(folder), "ads")
+    Played().into(StoreLocation(folder), "ads")
     return look(folder)
 
 
@@ -76,7 +76,7 @@ def test_alarms_say_what_to_look_at(found):
 
 def test_an_honest_agent_has_no_alarm(tmp_path):
     """Nobody lies, nothing is far, nothing is held back."""
-    Played(liars=(), outliers=0.0, held_back=(), rounds=1500).into(Place(tmp_path), "calm")
+    Played(liars=(), outliers=0.0, held_back=(), rounds=1500).into(StoreLocation(tmp_path), "calm")
     found = look(tmp_path, "calm")
     assert (found.alarms, found.liars) == ([], ())
     assert found.corruption.share < 0.005
@@ -85,7 +85,9 @@ def test_an_honest_agent_has_no_alarm(tmp_path):
 def test_clicks_are_judged_by_means(tmp_path):
     """Nothing is far, so only the sources tell; the limit is that of a gap of rates."""
     rates = {"a": 0.1, "b": 0.2, "c": 0.5}
-    Played(arms=rates, clicks=True, policy="UCB", rounds=3000).into(Place(tmp_path), "clicks")
+    Played(arms=rates, clicks=True, policy="UCB", rounds=3000).into(
+        StoreLocation(tmp_path), "clicks"
+    )
     found = look(tmp_path, "clicks")
     assert (found.best, found.best_arm.of) == ("c", "mean")
     assert {source.source for source in found.liars} == set(LIARS)
@@ -96,14 +98,14 @@ def test_clicks_are_judged_by_means(tmp_path):
 
 def test_small_rewards_can_be_good(tmp_path):
     """For latencies the arm with the smallest median is the best."""
-    Played(minimize=True, liars=(), rounds=1500).into(Place(tmp_path), "latency")
+    Played(minimize=True, liars=(), rounds=1500).into(StoreLocation(tmp_path), "latency")
     assert look(tmp_path, "latency").best == "west"
 
 
 def test_what_is_known_is_shared(tmp_path, monkeypatch):
     """Ten who look at once cost one look; agents that nobody looks at are forgotten."""
-    Played(rounds=50).into(Place(tmp_path), "a")
-    Played(rounds=50).into(Place(tmp_path), "b")
+    Played(rounds=50).into(StoreLocation(tmp_path), "a")
+    Played(rounds=50).into(StoreLocation(tmp_path), "b")
     looks = []
     original = Insights._look
 
@@ -115,7 +117,7 @@ def test_what_is_known_is_shared(tmp_path, monkeypatch):
     monkeypatch.setattr("ironarm.service.insight.AGENTS", 1)
 
     async def run():
-        node = Node(Place(tmp_path))
+        node = Node(StoreLocation(tmp_path))
         await node.start()
         try:
             await asyncio.gather(*(node.insights.of(1, "a", 60.0) for _ in range(10)))

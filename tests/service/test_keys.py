@@ -7,12 +7,12 @@ import pytest
 import ironarm as ia
 from ironarm.service import keys
 from ironarm.service.keys import Buckets, KeyRing, agent_name, make_key
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 
 
 def test_a_key_is_found_by_its_whole_text(tmp_path):
     """A hash is kept, never the text; a revoked key is not found."""
-    store = Place(tmp_path).open(create=True)
+    store = StoreLocation(tmp_path).open(create=True)
     text = make_key(store, "web", ["decide", "reward"], ["ads"], rate=5.0)
     other = make_key(store, "other", ["read"])
     ring = KeyRing()

@@ -11,7 +11,7 @@ from ironarm.agent.verify import verified
 from ironarm.errors import BadFile, PrunedEntries
 from ironarm.service.directory import create
 from ironarm.service.hosted import Hosted, planned
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 from ironarm.service.postgres import PostgresStore
 from ironarm.testing import check_store
 
@@ -112,7 +112,7 @@ def check(place, policy, rounds, monkeypatch):
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)
 def test_three_nodes_agree_to_the_last_bit(policy, tmp_path, monkeypatch):
     """Whatever each of them decided and learnt; also who joins late."""
-    check(Place(tmp_path / "agents"), repr(policy), 60, monkeypatch)
+    check(StoreLocation(tmp_path / "agents"), repr(policy), 60, monkeypatch)
 
 
 def check_prune(place, monkeypatch):
@@ -155,14 +155,14 @@ def check_prune(place, monkeypatch):
 
 def test_a_prune_proves_itself(tmp_path, monkeypatch):
     """Nodes go on, and what was changed afterwards is found."""
-    check_prune(Place(tmp_path / "agents"), monkeypatch)
+    check_prune(StoreLocation(tmp_path / "agents"), monkeypatch)
 
 
 @pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
 def test_a_prune_proves_itself_on_postgresql_too(monkeypatch):
     """By the same entries."""
     with database() as server:
-        check_prune(Place(database=server.url), monkeypatch)
+        check_prune(StoreLocation(database=server.url), monkeypatch)
 
 
 @pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
@@ -177,4 +177,4 @@ def test_postgresql_keeps_the_contract_of_stores():
 def test_three_nodes_agree_on_postgresql_too(policy, monkeypatch):
     """The values come back as they were stored."""
     with database() as server:
-        check(Place(database=server.url), policy, 60, monkeypatch)
+        check(StoreLocation(database=server.url), policy, 60, monkeypatch)

@@ -12,9 +12,9 @@ import pytest
 
 from ironarm.service.app import App
 from ironarm.service.keys import make_key
+from ironarm.service.location import StoreLocation
 from ironarm.service.node import Node
 from ironarm.service.page import routes, session, static
-from ironarm.service.place import Place
 from ironarm.theory.limits import thresholds
 
 from .played import LIARS, Played
@@ -32,7 +32,7 @@ HOSTILE = (
 @asynccontextmanager
 async def page(folder, scheme="http"):
     """A node in this process with its page, and a browser without scripts."""
-    node = Node(Place(folder))
+    node = Node(StoreLocation(folder))
     await node.start()
     try:
         while not node.ready:
@@ -72,13 +72,15 @@ def visit(folder, work):
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
     folder = tmp_path_factory.mktemp("played")
-    Played().into(Place(folder), "ads")
-    Played(rounds=60, sources=1, named="only", liars=(), outliers=0.0).into(Place(folder), "young")
+    Played().into(StoreLocation(folder), "ads")
+    Played(rounds=60, sources=1, named="only", liars=(), outliers=0.0).into(
+        StoreLocation(folder), "young"
+    )
     return folder
 
 
 def key(folder, scopes=("read",), agents=None, name="reader", rate=None):
-    store = Place(folder).open(create=True)
+    store = StoreLocation(folder).open(create=True)
     try:
         return make_key(store, name, scopes, agents, rate)
     finally:
@@ -208,7 +210,7 @@ async def test_a_policy_that_does_not_suit_the_rewards_is_named(client):
 
 def test_the_list_has_pages(tmp_path):
     """Fifty agents on each."""
-    place = Place(tmp_path)
+    place = StoreLocation(tmp_path)
     Played(rounds=3).into(place, "first")
     store = place.open()
     with store.transaction():
@@ -287,7 +289,7 @@ def test_only_known_files_are_sent(tmp_path_factory, path):
     """Whatever tricks the address has."""
 
     async def work():
-        node = Node(Place(tmp_path_factory.getbasetemp() / "files"))
+        node = Node(StoreLocation(tmp_path_factory.getbasetemp() / "files"))
         transport = httpx.ASGITransport(App(node, routes(node)))
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.get(f"/static/{path}")
@@ -352,7 +354,7 @@ def test_names_are_text_wherever_they_stand(tmp_path):
         liars=(),
         held_back=(HOSTILE[1],),
         policy="UCB",
-    ).into(Place(tmp_path), "hostile")
+    ).into(StoreLocation(tmp_path), "hostile")
 
     async def work(client):
         paths = ("/", "/agents/hostile", "/agents/hostile/parts", "/agents/hostile/curves")
@@ -392,7 +394,7 @@ def test_a_problem_shows_what_was_asked_as_text(played):
 
 def test_with_keys_the_page_asks_for_one(tmp_path):
     """And nothing is told before."""
-    Played(rounds=30).into(Place(tmp_path), "ads")
+    Played(rounds=30).into(StoreLocation(tmp_path), "ads")
     key(tmp_path)
 
     async def work(client):
@@ -411,7 +413,7 @@ def test_with_keys_the_page_asks_for_one(tmp_path):
 
 def test_a_key_opens_the_page_until_it_is_revoked(tmp_path):
     """The cookie holds no key, and is checked at each request."""
-    Played(rounds=30).into(Place(tmp_path), "ads")
+    Played(rounds=30).into(StoreLocation(tmp_path), "ads")
     text = key(tmp_path, name="<b>me</b>")
 
     async def work(client):
@@ -485,7 +487,7 @@ def test_wrong_keys_are_refused(tmp_path):
 
 def test_a_key_for_some_agents_sees_these(tmp_path):
     """The list has no others, and asking for one tells nothing of it."""
-    place = Place(tmp_path)
+    place = StoreLocation(tmp_path)
     Played(rounds=30).into(place, "mine")
     Played(rounds=30).into(place, "theirs")
     text = key(tmp_path, agents=["mine", "gone"])
@@ -507,7 +509,7 @@ def test_a_key_for_some_agents_sees_these(tmp_path):
 
 def test_forged_cookies_open_nothing(tmp_path, monkeypatch):
     """Another key's id, a later time, a cut or strange signature, an old session."""
-    Played(rounds=30).into(Place(tmp_path), "ads")
+    Played(rounds=30).into(StoreLocation(tmp_path), "ads")
     text, other = key(tmp_path), key(tmp_path, ["reward"])
 
     async def work(client):
@@ -620,7 +622,7 @@ async def test_bad_forms_are_refused(client):
 
 def test_a_key_that_reads_too_fast_waits(tmp_path):
     """Its rate holds for the page too."""
-    Played(rounds=30).into(Place(tmp_path), "ads")
+    Played(rounds=30).into(StoreLocation(tmp_path), "ads")
     text = key(tmp_path, rate=2.0)
 
     async def work(client):

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from ironarm.service.keys import make_key
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 
 from .played import LIARS, Played
 from .running import ask, running
@@ -75,7 +75,7 @@ def browser():
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """A service without keys, with an agent that was played and one with bad names."""
-    place = Place(tmp_path_factory.mktemp("shown"))
+    place = StoreLocation(tmp_path_factory.mktemp("shown"))
     Played().into(place, "ads")
     arms = {HOSTILE: 1.0, "b" * 150: 3.0, "\u202egnp.exe": 2.0, "👍": 0.0}
     Played(arms=arms, rounds=300, named=HOSTILE + "{}", policy="UCB").into(place, "hostile")
@@ -187,7 +187,7 @@ def test_a_key_logs_in_and_out(visit, tmp_path):
     """By the form, under the page's own content security policy; a revoked key is sent
     back to it.
     """
-    place = Place(tmp_path)
+    place = StoreLocation(tmp_path)
     Played(rounds=30).into(place, "ads")
     store = place.open()
     text = make_key(store, "me", ["read"])

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from ironarm.show.text import counted, line_width, text_table
-from ironarm.simulation.summary import Pair, Row, Summary, short
+from ironarm.simulation.summary import Pair, Summary, SummaryRow, short
 
 LONG = "TrimmedEpsilonGreedy(alpha=0.123456, c=7.125, something_else=(0.125, 2.5))"
 WORD = "APolicyWhoseNameIsLongerThanAWholeLineOfTheTerminalThatItIsPrintedOnForItsUserIsIt"
@@ -16,7 +16,7 @@ WORD = "APolicyWhoseNameIsLongerThanAWholeLineOfTheTerminalThatItIsPrintedOnForI
 def test_a_summary_fits_80_columns_and_keeps_its_numbers(name, size):
     """However long the names are, and however large the regret."""
     summary = Summary(
-        [Row(name, size, size, 2 * size, size, size, 1.0, 1.0)] * 2,
+        [SummaryRow(name, size, size, 2 * size, size, size, 1.0, 1.0)] * 2,
         [Pair(name, LONG, -size, -2 * size, size)],
     )
     for table, times in ((str(summary), 8), (summary.pairs_table(), 1)):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ironarm as ia
-from ironarm.show.curves import Band, Line, chosen, first_round
+from ironarm.show.curves import Band, PolicyCurve, chosen, first_round
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -156,7 +156,7 @@ def test_a_notebook_shows_a_figure_once(result, monkeypatch):
 
 
 def line(means, rounds, arms=1):
-    return Line("x", "UCB", np.array(rounds), {"regret": Band(np.array(means, float))}, arms)
+    return PolicyCurve("x", "UCB", np.array(rounds), {"regret": Band(np.array(means, float))}, arms)
 
 
 def test_the_axis_starts_where_something_happens():

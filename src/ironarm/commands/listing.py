@@ -21,7 +21,7 @@ from .common import add_verb
 
 
 @dataclass(frozen=True)
-class Entry:
+class Listed:
     """A policy, an attack or a bandit, as a list shows it."""
 
     name: str
@@ -32,7 +32,7 @@ class Entry:
     summary: str
 
     @classmethod
-    def of(cls, kind: Any, name: str, origin: str) -> Entry:
+    def of(cls, kind: Any, name: str, origin: str) -> Listed:
         """Describe a class."""
         doc = inspect.getdoc(kind) or ""
         return cls(
@@ -135,7 +135,7 @@ class Listing:
                     print(f"\nWhich policy?\n\n{which_policy.as_text()}")
                 return 0
             found = require(self._built_in(), name)
-        entry = Entry.of(found, name, found.__module__)
+        entry = Listed.of(found, name, found.__module__)
         print(_as_json(entry) if options.json else _page(entry, found))
         return 0
 
@@ -150,29 +150,29 @@ class Listing:
             return replace(every, table=classes)
         return self.kind
 
-    def _everything(self) -> Iterator[Entry]:
+    def _everything(self) -> Iterator[Listed]:
         known = self._built_in().table
         for name, kind in known.items():
-            yield Entry.of(kind, name, "ironarm")
+            yield Listed.of(kind, name, "ironarm")
         for point in own_code.installed(self.kind):
             if point.name in known:
                 continue  # text with that name means the built-in one
             origin = point.dist.name if point.dist else point.value
             try:
-                entry = Entry.of(own_code.find(self.kind, point.name), point.name, origin)
+                entry = Listed.of(own_code.find(self.kind, point.name), point.name, origin)
             except InvalidInput as error:
-                entry = Entry(point.name, origin, {}, None, (str(error),), "")
+                entry = Listed(point.name, origin, {}, None, (str(error),), "")
             yield entry
 
-    def _in_file(self, path: str) -> Iterator[Entry]:
+    def _in_file(self, path: str) -> Iterator[Listed]:
         module = own_code.load_file(path)
         names = own_code.names_in(self.kind, module)
         if not names:
             raise InvalidInput(f"{path} defines no {self.kind.word}.")
         for name in names:
-            yield Entry.of(getattr(module, name), f"{path}:{name}", path)
+            yield Listed.of(getattr(module, name), f"{path}:{name}", path)
 
-    def _table(self, entries: list[Entry]) -> str:
+    def _table(self, entries: list[Listed]) -> str:
         with_needs = self.kind is policies.POLICY
         head = (self.kind.word, "parameters", "needs to know" if with_needs else "remarks")
         body = [
@@ -200,7 +200,7 @@ class Listing:
         )
 
 
-def _page(entry: Entry, kind: Any) -> str:
+def _page(entry: Listed, kind: Any) -> str:
     """Return all that is known about a class, as text."""
     name, given, *_ = entry.row(False)
     shown = "" if given == "none" else given
@@ -211,7 +211,7 @@ def _page(entry: Entry, kind: Any) -> str:
     return "\n".join([*lines, "", inspect.getdoc(kind) or "It has no docstring."])
 
 
-def _as_json(shown: Entry | list[Entry]) -> str:
+def _as_json(shown: Listed | list[Listed]) -> str:
     return json.dumps(json_ready(shown), indent=2)
 
 

@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     """Check, export or prune."""
     from ..agent.file import damage_reported
     from ..service.directory import number_of
-    from ..service.place import Place
+    from ..service.location import StoreLocation
 
     if options.out is not None:
         check_place("--out", options.out, "rewards.csv")
@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
     since = None if options.since is None else _since(options.since)
     with own_code.allowed():
         policy = None if options.own is None else policy_from_text(options.own)
-    place = Place.of(options.place)
+    place = StoreLocation.of(options.place)
     store = place.open()
     try:
         with damage_reported(str(place)):

@@ -34,9 +34,9 @@ def add_place(parser: argparse.ArgumentParser) -> None:
 
 def place_of(options: argparse.Namespace) -> Any:
     """Return the place that the options name."""
-    from ..service.place import Place
+    from ..service.location import StoreLocation
 
-    return Place(options.data, options.database)
+    return StoreLocation(options.data, options.database)
 
 
 def add(verbs: Any) -> None:

@@ -52,7 +52,7 @@ from ..which_policy import default_policy
 from .routing import (
     REWARDS,
     Outcome,
-    Ticket,
+    PendingDecision,
     agent_name,
     failures,
     file_name,
@@ -195,7 +195,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         )
         self._lock = threading.Lock()
         self._groups: dict[str, _Group] = {}
-        self._tickets: dict[int, Ticket] = {}
+        self._tickets: dict[int, PendingDecision] = {}
         self._next_expiry = 0.0
         self._router: Any = None
         self._refused: Any = None
@@ -362,7 +362,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
             return random.choice(deployments)
         # nobody may guess one: a caller's own model_info comes to callbacks too
         ticket = secrets.randbits(63)
-        self._tickets[ticket] = Ticket(
+        self._tickets[ticket] = PendingDecision(
             group.name, decision.arm, group.agent, decision.id, datetime.now(), now
         )
         return {**chosen, "model_info": {**chosen["model_info"], TICKET: ticket}}
@@ -530,14 +530,14 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
 
     # closing
 
-    def _take(self, carrier: Any) -> Ticket | None:
+    def _take(self, carrier: Any) -> PendingDecision | None:
         """Return the ticket of a call, to one caller only."""
         try:
             return self._tickets.pop(carrier["model_info"][TICKET], None)
         except (KeyError, TypeError):  # not a call of ours
             return None
 
-    def _value(self, ticket: Ticket, call: dict[str, Any], response: Any, end: Any) -> Any:
+    def _value(self, ticket: PendingDecision, call: dict[str, Any], response: Any, end: Any) -> Any:
         """Return the reward of an answer; None if there is nothing to learn."""
         if call.get("cache_hit") is True:
             return None  # the cache answered
@@ -552,7 +552,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         if ticket is not None:
             self._finish(ticket, next(self._worst) if is_deployments_fault(exception) else None)
 
-    def _finish(self, ticket: Ticket, value: Any) -> None:
+    def _finish(self, ticket: PendingDecision, value: Any) -> None:
         """Close a decision, with a reward or without."""
         if self._worker is None:
             self._tell(ticket, value)
@@ -560,7 +560,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
             with suppress(RuntimeError):  # closed meanwhile; the decision will expire
                 self._worker.submit(self._tell, ticket, value)
 
-    def _tell(self, ticket: Ticket, value: Any) -> None:
+    def _tell(self, ticket: PendingDecision, value: Any) -> None:
         try:
             if monotonic() < self._rest_until:
                 self._refuse()

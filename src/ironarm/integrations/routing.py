@@ -36,7 +36,7 @@ class Outcome(NamedTuple):
     """What LiteLLM tells its callbacks, `messages` and `metadata` among it."""
 
 
-class Ticket(NamedTuple):
+class PendingDecision(NamedTuple):
     """A decision that waits for its outcome."""
 
     group: str
@@ -51,19 +51,25 @@ class Ticket(NamedTuple):
         return (end - self.started).total_seconds()
 
 
-Reward = Callable[[Ticket, Mapping[str, Any], Any, datetime], Any]
+Reward = Callable[[PendingDecision, Mapping[str, Any], Any, datetime], Any]
 """Of a ticket, what LiteLLM tells its callbacks, the response, and when it ended."""
 
 
-def _latency(ticket: Ticket, call: Mapping[str, Any], response: Any, end: datetime) -> float:
+def _latency(
+    ticket: PendingDecision, call: Mapping[str, Any], response: Any, end: datetime
+) -> float:
     return -math.log(max(ticket.seconds(end), SHORTEST))
 
 
-def _first_token(ticket: Ticket, call: Mapping[str, Any], response: Any, end: datetime) -> float:
+def _first_token(
+    ticket: PendingDecision, call: Mapping[str, Any], response: Any, end: datetime
+) -> float:
     return -math.log(max(ticket.seconds(_first(call) or end), SHORTEST))
 
 
-def _cost(ticket: Ticket, call: Mapping[str, Any], response: Any, end: datetime) -> float | None:
+def _cost(
+    ticket: PendingDecision, call: Mapping[str, Any], response: Any, end: datetime
+) -> float | None:
     cost = call.get("response_cost")
     return None if cost is None else -cost
 
@@ -76,7 +82,9 @@ def _first(call: Mapping[str, Any]) -> datetime | None:
 def of_outcome(function: Callable[[Outcome], Any]) -> Reward:
     """Return the reward that a user's function gives."""
 
-    def reward(ticket: Ticket, call: Mapping[str, Any], response: Any, end: datetime) -> Any:
+    def reward(
+        ticket: PendingDecision, call: Mapping[str, Any], response: Any, end: datetime
+    ) -> Any:
         return function(
             Outcome(
                 ticket.group,

@@ -58,7 +58,7 @@ class ArmSummary(Answer):
     """Of the recent decisions."""
 
 
-class Summary(Answer):
+class AgentSummary(Answer):
     """What is known of an agent."""
 
     agent: str
@@ -98,7 +98,7 @@ class SourceSummary(Answer):
     chance: float | None
 
 
-class Sources(Answer):
+class KnownSources(Answer):
     """What is known of the sources."""
 
     sources: list[SourceSummary]
@@ -151,13 +151,17 @@ class LogEntry(Answer):
     key: str | msgspec.UnsetType = msgspec.UNSET
 
 
+# The interface had these names before other classes of ironarm did.
+AgentSummary.__name__ = "Summary"
+KnownSources.__name__ = "Sources"
+
 EXAMPLES: dict[type[Answer], dict[str, Any]] = {
     Decided: {"id": "1.q3JrXN0Jq7mJd0XcVw5m2A", "arm": "red"},
     Stored: {"id": "1.q3JrXN0Jq7mJd0XcVw5m2A", "stored": "now"},
     StoredArm: {"arm": "blue", "stored": "now"},
     RemovedArm: {"arm": "blue"},
     Archived: {"agent": "ads", "stored": "now"},
-    Summary: {
+    AgentSummary: {
         "agent": "ads",
         "policy": "CoherentIMED",
         "decisions": 3,
@@ -173,7 +177,7 @@ EXAMPLES: dict[type[Answer], dict[str, Any]] = {
         "reward_within": 3600.0,
     },
     Agents: {"agents": ["ads", "colours"]},
-    Sources: {
+    KnownSources: {
         "sources": [
             {"source": "user 3", "rewards": 200, "difference": 0.7, "far": 0.0, "chance": 1e-09}
         ]

@@ -41,7 +41,7 @@ class Request(NamedTuple):
     done: type[Exception] | None = None
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """What came back."""
 
     status: int
@@ -151,7 +151,7 @@ class Backoff:
         return Pause(seconds)
 
 
-def answer_to(request: Request, address: str, patience: float) -> Steps[Answer]:
+def answer_to(request: Request, address: str, patience: float) -> Steps[Reply]:
     """Send a request, if need be again, and return the answer if it is a good one.
 
     No request can be carried out twice: it sets something to a value, or it carries a
@@ -169,7 +169,7 @@ def answer_to(request: Request, address: str, patience: float) -> Steps[Answer]:
             )
             yield backoff.pause(None, error)
             continue
-        assert isinstance(got, Answer)
+        assert isinstance(got, Reply)
         if 200 <= got.status < 300:
             return got
         error = error_in(got, address)
@@ -181,7 +181,7 @@ def answer_to(request: Request, address: str, patience: float) -> Steps[Answer]:
         yield backoff.pause(got.retry_after, error)
 
 
-def error_in(answer: Answer, address: str) -> Exception:
+def error_in(answer: Reply, address: str) -> Exception:
     """Return the error that an answer stands for: the library's, with its sentence."""
     try:
         problem = msgspec.json.decode(answer.body)
@@ -199,7 +199,7 @@ def error_of(problem: dict[str, Any]) -> Exception:
     return kind(problem["detail"])
 
 
-def content(answer: Answer, address: str) -> Any:
+def content(answer: Reply, address: str) -> Any:
     """Return the data of an answer."""
     try:
         return msgspec.json.decode(answer.body)

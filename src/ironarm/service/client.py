@@ -18,9 +18,9 @@ try:
     import httpx
 
     from . import verbs
-    from .calls import Answer, Awaited, Direct, Lost, Pause, Request, Steps, call
+    from .calls import Awaited, Direct, Lost, Pause, Reply, Request, Steps, call
     from .keys import agent_name
-    from .remote import AsyncRemoteAgent, Line, RemoteAgent
+    from .remote import AsyncRemoteAgent, Connection, RemoteAgent
 except ImportError:
     raise missing_extra("a client of the service", "serve") from None
 
@@ -45,7 +45,7 @@ class ClientCalls(Generic[A]):
         **options: Any,
     ) -> None:
         seconds = number("timeout", timeout, above=0)
-        self._line = Line(url, number("patience", patience, at_least=0))
+        self._line = Connection(url, number("patience", patience, at_least=0))
         if key is not None and not (key.isascii() and key.isprintable() and key.split() == [key]):
             raise InvalidInput("a key is text such as ia_..., without spaces or line ends.")
         headers = {} if key is None else {"authorization": f"Bearer {key}"}
@@ -172,7 +172,7 @@ class Client(ClientCalls[RemoteAgent], Direct):
         return httpx.Client(**options)
 
     def _run(self, steps: Steps[T]) -> T:
-        answer: Answer | Lost | None = None
+        answer: Reply | Lost | None = None
         while True:
             try:
                 step = steps.send(answer)
@@ -216,7 +216,7 @@ class AsyncClient(ClientCalls[AsyncRemoteAgent], Awaited):
         return httpx.AsyncClient(**options)
 
     async def _run(self, steps: Steps[T]) -> T:
-        answer: Answer | Lost | None = None
+        answer: Reply | Lost | None = None
         while True:
             try:
                 step = steps.send(answer)
@@ -242,8 +242,8 @@ class AsyncClient(ClientCalls[AsyncRemoteAgent], Awaited):
         await self.close()
 
 
-def _answer(response: httpx.Response) -> Answer:
-    return Answer(response.status_code, response.content, response.headers.get("retry-after"))
+def _answer(response: httpx.Response) -> Reply:
+    return Reply(response.status_code, response.content, response.headers.get("retry-after"))
 
 
 def _lost(error: httpx.RequestError) -> Lost:

@@ -31,7 +31,7 @@ CHUNK = 2_000
 """Entries that are read at a time, so that nobody waits long for the store."""
 
 
-class Reward(NamedTuple):
+class PastReward(NamedTuple):
     """A reward, or a failure, as it came."""
 
     number: int
@@ -59,10 +59,10 @@ class History:
         self.last = self._first = first
         """The number of the last entry that was read."""
         self.decisions: deque[Made] = deque()
-        self.rewards: deque[Reward] = deque()
+        self.rewards: deque[PastReward] = deque()
         self.end: deque[Entry] = deque(maxlen=END)
         self._open: dict[str, Made] = {}
-        self._past: dict[Name, deque[Reward]] = {}
+        self._past: dict[Name, deque[PastReward]] = {}
         self._fresh: dict[Name, int] = {}  # the entry from which on an arm's rewards count
         self._searched: set[Name] = set()
 
@@ -105,7 +105,7 @@ class History:
         while self.rewards and self.rewards[0].number <= limit:
             self._keep(self.rewards.popleft())
 
-    def _keep(self, reward: Reward) -> None:
+    def _keep(self, reward: PastReward) -> None:
         if reward.number > self._fresh.get(reward.arm, 0):
             past = self._past.get(reward.arm)
             if past is None:
@@ -134,7 +134,7 @@ class History:
     def search(self, store: Store, agent: int, arms: list[Name]) -> None:
         """Look for older rewards of some arms."""
         self._searched.update(arms)
-        older: dict[Name, list[Reward]] = {arm: [] for arm in arms}
+        older: dict[Name, list[PastReward]] = {arm: [] for arm in arms}
         for *values, _ in store.rewards_before(agent, self._first + 1, list(arms), OLDER):
             entry = Entry(*values)
             if entry.arm in older:
@@ -158,17 +158,17 @@ class History:
             for each in self.held(arms)
         ]
 
-    def held(self, arms: Iterable[Name]) -> list[list[Reward]]:
+    def held(self, arms: Iterable[Name]) -> list[list[PastReward]]:
         """Return the rewards of each arm that are held, the oldest first."""
-        found: dict[Name, list[Reward]] = {arm: list(self._past.get(arm, ())) for arm in arms}
+        found: dict[Name, list[PastReward]] = {arm: list(self._past.get(arm, ())) for arm in arms}
         for reward in self.rewards:
             if reward.arm in found and reward.number > self._fresh.get(reward.arm, 0):
                 found[reward.arm].append(reward)
         return list(found.values())
 
 
-def _reward(entry: Entry) -> Reward:
+def _reward(entry: Entry) -> PastReward:
     assert entry.arm is not None
     assert entry.value is not None
     failed = entry.kind == "failed"
-    return Reward(entry.number, entry.time, entry.arm, entry.value, entry.source, failed)
+    return PastReward(entry.number, entry.time, entry.arm, entry.value, entry.source, failed)

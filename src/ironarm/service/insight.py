@@ -72,7 +72,7 @@ class ArmView:
 
 
 @dataclass(frozen=True)
-class Corruption:
+class CorruptShare:
     """How much of the rewards in view seems corrupt.
 
     `far` rewards are more than `FAR` spreads away from the median of their arm,
@@ -106,7 +106,7 @@ class Insight:
     sources: tuple[Source, ...]
     source_count: int
     liars: tuple[Source, ...]
-    corruption: Corruption
+    corruption: CorruptShare
     tolerance: Tolerance | None
     samples: tuple[np.ndarray, ...]
     end: tuple[Entry, ...]
@@ -367,7 +367,7 @@ def far_from(ordered: np.ndarray) -> tuple[float, float]:
 
 def _corruption(
     history: History, names: list[Name], samples: list[np.ndarray], lying: frozenset[Name]
-) -> Corruption:
+) -> CorruptShare:
     kind = kind_of(samples)
     shows = not kind
     middle_and_reach = (0.5, 0.5) if kind == "0 or 1" else (0.0, math.inf)
@@ -387,7 +387,7 @@ def _corruption(
         by_liars += lies
         either += is_far or lies
         sourced += reward.source is not None
-    return Corruption(rewards, far, by_liars, either, sourced, shows)
+    return CorruptShare(rewards, far, by_liars, either, sourced, shows)
 
 
 def clean(samples: list[np.ndarray], outliers_show: bool) -> list[np.ndarray]:

@@ -25,7 +25,7 @@ from .directory import make_or_compare
 from .hosted import Hosted
 from .insight import Insights
 from .keys import Buckets, Key, KeyRing
-from .place import Place
+from .location import StoreLocation
 from .problems import Problem, unknown_decision
 from .writer import Work, Writer
 
@@ -71,7 +71,7 @@ class Counts:
 class Node:
     """One process of the service."""
 
-    def __init__(self, place: Place, limits: Limits | None = None) -> None:
+    def __init__(self, place: StoreLocation, limits: Limits | None = None) -> None:
         self.place, self.limits = place, limits or Limits()
         self.counts = Counts()
         self.keys = KeyRing()

@@ -22,10 +22,10 @@ from ..validation import number
 from . import verbs
 from .calls import (
     AGAIN,
-    Answer,
     Awaited,
     Backoff,
     Direct,
+    Reply,
     Request,
     Steps,
     answer_to,
@@ -44,13 +44,13 @@ REMEMBERED = 10_000
 """Decisions of `select` without an `update` that are remembered for each arm."""
 
 
-class Line:
+class Connection:
     """The way to the service: its address, and how long to try."""
 
     def __init__(self, address: str, patience: float) -> None:
         self.address, self.patience = address, patience
 
-    def answer(self, request: Request) -> Steps[Answer]:
+    def answer(self, request: Request) -> Steps[Reply]:
         """Send a request, if need be again."""
         return answer_to(request, self.address, self.patience)
 
@@ -79,7 +79,7 @@ class Line:
                     "address of an ironarm service?"
                 )
             for place, line in zip(waiting, answers, strict=True):
-                results[place] = content(Answer(200, line), self.address)
+                results[place] = content(Reply(200, line), self.address)
             waiting = [place for place in waiting if results[place]["status"] in AGAIN]
             if waiting:
                 yield backoff.pause(None, error_of(results[waiting[0]]))
@@ -89,7 +89,7 @@ class Line:
 class AgentCalls:
     """What can be asked of an agent, as steps."""
 
-    def __init__(self, line: Line, name: str, minimize: bool | None = None) -> None:
+    def __init__(self, line: Connection, name: str, minimize: bool | None = None) -> None:
         self._line, self._name, self._minimize = line, name, minimize
         # decisions of `select`, for `update` to close
         self._own: defaultdict[Name, deque[str]] = defaultdict(lambda: deque(maxlen=REMEMBERED))
@@ -395,7 +395,9 @@ class RemoteAgent(AgentCalls, Direct):
     methods from several threads.
     """
 
-    def __init__(self, client: Direct, line: Line, name: str, minimize: bool | None = None) -> None:
+    def __init__(
+        self, client: Direct, line: Connection, name: str, minimize: bool | None = None
+    ) -> None:
         super().__init__(line, name, minimize)
         self._run = client._run  # type: ignore[method-assign]
 
@@ -407,7 +409,7 @@ class AsyncRemoteAgent(AgentCalls, Awaited):
     """
 
     def __init__(
-        self, client: Awaited, line: Line, name: str, minimize: bool | None = None
+        self, client: Awaited, line: Connection, name: str, minimize: bool | None = None
     ) -> None:
         super().__init__(line, name, minimize)
         self._run = client._run  # type: ignore[method-assign]

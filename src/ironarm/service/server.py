@@ -16,8 +16,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from ..errors import InvalidInput, StoreError
 from .app import App
 from .keys import KeyRing
+from .location import StoreLocation
 from .node import Limits, Node
-from .place import Place
 
 log = logging.getLogger("ironarm")
 HEAD = 64 * 1024
@@ -122,7 +122,7 @@ def _listening(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def serve(place: Place, host: str, port: int, limits: Limits, say: Any = print) -> None:
+def serve(place: StoreLocation, host: str, port: int, limits: Limits, say: Any = print) -> None:
     """Serve until a signal comes."""
     store = place.open(create=True)
     try:

@@ -242,7 +242,7 @@ async def agents(asked: Incoming) -> Done:
     "admin",
     makes=True,
     body=Body(messages.NewAgent, {"arms": ["red", "green"], "reward_within": 3600}, long=True),
-    answers={201: answers.Summary, 200: answers.Summary},
+    answers={201: answers.AgentSummary, 200: answers.AgentSummary},
     problems=(409,),
 )
 async def create(asked: Incoming) -> Done:
@@ -267,7 +267,7 @@ async def create(asked: Incoming) -> Done:
     return Done(await _summary(asked), made)
 
 
-@verb("GET", "/v1/agents/{agent}", "read", answers={200: answers.Summary})
+@verb("GET", "/v1/agents/{agent}", "read", answers={200: answers.AgentSummary})
 async def summary(asked: Incoming) -> Done:
     """Return what is known about an agent."""
     return Done(await _summary(asked))
@@ -324,7 +324,7 @@ async def remove_arm(asked: Incoming) -> Done:
         raise Problem(404, str(error), error=UnknownArm) from None
 
 
-@verb("GET", "/v1/agents/{agent}/sources", "read", answers={200: answers.Sources})
+@verb("GET", "/v1/agents/{agent}/sources", "read", answers={200: answers.KnownSources})
 async def sources(asked: Incoming) -> Done:
     """Return who sends rewards, and whose differ from the others'."""
     # with many sources it takes a second, for which no decision should wait

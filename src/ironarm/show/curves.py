@@ -33,7 +33,7 @@ class Band:
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class PolicyCurve:
     """What is drawn of one policy: a band for each panel, by the panel's name.
 
     `kind` is the name of the policy's class, which decides its colour. `arms` is their
@@ -168,7 +168,7 @@ def _position(labels: Sequence[str], policy: str | int) -> int:
 
 
 def draw(
-    lines: Sequence[Line],
+    lines: Sequence[PolicyCurve],
     look: Look,
     *,
     title: str = "",
@@ -233,7 +233,7 @@ def add_legend(figure: Any, handles: Mapping[str, Any], columns: int, look: Look
 
 def draw_panel(
     axes: Any,
-    lines: Sequence[Line],
+    lines: Sequence[PolicyCurve],
     panel: str,
     look: Look,
     *,
@@ -253,7 +253,7 @@ def draw_panel(
             axis.label.set_size(look.size)
 
 
-def styles_of(lines: Sequence[Line]) -> list[tuple[str, str, str]]:
+def styles_of(lines: Sequence[PolicyCurve]) -> list[tuple[str, str, str]]:
     """Return colour, dashes and marker of each line of a figure."""
     styles = Styles(line.kind for line in lines)
     return [styles.next(line.kind) for line in lines]
@@ -261,7 +261,7 @@ def styles_of(lines: Sequence[Line]) -> list[tuple[str, str, str]]:
 
 def _over_rounds(
     axes: Any,
-    lines: Sequence[Line],
+    lines: Sequence[PolicyCurve],
     styles: Sequence[tuple[str, str, str]],
     panel: str,
     look: Look,
@@ -304,7 +304,7 @@ def _over_rounds(
         axes.set_ylim(bottom=0)
 
 
-def first_round(lines: Sequence[Line]) -> int:
+def first_round(lines: Sequence[PolicyCurve]) -> int:
     """Return the checkpoint after which something can be seen.
 
     Before it all lines lie on each other, a single line keeps its first value, or there
@@ -328,7 +328,7 @@ def first_round(lines: Sequence[Line]) -> int:
 
 def _pulls(
     axes: Any,
-    lines: Sequence[Line],
+    lines: Sequence[PolicyCurve],
     styles: Sequence[tuple[str, str, str]],
     look: Look,
     arms: Sequence[str] | None,

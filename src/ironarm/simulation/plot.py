@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..show.curves import Band, Line, Look, chosen, draw
+from ..show.curves import Band, Look, PolicyCurve, chosen, draw
 from .summary import bootstrap_interval
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def plot_result(
     names = [str(data["policy"]) for data in result.specification["policies"]]
     arrays = {"regret": result.regret, "optimal": result.optimal, "pulls": result.pulls}
     lines = [
-        Line(
+        PolicyCurve(
             label,
             names[i],
             result.rounds,

@@ -150,7 +150,7 @@ class Progress:
         self._bar = self._notebook_bar = None  # it may be used again
 
 
-class Part(Progress):
+class Portion(Progress):
     """A part of larger work; each of its steps counts as `weight` of the whole's."""
 
     def __init__(self, whole: Progress, what: str, weight: float) -> None:

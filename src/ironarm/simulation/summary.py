@@ -26,7 +26,7 @@ HEAD = (
 
 
 @dataclass(frozen=True)
-class Row:
+class SummaryRow:
     """Final regret of one policy over the trials."""
 
     policy: str
@@ -54,7 +54,7 @@ class Pair:
 class Summary:
     """Rows for the policies and pairs of them; prints as a table."""
 
-    rows: list[Row]
+    rows: list[SummaryRow]
     pairs: list[Pair]
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def summarise(
     """Summarise final values, arrays (policy, trial)."""
     low, high = bootstrap_interval(regret)
     rows = [
-        Row(
+        SummaryRow(
             label,
             float(regret[i].mean()),
             float(low[i]),

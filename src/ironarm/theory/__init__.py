@@ -15,7 +15,7 @@ from .certificate import Certificate, plain
 from .certify import certify
 from .corollaries import corollary_1, corollary_2
 from .finite_time import FiniteTimeBound, med_e_ucb_bound, med_epsilon_greedy_bound
-from .from_log.fit import Estimate, Fit, fit
+from .from_log.fit import Fit, Resampled, fit
 from .growth import expected_wrong_rounds, local_exponents
 from .lemmas import attacked_share_rounds, quantile_concentration
 from .limits import (
@@ -50,12 +50,12 @@ __all__ = [
     "Arms",
     "Bounded",
     "Certificate",
-    "Estimate",
     "FiniteTimeBound",
     "Fit",
     "GreedyGuarantee",
     "Normal",
     "PaperRow",
+    "Resampled",
     "Separation",
     "Suitability",
     "UcbGuarantee",

@@ -131,7 +131,7 @@ def paper_text() -> str:
     return "\n".join([table, "", *map(wrapped, PAPER_NOTES)])
 
 
-class Cell(NamedTuple):
+class PaperValue(NamedTuple):
     """A value of the table, its remark, and whether it bounds the regret."""
 
     value: float
@@ -139,14 +139,14 @@ class Cell(NamedTuple):
     bound: bool = False
 
 
-def _column(means: tuple[int, ...], T: int, block: int, rho: float) -> dict[str, Cell]:
+def _column(means: tuple[int, ...], T: int, block: int, rho: float) -> dict[str, PaperValue]:
     arms = Arms.of(GaussianBandit(means))
     largest = T * arms.largest_gap
     one, two = theorem_1(arms, rho, T), theorem_2(arms, rho, T, DELTA)
     union = theorem_2(arms, rho, T, DELTA, printed=False)
     three, four = theorem_3(arms, rho, T), theorem_4(arms, rho, T, DELTA)
     least_1, least_2 = least_b(arms, rho), least_b(arms, rho, THEOREM_2_PRINTED)
-    ucb: dict[str, float | Cell | TheoremBound] = {
+    ucb: dict[str, float | PaperValue | TheoremBound] = {
         "Theorem 1 needs b of at least": least_1,
         "Theorem 1 needs T above": _block(arms, least_1),
         "Theorem 1 bound": of_ucb(one, one.printed, largest),
@@ -163,7 +163,7 @@ def _column(means: tuple[int, ...], T: int, block: int, rho: float) -> dict[str,
         "ironarm's union bound is for omega": _where(union, union.omega),
         "ironarm's union bound is for b": _where(union, union.b),
     }
-    greedy: dict[str, float | Cell | TheoremBound] = {
+    greedy: dict[str, float | PaperValue | TheoremBound] = {
         "Theorem 3 needs c above": three.c_needed,
         "Theorem 3 bound": printed(three, largest),
         "Theorem 3 bound, ironarm's repair": repaired(three, largest),
@@ -171,7 +171,7 @@ def _column(means: tuple[int, ...], T: int, block: int, rho: float) -> dict[str,
         "Theorem 4 bound": printed(four, largest),
         "Theorem 4 bound, ironarm's repair": repaired(four, largest),
     }
-    sharp: dict[str, float | Cell | TheoremBound] = {
+    sharp: dict[str, float | PaperValue | TheoremBound] = {
         "sharp b, far outliers": sharp_b(rho),
         "sharp b, worst attack": needed_b(arms, rho),
         "sharp c, far outliers": sharp_c(rho),
@@ -180,14 +180,14 @@ def _column(means: tuple[int, ...], T: int, block: int, rho: float) -> dict[str,
         "growth exponent, b = 4, worst attack": exponent_on(arms, rho, b=4, omega=4),
         "growth exponent, c = 10, far outliers": growth_exponent(rho, c=10),
         "growth exponent, c = 10, worst attack": exponent_on(arms, rho, c=10),
-        "ironarm's bound at b = 4, omega = 4": Cell(
+        "ironarm's bound at b = 4, omega = 4": PaperValue(
             med_e_ucb_bound(arms, rho, T, b=4, omega=4, block=block).total, bound=True
         ),
-        "ironarm's bound at c = 10": Cell(
+        "ironarm's bound at c = 10": PaperValue(
             med_epsilon_greedy_bound(arms, rho, T, c=10).total, bound=True
         ),
     }
-    rows: dict[str, float | Cell | TheoremBound] = {
+    rows: dict[str, float | PaperValue | TheoremBound] = {
         "horizon T": T,
         "largest possible regret": largest,
         **_corollaries(arms, rho),
@@ -198,7 +198,7 @@ def _column(means: tuple[int, ...], T: int, block: int, rho: float) -> dict[str,
     return {quantity: _cell(value) for quantity, value in rows.items()}
 
 
-def _corollaries(arms: Arms, rho: float) -> dict[str, float | Cell]:
+def _corollaries(arms: Arms, rho: float) -> dict[str, float | PaperValue]:
     gap = arms.smallest_gap
     limit, one, two = thresholds(gap), corollary_1(gap, 1.0, rho), corollary_2(gap, 1.0, rho)
     return {
@@ -214,19 +214,19 @@ def _corollaries(arms: Arms, rho: float) -> dict[str, float | Cell]:
     }
 
 
-def _cell(value: float | Cell | TheoremBound) -> Cell:
+def _cell(value: float | PaperValue | TheoremBound) -> PaperValue:
     if isinstance(value, TheoremBound):
-        return Cell(value.value if value.applies else math.nan, value.remark, bound=True)
-    return value if isinstance(value, Cell) else Cell(float(value))
+        return PaperValue(value.value if value.applies else math.nan, value.remark, bound=True)
+    return value if isinstance(value, PaperValue) else PaperValue(float(value))
 
 
-def _asked(value: float, why_not: tuple[Unmet, ...]) -> Cell:
-    return Cell(math.nan, does_not_apply(why_not)) if why_not else Cell(value)
+def _asked(value: float, why_not: tuple[Unmet, ...]) -> PaperValue:
+    return PaperValue(math.nan, does_not_apply(why_not)) if why_not else PaperValue(value)
 
 
-def _where(g: UcbGuarantee, parameter: float) -> Cell:
+def _where(g: UcbGuarantee, parameter: float) -> PaperValue:
     """Return a parameter of a bound, if there is a bound."""
-    return Cell(parameter) if g.holds else Cell(math.nan, "-")
+    return PaperValue(parameter) if g.holds else PaperValue(math.nan, "-")
 
 
 def _block(arms: Arms, b: float) -> float:

@@ -52,7 +52,7 @@ def lowest(
 
 
 @dataclass(frozen=True)
-class Choice:
+class ParameterPair:
     """A pair (s, xi), and the smallest b and omega that the theorem allows with it."""
 
     s: float
@@ -73,7 +73,7 @@ class Choices:
     s_max: float
     factor: float
 
-    def block(self, choice: Choice) -> float:
+    def block(self, choice: ParameterPair) -> float:
         """Return the smallest block that fits the choice's b."""
         return (
             float(smallest_block(self.arms.count, choice.b, 2))
@@ -82,11 +82,11 @@ class Choices:
         )
 
     @cached_property
-    def least_b(self) -> Choice:
+    def least_b(self) -> ParameterPair:
         """The choice with the smallest b, and so with the shortest blocks."""
         return self.smallest(lambda s, b, omega: b)
 
-    def smallest(self, objective: Objective, at_most_b: float = math.inf) -> Choice:
+    def smallest(self, objective: Objective, at_most_b: float = math.inf) -> ParameterPair:
         """Return the choice with the smallest objective among those with such a b.
 
         It searches the lattice of s, and for each s that of xi.
@@ -122,7 +122,7 @@ class Choices:
         s = share(i)
         xi = float(self._widths(np.array(best_width(s)[0])))
         b, omega = (float(x) for x in self._parameters(s, np.array(xi)))
-        return Choice(s, xi, b, omega)
+        return ParameterPair(s, xi, b, omega)
 
     def _widths(self, at: np.ndarray) -> np.ndarray:
         """Return the xi of these points of the lattice: 0.001 to 10 spreads."""
@@ -134,7 +134,7 @@ class Choices:
             return np.maximum(omega / xi**2, 2 / (s - self.rho) ** 2), omega
 
 
-def shortest(choices: Choices, objective: Objective, T: int) -> Choice:
+def shortest(choices: Choices, objective: Objective, T: int) -> ParameterPair:
     """Return the choice with the smallest objective whose blocks are shorter than T.
 
     If no choice has such blocks, return the one with the smallest objective.

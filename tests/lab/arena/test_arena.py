@@ -19,7 +19,7 @@ from ironarm.lab.arena.floors import attack_floor, unknown_floor, worst_floor
 from ironarm.lab.arena.names import shipped
 from ironarm.lab.arena.read import read_arena
 from ironarm.lab.arena.report import _setting_table
-from ironarm.lab.arena.runner import Findings, Score, run_arena
+from ironarm.lab.arena.runner import ArenaFindings, PolicyScore, run_arena
 from ironarm.lab.arena.standings import (
     advice,
     comparisons,
@@ -125,14 +125,14 @@ def fabricated(regrets):
         (arena.settings[0],),
     )
     object.__setattr__(arena.settings[0], "rho", (0.1,))
-    findings = Findings(
+    findings = ArenaFindings(
         arena,
         within_model=dict.fromkeys(arena.attacks, True),
         nanoseconds=dict.fromkeys(regrets, 50.0),
     )
     for attack in arena.attacks:
         findings.scores["normal", 0.1, attack] = {
-            name: Score(
+            name: PolicyScore(
                 Estimate(values[attack], values[attack], values[attack]),
                 values[attack],
                 Estimate(0.1 * (values[attack] > 1000), 0, 1),

@@ -22,7 +22,7 @@ from ironarm.lab.arena.places import (
 )
 from ironarm.lab.arena.read import read_arena
 from ironarm.lab.arena.report import needs_text
-from ironarm.lab.arena.standings import ENOUGH_TRIALS, Row, Standing
+from ironarm.lab.arena.standings import ENOUGH_TRIALS, Standing, StandingsRow
 from ironarm.lab.arena.worst_case import Damage, WorstCase
 from ironarm.lab.kit.statistics import Estimate
 from ironarm.naming import own_code
@@ -157,7 +157,7 @@ def test_a_finished_arena_takes_one_more_policy(finished, tmp_path, capsys):
 
 def row(low, high, policy="p", stuck=0.0):
     score = type("Score", (), {"regret": Estimate((low + high) / 2, low, high)})
-    return Row(policy, "a", score, stuck, Estimate(0, 0, 0), None, 1.0, 1.0, 1.0, None)
+    return StandingsRow(policy, "a", score, stuck, Estimate(0, 0, 0), None, 1.0, 1.0, 1.0, None)
 
 
 def test_a_place_is_won_only_beyond_doubt():

@@ -9,7 +9,7 @@ import pytest
 from ironarm.lab.arena import report
 from ironarm.lab.arena.figures import in_setting, overview
 from ironarm.lab.arena.read import read_arena
-from ironarm.lab.arena.runner import Findings, Score
+from ironarm.lab.arena.runner import ArenaFindings, PolicyScore
 from ironarm.lab.kit.statistics import Estimate
 from ironarm.show.figures import pyplot
 from tests.browser import opened
@@ -23,7 +23,7 @@ def findings():
     """
     arena = read_arena()
     arena = replace(arena, settings=(arena.settings[0], arena.settings[3]))
-    made = Findings(
+    made = ArenaFindings(
         arena,
         nanoseconds={name: 20.0 * (i + 1) for i, name in enumerate(arena.policies)},
         seconds=1.0,
@@ -44,7 +44,7 @@ def findings():
 
 def score(regret, stuck):
     """Return a score with intervals."""
-    return Score(
+    return PolicyScore(
         Estimate(regret, 0.8 * regret, 1.3 * regret),
         regret,
         Estimate(stuck, 0.9 * stuck, min(1.0, 1.1 * stuck)),
@@ -156,7 +156,7 @@ def decimals(cell):
 def test_small_regrets_keep_a_decimal(findings):
     """Where the smallest worst case has one digit before the point."""
     setting, rho = findings.arena.places[0]
-    small = Findings(**vars(findings))
+    small = ArenaFindings(**vars(findings))
     small.scores = {
         group: {
             policy: replace(one, regret=Estimate(*(x / 1e6 for x in vars(one.regret).values())))

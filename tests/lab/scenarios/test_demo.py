@@ -6,7 +6,7 @@ import pytest
 
 from ironarm.cli import main
 from ironarm.lab.scenarios import demo, litellm_strategies
-from ironarm.lab.scenarios.demo import LiveView, PlainView, side_by_side, view_for
+from ironarm.lab.scenarios.demo import ChangingTable, PlainView, side_by_side, view_for
 from ironarm.lab.scenarios.litellm_strategies import STRATEGIES, LiteLLMRouter
 from ironarm.lab.scenarios.play import play
 from ironarm.lab.scenarios.routers import Greedy, RoundRobin
@@ -46,7 +46,7 @@ def test_a_terminal_gets_a_table(scenario, capsys, monkeypatch):
     """With a bar for each; the last picture stays."""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     view = view_for(scenario)
-    assert isinstance(view, LiveView)
+    assert isinstance(view, ChangingTable)
     monkeypatch.setattr(demo, "FRAMES", 1e-9)  # the first and the last picture only
     with view as show:
         side_by_side({"turns": RoundRobin()}, scenario, show)

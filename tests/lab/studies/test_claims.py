@@ -14,14 +14,14 @@ import pytest
 from ironarm.lab.studies.claims import judge
 from ironarm.lab.studies.matrix import Matrix, headline
 from ironarm.lab.studies.read import read_study
-from ironarm.lab.studies.runner import Findings
+from ironarm.lab.studies.runner import StudyFindings
 from ironarm.simulation.simulate import checkpoint_rounds
 from tests.lab.studies import fabricated
 
 
 def world(good, bad, study):
     """Findings in which the paper's algorithms do as `good`, all others as `bad`."""
-    findings = Findings(study)
+    findings = StudyFindings(study)
     for run in study.runs:
         for rho in run.rho:
             outcome = findings.outcomes.setdefault((run.name, rho), {})

@@ -5,7 +5,7 @@ import pytest
 
 from ironarm.lab.studies import figures as show
 from ironarm.lab.studies.read import read_study
-from ironarm.lab.studies.runner import Findings
+from ironarm.lab.studies.runner import StudyFindings
 from ironarm.show.figures import looks_of
 from tests.lab.studies.fabricated import evidence, linear_curve, log_curve, noisy, result
 
@@ -99,7 +99,7 @@ def test_the_growth_figure_explains_its_dots_once():
 def test_a_policy_looks_the_same_in_all_figures_of_a_study():
     """Colour, dashes and marker, whoever else is in the figure."""
     study = read_study("synthetic", trials=2)
-    findings = Findings(study)
+    findings = StudyFindings(study)
     for run in study.runs:
         for rho in run.rho:
             findings.outcomes[run.name, rho] = {

@@ -10,13 +10,13 @@ import ironarm as ia
 from ironarm.lab.studies.read import read_study
 from ironarm.lab.studies.runner import Runner
 from ironarm.lab.studies.tables import TABLES
-from ironarm.lab.studies.tuning import MOST_CANDIDATES, Choice, next_value
+from ironarm.lab.studies.tuning import MOST_CANDIDATES, Tuned, next_value
 
 SMALL = Path(__file__).parent / "small"
 
 
 def tuned(pairs, policy=ia.UCB):
-    choice = Choice("UCB", 0.1, 50, ("alpha",), (), ("main",))
+    choice = Tuned("UCB", 0.1, 50, ("alpha",), (), ("main",))
     for value, regret in pairs:
         choice = choice.with_candidate([value], policy(), regret)
     return choice
@@ -98,7 +98,7 @@ def test_a_value_at_the_edge_of_what_is_possible_is_said_to_be_there(study, tmp_
 )
 def test_of_several_parameters_one_at_its_edge_is_enough(regrets, expected):
     """Such a grid is not continued, so its table must say where the best value lies."""
-    choice = Choice("med-E-UCB", 0.1, 50, ("b", "omega"), (), ("main",))
+    choice = Tuned("med-E-UCB", 0.1, 50, ("b", "omega"), (), ("main",))
     for (b, omega), regret in zip(product((0.5, 2, 8), (1, 4, 16)), regrets, strict=True):
         choice = choice.with_candidate([b, omega], ia.MedEUCB(b=b, omega=omega), regret)
     assert choice.at_edge == expected

@@ -19,7 +19,7 @@ from ..kit.page import require_extras
 from .compare_page import write_page
 from .places import Compared, Place, Search
 from .read import Arena, with_policies
-from .runner import Findings, run_arena
+from .runner import ArenaFindings, run_arena
 from .standings import rows, standings
 from .worst_case import damage, run_cells, worst_case
 
@@ -63,7 +63,7 @@ def compare(
     *,
     quick: bool = False,
     workers: int | None = None,
-) -> tuple[list[Compared], Findings]:
+) -> tuple[list[Compared], ArenaFindings]:
     """Run what is missing, and write the page, JSON and figures into a folder.
 
     `arena` is what `with_rivals` returns; `mine` names the user's policies in it.
@@ -102,7 +102,7 @@ def compare(
     return found, findings
 
 
-def _places(findings: Findings, name: str, mine: set[str]) -> list[Place]:
+def _places(findings: ArenaFindings, name: str, mine: set[str]) -> list[Place]:
     """Return the places where a policy plays beside a rival."""
     made = []
     for setting, rho in findings.arena.places:

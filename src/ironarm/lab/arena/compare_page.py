@@ -22,7 +22,7 @@ from .figures import overview
 from .places import CANNOT_TELL, LOSES, TOO_FEW, WINS, Compared, first_look
 from .read import Arena, Setting
 from .report import standings_table
-from .runner import Findings
+from .runner import ArenaFindings
 from .standings import ENOUGH_TRIALS, Standing
 from .worst_case import Damage
 
@@ -39,7 +39,7 @@ SIGNS = {
 
 
 def write_page(
-    findings: Findings,
+    findings: ArenaFindings,
     found: Sequence[Compared],
     order: Sequence[Standing],
     out: Path,
@@ -113,7 +113,7 @@ def write_page(
 
 
 def _curves(
-    findings: Findings,
+    findings: ArenaFindings,
     setting: Setting,
     attack: str,
     mine: Collection[str],

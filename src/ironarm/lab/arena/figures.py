@@ -9,7 +9,7 @@ import numpy as np
 
 from ...show.figures import pyplot
 from .read import Setting
-from .runner import Findings
+from .runner import ArenaFindings
 from .standings import rows, standings
 
 NEAREST, FURTHEST = 1.0, 1000.0  # times the best: beyond them the shade stays the same
@@ -18,7 +18,7 @@ DARKEST = 0.94  # of the colour map: the page may be black, and shades must not 
 STUCK = 0.01
 
 
-def overview(findings: Findings) -> Any:
+def overview(findings: ArenaFindings) -> Any:
     """Draw one map of all settings: the worst regret over settings and rho.
 
     It is in units of the smallest worst case in that setting.
@@ -44,7 +44,7 @@ def overview(findings: Findings) -> Any:
     )
 
 
-def in_setting(findings: Findings, setting: Setting, rho: float) -> Any:
+def in_setting(findings: ArenaFindings, setting: Setting, rho: float) -> Any:
     """Draw the map of one setting at one rho: mean regret.
 
     Shades are in units of the smallest worst case there.
@@ -66,11 +66,11 @@ def in_setting(findings: Findings, setting: Setting, rho: float) -> Any:
     return _map(values, order, _attack_labels(findings, scores), label, where)
 
 
-def _best(findings: Findings, setting: Setting, rho: float) -> float:
+def _best(findings: ArenaFindings, setting: Setting, rho: float) -> float:
     return max(1e-12, rows(findings, setting, rho)[0].worst.regret.value)
 
 
-def _attack_labels(findings: Findings, names: Iterable[str]) -> list[str]:
+def _attack_labels(findings: ArenaFindings, names: Iterable[str]) -> list[str]:
     return [name if findings.within_model[name] else f"{name}*" for name in names]
 
 

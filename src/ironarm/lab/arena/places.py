@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...show.text import counted
 from .read import Arena
-from .standings import ENOUGH_TRIALS, Row, Standing, ratio_of
+from .standings import ENOUGH_TRIALS, Standing, StandingsRow, ratio_of
 from .worst_case import Damage, WorstCase
 
 WINS, LOSES = "wins", "loses"
@@ -22,8 +22,8 @@ class Place:
     setting: str
     rho: float
     trials: int
-    mine: Row
-    rival: Row
+    mine: StandingsRow
+    rival: StandingsRow
 
     def __str__(self) -> str:
         return f"{self.setting}, rho = {self.rho:g}"

@@ -32,7 +32,7 @@ from ..kit.statistics import interval, percent
 from ..kit.table import Table
 from .figures import in_setting, overview
 from .read import Arena, Setting
-from .runner import Findings, cell_keys, run_arena
+from .runner import ArenaFindings, cell_keys, run_arena
 from .standings import (
     ENOUGH_TRIALS,
     advice,
@@ -55,7 +55,7 @@ CAPTION_OF_SETTING = (
 
 def arena_report(
     arena: Arena, out: Path, command: str, *, workers: int | None = None, force: bool = False
-) -> tuple[dict[str, Any], Findings | None]:
+) -> tuple[dict[str, Any], ArenaFindings | None]:
     """Run what is missing, and write the page, JSON and figures into a folder.
 
     Returns what report.json holds; and what was found, or None if all of it was there
@@ -70,7 +70,7 @@ def arena_report(
     return _write(findings, out, command, state), findings
 
 
-def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str, Any]:
+def _write(findings: ArenaFindings, out: Path, command: str, state: str) -> dict[str, Any]:
     arena, folder = findings.arena, out / "figures"
     folder.mkdir(parents=True, exist_ok=True)
     with Progress(
@@ -136,7 +136,7 @@ def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str,
     return found
 
 
-def standings_table(findings: Findings) -> Table:
+def standings_table(findings: ArenaFindings) -> Table:
     """Return the policies over all settings, the best first."""
     made, arms = standings(findings), findings.arena.settings[0].bandit.arms
     reference = findings.nanoseconds.get("MedEUCB", math.nan)
@@ -189,7 +189,7 @@ def needs_text(arena: Arena, name: str) -> str:
     return needs or ("nothing" if arena.states_needs(name) else "not stated")
 
 
-def _setting_table(findings: Findings, setting: Setting, rho: float) -> Table:
+def _setting_table(findings: ArenaFindings, setting: Setting, rho: float) -> Table:
     made = rows(findings, setting, rho)
     worst = findings.worst_floor[setting.name, rho]
     # one format for all: whole numbers, unless the smallest worst case has one digit
@@ -246,7 +246,7 @@ def _share_unknown(floor: float, rho: float, form: str) -> str:
     )
 
 
-def _attacks_table(findings: Findings) -> Table:
+def _attacks_table(findings: ArenaFindings) -> Table:
     body = []
     for name, text in findings.arena.attacks.items():
         kind = _class(ATTACK, text)
@@ -262,7 +262,7 @@ def _attacks_table(findings: Findings) -> Table:
     return Table("Attacks", head, tuple(body), (), words=True)
 
 
-def _policies_table(findings: Findings) -> Table:
+def _policies_table(findings: ArenaFindings) -> Table:
     body = []
     for name, text in findings.arena.policies.items():
         kind = _class(POLICY, text)
@@ -283,7 +283,7 @@ def _first_sentence(kind: type) -> str:
     return (kind.__doc__ or "").strip().split("\n")[0].split(". ")[0].rstrip(".") + "."
 
 
-def _for_machines(findings: Findings) -> dict[str, Any]:
+def _for_machines(findings: ArenaFindings) -> dict[str, Any]:
     arena = findings.arena
     return {
         "title": arena.title,

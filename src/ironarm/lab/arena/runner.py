@@ -22,7 +22,7 @@ from ...simulation.cells import (
     compile_cells,
     run_together,
 )
-from ...simulation.progress import Part, Progress
+from ...simulation.progress import Portion, Progress
 from ...validation import whole
 from ..kit import statistics
 from ..kit.statistics import Estimate
@@ -37,7 +37,7 @@ TIMED_RUNS, TIMED_TRIALS = 5, 20
 
 
 @dataclass(frozen=True)
-class Score:
+class PolicyScore:
     """How one policy fared in one setting against one attack."""
 
     regret: Estimate
@@ -47,7 +47,7 @@ class Score:
 
 
 @dataclass
-class Findings:
+class ArenaFindings:
     """What the arena found.
 
     `refused` says why a policy does not play in a setting; `within_model` which attacks
@@ -55,7 +55,7 @@ class Findings:
     """
 
     arena: Arena
-    scores: dict[GROUP, dict[str, Score]] = field(default_factory=dict)
+    scores: dict[GROUP, dict[str, PolicyScore]] = field(default_factory=dict)
     refused: dict[tuple[str, float, str], str] = field(default_factory=dict)
     worst_floor: dict[tuple[str, float], float] = field(default_factory=dict)
     unknown_floor: dict[tuple[str, float], float] = field(default_factory=dict)
@@ -79,12 +79,12 @@ def run_arena(
     workers: int | None = None,
     force: bool = False,
     progress: Progress | None = None,
-) -> Findings:
+) -> ArenaFindings:
     """Run what is not there yet, and return everything."""
     if workers is not None:
         whole("workers", workers, at_least=1)
     started = time.monotonic()
-    store, findings = CellStore(out / "cells"), Findings(arena)
+    store, findings = CellStore(out / "cells"), ArenaFindings(arena)
     groups = _groups(arena, findings)
     seen: set[str] = set()
     with Progress("preparing", 1, True) if progress is None else progress as bar:
@@ -143,11 +143,13 @@ def _mixed(groups: Iterable[GROUP]) -> list[GROUP]:
 def cell_keys(arena: Arena) -> list[str]:
     """Return the names of all cells of an arena, without running anything."""
     return [
-        cell.key for cells in _groups(arena, Findings(arena)).values() for cell in cells.values()
+        cell.key
+        for cells in _groups(arena, ArenaFindings(arena)).values()
+        for cell in cells.values()
     ]
 
 
-def _groups(arena: Arena, findings: Findings) -> dict[GROUP, dict[str, Cell]]:
+def _groups(arena: Arena, findings: ArenaFindings) -> dict[GROUP, dict[str, Cell]]:
     """Return the cells by group and policy; note which policies refuse a setting."""
     groups: dict[GROUP, dict[str, Cell]] = {}
     for setting, rho in arena.places:
@@ -188,13 +190,13 @@ def _cell(arena: Arena, setting: Setting, attack: Attack, policy: Policy) -> Cel
 def _scores(
     cells: Mapping[str, Cell],
     store: CellStore,
-    findings: Findings,
+    findings: ArenaFindings,
     seen: set[str],
     bar: Progress,
     label: str,
     workers: int | None,
     force: bool,
-) -> dict[str, Score]:
+) -> dict[str, PolicyScore]:
     """Return the scores of one group, running what is missing as one simulation.
 
     `seen` has the keys of all cells that groups before this one needed.
@@ -216,7 +218,7 @@ def _scores(
         waiting = list(missing.values())
         share = sum(cell.rounds for cell in waiting) / waiting[0].trials
         made = dict(
-            zip(missing, run_together(waiting, workers, Part(bar, label, share)), strict=True)
+            zip(missing, run_together(waiting, workers, Portion(bar, label, share)), strict=True)
         )
         for key, cell in missing.items():
             store.put(cell, made[key])
@@ -229,7 +231,7 @@ def _scores(
     for name, result in found.items():
         assert result is not None
         regret, stuck = result.regret[0, :, -1], result.stuck[0]
-        scores[name] = Score(
+        scores[name] = PolicyScore(
             statistics.mean(regret),
             float(np.median(regret)),
             statistics.share(stuck),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ...show.text import listed
 from ..kit.statistics import Estimate
 from .read import Arena, Setting
-from .runner import Findings, Score
+from .runner import ArenaFindings, PolicyScore
 
 ENOUGH_TRIALS = 20  # with fewer in any setting, the advice is not reliable
 KNOWLEDGE = (
@@ -24,7 +24,7 @@ KNOWLEDGE = (
 
 
 @dataclass(frozen=True)
-class Row:
+class StandingsRow:
     """One policy in one setting at one rho.
 
     It is judged by the attack within the model that hurts it most. `stuck` is the
@@ -34,7 +34,7 @@ class Row:
 
     policy: str
     attack: str
-    worst: Score
+    worst: PolicyScore
     stuck: float
     stuck_share: Estimate
     clean: float | None
@@ -62,7 +62,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Advice:
+class Recommendation:
     """One sentence on what to use."""
 
     when: str
@@ -70,7 +70,7 @@ class Advice:
     why: str
 
 
-def rows(findings: Findings, setting: Setting, rho: float) -> list[Row]:
+def rows(findings: ArenaFindings, setting: Setting, rho: float) -> list[StandingsRow]:
     """Return the policies of a setting, the smallest worst case first."""
     arena = findings.arena
     played = arena.attacks_in(setting)
@@ -84,7 +84,7 @@ def rows(findings: Findings, setting: Setting, rho: float) -> list[Row]:
         worst = scores[attack]
         stuck_share = max((scores[name].stuck for name in inside), key=lambda share: share.value)
         made.append(
-            Row(
+            StandingsRow(
                 policy=policy,
                 attack=attack,
                 worst=worst,
@@ -119,7 +119,7 @@ def ratio_of(regret: float, to: float) -> float:
     return regret / to
 
 
-def standings(findings: Findings) -> list[Standing]:
+def standings(findings: ArenaFindings) -> list[Standing]:
     """Return the policies over all settings, the smallest largest ratio first.
 
     Policies that refuse a setting come last.
@@ -155,7 +155,7 @@ def standings(findings: Findings) -> list[Standing]:
     return sorted(made, key=lambda standing: (standing.refused > 0, standing.most))
 
 
-def advice(findings: Findings) -> list[Advice]:
+def advice(findings: ArenaFindings) -> list[Recommendation]:
     """Return which policy to use when, from the scores alone.
 
     There is advice for what is known, for each setting, and for the case without an
@@ -168,7 +168,7 @@ def advice(findings: Findings) -> list[Advice]:
             (standing for standing in all_standings if set(standing.needs) <= allowed), None
         )
         if found is not None:
-            given.append(Advice(when, found.policy, _reach(found, findings.arena)))
+            given.append(Recommendation(when, found.policy, _reach(found, findings.arena)))
     given += [
         piece
         for setting in findings.arena.settings
@@ -197,7 +197,7 @@ class Comparison:
     """In how many groups both play and the second is never stuck."""
 
 
-def comparisons(findings: Findings) -> list[Comparison]:
+def comparisons(findings: ArenaFindings) -> list[Comparison]:
     """Return the comparisons that the arena file asks for, of pairs that meet."""
     made = []
     for first, second in findings.arena.compare:
@@ -243,12 +243,12 @@ def _reach(standing: Standing, arena: Arena) -> str:
     )
 
 
-def _in_setting(findings: Findings, setting: Setting) -> Advice | None:
+def _in_setting(findings: ArenaFindings, setting: Setting) -> Recommendation | None:
     """Return the policy with the smallest worst case in a setting, over its rho.
 
     The text also names the best policy that needs to know nothing.
     """
-    by_policy: dict[str, list[Row]] = {}
+    by_policy: dict[str, list[StandingsRow]] = {}
     for rho in setting.rho:
         for row in rows(findings, setting, rho):
             by_policy.setdefault(row.policy, []).append(row)
@@ -276,17 +276,17 @@ def _in_setting(findings: Findings, setting: Setting) -> Advice | None:
             f" {free}, which needs to know nothing about the rewards or the attack: "
             f"{_figures(whole[free], setting)}."
         )
-    return Advice(setting.title, best, text)
+    return Recommendation(setting.title, best, text)
 
 
-def _figures(made: list[Row], setting: Setting) -> str:
+def _figures(made: list[StandingsRow], setting: Setting) -> str:
     return ", ".join(
         f"{row.worst.regret.value:,.0f} at rho = {rho:g} ({row.attack})"
         for row, rho in zip(made, setting.rho, strict=True)
     )
 
 
-def _unattacked(findings: Findings) -> Advice | None:
+def _unattacked(findings: ArenaFindings) -> Recommendation | None:
     """Return the policy with the smallest regret without an attack, and the next."""
     arena = findings.arena
     groups = {}
@@ -319,7 +319,7 @@ def _unattacked(findings: Findings) -> Advice | None:
         for name in sorted(everywhere, key=average)[1:4]
     )
     others = f" The next have more: {price}." if price else ""
-    return Advice(
+    return Recommendation(
         "Nobody attacks",
         best,
         f"It has the smallest regret without an attack, on average over the settings.{others} "

@@ -27,7 +27,7 @@ from ...policies import Policy
 from ...policy import require_policy
 from ...show.text import counted, text_table, wrapped
 from ...simulation.cells import Cell, CellStore, compile_cells
-from ...simulation.progress import Part, Progress
+from ...simulation.progress import Portion, Progress
 from ...simulation.result import Result
 from ...simulation.summary import (
     bootstrap_interval,
@@ -319,7 +319,7 @@ def run_cells(
     if missing:
         compile_cells(missing, bar.announce)
     bar.advance(sum(cell.trials for cell in cells) - sum(cell.trials for cell in missing))
-    return [store.obtain(cell, workers, Part(bar, what, 1)) for cell in cells]
+    return [store.obtain(cell, workers, Portion(bar, what, 1)) for cell in cells]
 
 
 def _ladder(candidates: int, trials: int) -> tuple[list[int], list[int]]:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .play import Router, Score, score, steps
+from .play import Router, RouterScore, score, steps
 from .scenario import Scenario
 
 WINDOW = 100
@@ -51,7 +51,7 @@ class Course:
 
 def side_by_side(
     routers: Mapping[str, Router], scenario: Scenario, view: View, seconds: float = 0.0
-) -> dict[str, tuple[Score, list[float]]]:
+) -> dict[str, tuple[RouterScore, list[float]]]:
     """Let all routers serve each request, one request after the other.
 
     `view` is shown how they do; with `seconds` the requests are spread over that time.
@@ -93,7 +93,7 @@ class PlainView:
             print(f"request {request:,}: {'; '.join(shares)}", flush=True)
 
 
-class LiveView:
+class ChangingTable:
     """A table in the terminal that changes in its place."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -134,6 +134,6 @@ class LiveView:
         return table
 
 
-def view_for(scenario: Scenario) -> PlainView | LiveView:
+def view_for(scenario: Scenario) -> PlainView | ChangingTable:
     """Return the live view on a terminal, lines elsewhere."""
-    return LiveView(scenario) if sys.stdout.isatty() else PlainView(scenario)
+    return ChangingTable(scenario) if sys.stdout.isatty() else PlainView(scenario)

@@ -12,12 +12,12 @@ from ...show.figures import looks_of, pyplot
 from ..kit.page import panel, render, versions
 from ..kit.table import Table
 from .demo import WINDOW
-from .play import Score
+from .play import RouterScore
 from .scenario import Scenario
 
 FIRST = 20
 """The first request that is drawn: a share of fewer is all or nothing."""
-Found = Mapping[str, tuple[Score, list[float]]]
+Found = Mapping[str, tuple[RouterScore, list[float]]]
 
 
 def write_page(

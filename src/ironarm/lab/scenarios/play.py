@@ -27,7 +27,7 @@ class Router(Protocol):
 
 
 @dataclass(frozen=True)
-class Score:
+class RouterScore:
     """How a router did in one run."""
 
     best: float
@@ -39,7 +39,7 @@ class Score:
     """The number of the deployment that served each request."""
 
 
-def play(router: Router, scenario: Scenario) -> Score:
+def play(router: Router, scenario: Scenario) -> RouterScore:
     """Let a router serve every request of a scenario, and return its score."""
     return score(scenario, list(steps(router, scenario)))
 
@@ -69,11 +69,11 @@ def steps(router: Router, scenario: Scenario) -> Iterator[int]:
     router.end()
 
 
-def score(scenario: Scenario, chosen: list[int]) -> Score:
+def score(scenario: Scenario, chosen: list[int]) -> RouterScore:
     """Return the score of the deployments that served a scenario's requests."""
     excess = scenario.excess()
     second = range(scenario.requests // 2, scenario.requests)
-    return Score(
+    return RouterScore(
         best=sum(excess[t][chosen[t]] == 0 for t in second) / len(second),
         excess=sum(row[k] for row, k in zip(excess, chosen, strict=True)) / len(chosen),
         chosen=chosen,

@@ -11,14 +11,14 @@ import numpy as np
 from ...show.text import text_table
 from ...simulation.progress import Progress
 from ..kit.statistics import Estimate, mean, mean_share
-from .play import Router, Score, play
+from .play import Router, RouterScore, play
 from .scenario import Scenario
 
 HEAD = ("router", "on the best, 2nd half", "95 % interval", "excess", "95 % interval")
 
 
 @dataclass(frozen=True)
-class Standing:
+class RouterStanding:
     """How a router did on a scenario, over its seeds."""
 
     scenario: str
@@ -42,7 +42,7 @@ def run(
     routers: Mapping[str, Router],
     scenarios: Mapping[str, Sequence[Scenario]],
     show: bool | None = None,
-) -> list[Standing]:
+) -> list[RouterStanding]:
     """Play every router on every scenario of every seed, and return the standings."""
     total = sum(len(runs) for runs in scenarios.values()) * len(routers)
     found = []
@@ -59,9 +59,11 @@ def run(
     return found
 
 
-def standing(name: str, router: str, runs: Sequence[Scenario], scores: Sequence[Score]) -> Standing:
+def standing(
+    name: str, router: str, runs: Sequence[Scenario], scores: Sequence[RouterScore]
+) -> RouterStanding:
     """Return the means over the seeds, with bootstrap intervals."""
-    return Standing(
+    return RouterStanding(
         name,
         router,
         tuple(scenario.seed for scenario in runs),
@@ -70,7 +72,7 @@ def standing(name: str, router: str, runs: Sequence[Scenario], scores: Sequence[
     )
 
 
-def table(standings: Sequence[Standing]) -> str:
+def table(standings: Sequence[RouterStanding]) -> str:
     """Return one scenario's standings as a table, the best router first."""
     ordered = sorted(standings, key=lambda one: (-one.best.value, one.excess.value))
     body = [

@@ -13,7 +13,7 @@ from ..kit.evidence import Evidence
 from . import checks  # noqa: F401  (importing checks and reward_checks fills CHECKS)
 from .checking import CANNOT_TELL, CHECKS, Measured, together
 from .reward_checks import EACH, Rewards, can_be_checked
-from .runner import Findings
+from .runner import StudyFindings
 from .study import Study
 
 REQUIRED = ("sentence", "source", "check", "run")
@@ -35,7 +35,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Row:
+class CheckedClaim:
     """One claim in one run at one rho, on the paper's number of trials and on all.
 
     `rho` is None if the claim does not depend on it.
@@ -94,7 +94,7 @@ def run_names(claim: Mapping[str, Any]) -> list[Any]:
     return claim["run"] if isinstance(claim["run"], list) else [claim["run"]]
 
 
-def judge(findings: Findings) -> list[Row]:
+def judge(findings: StudyFindings) -> list[CheckedClaim]:
     """Return a row for each claim, run and rho, with verdicts from the results."""
     rows = []
     rewards = {
@@ -110,7 +110,7 @@ def judge(findings: Findings) -> list[Row]:
                 verdict = Verdict(
                     EACH, together(part.verdict for part in measured), tuple(measured), "rewards"
                 )
-                rows.append(Row(claim, run.name, None, run.horizon, verdict, verdict))
+                rows.append(CheckedClaim(claim, run.name, None, run.horizon, verdict, verdict))
                 continue
             for rho in run.rho:
                 results = findings.outcomes[run.name, rho]
@@ -118,7 +118,7 @@ def judge(findings: Findings) -> list[Row]:
                     settle(claim, Evidence(results, trials, findings.study.unit))
                     for trials in (findings.study.paper_trials, run.trials)
                 )
-                rows.append(Row(claim, run.name, rho, run.horizon, paper, full))
+                rows.append(CheckedClaim(claim, run.name, rho, run.horizon, paper, full))
     return rows
 
 

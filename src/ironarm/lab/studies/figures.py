@@ -16,13 +16,13 @@ from ...show.figures import Look, Styles, looks_of, plain_label, pyplot
 from ...show.text import counted
 from ..kit.evidence import Evidence
 from ..kit.panels import growth, optimal, regret, share_axes, tails
-from .runner import Findings
+from .runner import StudyFindings
 from .study import Run, Study
 
 BLOCKS = 10
 
 
-def draw(findings: Findings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def draw(findings: StudyFindings, figure: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Draw a figure of the study, as pairs of a file name and a matplotlib figure.
 
     It has one panel, or one for each rho.

@@ -16,8 +16,8 @@ from ...simulation.summary import short
 from ..kit import statistics
 from ..kit.evidence import Evidence
 from .checking import AGREE, CANNOT_TELL, DISAGREE
-from .claims import FEWEST_TRIALS, Row
-from .runner import Findings
+from .claims import FEWEST_TRIALS, CheckedClaim
+from .runner import StudyFindings
 from .study import Run, Study
 
 SIGNS = {AGREE: "✓", DISAGREE: "✗", CANNOT_TELL: "?"}
@@ -25,11 +25,11 @@ Setting = tuple[str, float | None]
 
 
 @dataclass(frozen=True)
-class Line:
+class ClaimLine:
     """One claim with its rows, one for each setting that it was checked in."""
 
     claim: Mapping[str, Any]
-    rows: tuple[Row, ...]
+    rows: tuple[CheckedClaim, ...]
     number: int
 
     @property
@@ -42,7 +42,7 @@ class Line:
         """Where the page shows the claim."""
         return f"claim-{self.number}"
 
-    def at(self, setting: Setting) -> Row | None:
+    def at(self, setting: Setting) -> CheckedClaim | None:
         """Return the row of a setting, if the claim was checked there."""
         return next((row for row in self.rows if row.setting == setting), None)
 
@@ -65,11 +65,11 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Part:
+class MatrixPart:
     """A part of the matrix: a title and its lines."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[ClaimLine, ...]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -78,7 +78,7 @@ class Part:
         return {verdict: found[verdict] for verdict in SIGNS}
 
     @property
-    def disagreeing(self) -> list[Line]:
+    def disagreeing(self) -> list[ClaimLine]:
         """The claims that disagree somewhere."""
         return [
             line for line in self.lines if any(row.full.verdict == DISAGREE for row in line.rows)
@@ -88,20 +88,20 @@ class Part:
 class Matrix:
     """All claims of a study in all settings."""
 
-    def __init__(self, study: Study, rows: Sequence[Row]) -> None:
+    def __init__(self, study: Study, rows: Sequence[CheckedClaim]) -> None:
         self.rows = tuple(rows)
-        grouped: dict[int, list[Row]] = {}
+        grouped: dict[int, list[CheckedClaim]] = {}
         for row in rows:
             grouped.setdefault(id(row.claim), []).append(row)
         lines = [
-            Line(group[0].claim, tuple(group), number + 1)
+            ClaimLine(group[0].claim, tuple(group), number + 1)
             for number, group in enumerate(grouped.values())
         ]
         said = [line for line in lines if study.has_paper and not line.rows[0].ours]
         asked = [line for line in lines if line not in said]
-        self.paper = Part("What the paper says", tuple(said)) if said else None
+        self.paper = MatrixPart("What the paper says", tuple(said)) if said else None
         title = "What this study asks beyond the paper" if study.has_paper else "Claims"
-        self.ours = Part(title, tuple(asked)) if asked else None
+        self.ours = MatrixPart(title, tuple(asked)) if asked else None
         used = {row.setting for row in rows}
         self.settings: list[Setting] = [
             (run.name, rho)
@@ -112,7 +112,7 @@ class Matrix:
         self._trials = {run.name: run.trials for run in study.runs}
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[MatrixPart]:
         """The parts that there are."""
         return [part for part in (self.paper, self.ours) if part]
 
@@ -133,7 +133,7 @@ def setting_text(setting: Setting) -> str:
     return run if rho is None else f"{run}, ρ = {rho:g}"
 
 
-def headline(findings: Findings, matrix: Matrix) -> list[str]:
+def headline(findings: StudyFindings, matrix: Matrix) -> list[str]:
     """Return who won, in a sentence, and in another how the claims came out.
 
     The page ends the latter with what disagrees, linked.
@@ -151,7 +151,7 @@ def headline(findings: Findings, matrix: Matrix) -> list[str]:
     return sentences
 
 
-def winners(findings: Findings, run: Run) -> str:
+def winners(findings: StudyFindings, run: Run) -> str:
     """Say in one sentence who has the lowest mean final regret at each rho of a run.
 
     Policies that cannot be told apart from the lowest share the first place. What the

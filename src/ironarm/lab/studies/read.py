@@ -23,7 +23,7 @@ from ...validation import did_you_mean, number, whole
 from . import STUDIES
 from .claims import check_claim
 from .show import check_show
-from .study import Entry, Run, Study, Tuning, known_policies
+from .study import Run, Study, StudyPolicy, Tuning, known_policies
 
 HOME = Path(__file__).parent
 
@@ -150,7 +150,7 @@ def _results_of(run: Run) -> dict[str, str]:
     return {"name": f"results-{run.name}", "kind": "tails", "title": title, "run": run.name}
 
 
-def _entry(name: str, data: object) -> Entry:
+def _entry(name: str, data: object) -> StudyPolicy:
     if isinstance(data, str):
         data = {"policy": data}
     table = fields(f"policy {name!r}", data, ["policy"], ["tune", "tuning_trials"])
@@ -172,7 +172,7 @@ def _entry(name: str, data: object) -> Entry:
     trials = table.get("tuning_trials")
     if trials is not None:
         trials = whole(f"policy {name!r}: tuning_trials", trials, at_least=2)
-    return Entry(
+    return StudyPolicy(
         name,
         table["policy"],
         {parameter: tuple(values) for parameter, values in tune.items()},
@@ -183,7 +183,7 @@ def _entry(name: str, data: object) -> Entry:
 def _run(
     data: object,
     study: Mapping[str, Any],
-    entries: Mapping[str, Entry],
+    entries: Mapping[str, StudyPolicy],
     tuning: Tuning | None,
     trials: int | None,
     quick: bool,

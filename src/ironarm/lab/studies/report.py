@@ -17,13 +17,13 @@ from ..kit.table import Table
 from .claims import Verdict, judge
 from .figures import draw
 from .matrix import SIGNS, Matrix, headline
-from .runner import Findings
+from .runner import StudyFindings
 from .study import Run, Study
 from .tables import TABLES
 
 
 def report(
-    findings: Findings, out: Path, command: str, force: bool = False
+    findings: StudyFindings, out: Path, command: str, force: bool = False
 ) -> tuple[dict[str, Any], bool]:
     """Write a study's report into a folder, unless it is there already.
 
@@ -34,7 +34,7 @@ def report(
     return (_write(findings, out, command, state), True) if found is None else (found, False)
 
 
-def _write(findings: Findings, out: Path, command: str, state: str) -> dict[str, Any]:
+def _write(findings: StudyFindings, out: Path, command: str, state: str) -> dict[str, Any]:
     rows = judge(findings)
     tables = {
         spec["name"]: TABLES[spec["kind"]](findings, spec)
@@ -93,7 +93,7 @@ def _trials(study: Study) -> str:
 
 
 def _for_machines(
-    findings: Findings, matrix: Matrix, tables: Mapping[str, Sequence[Table]]
+    findings: StudyFindings, matrix: Matrix, tables: Mapping[str, Sequence[Table]]
 ) -> dict[str, Any]:
     study = findings.study
     return {

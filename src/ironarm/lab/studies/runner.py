@@ -14,21 +14,21 @@ from ...policies import Policy
 from ...show.text import counted
 from ...simulation import Result
 from ...simulation.cells import Cell, CellStore, compile_cells, run_together
-from ...simulation.progress import Part, Progress
+from ...simulation.progress import Portion, Progress
 from .study import Run, Study
-from .tuning import Choice, next_value
+from .tuning import Tuned, next_value
 
 Task = tuple[Run, float, str]
 """A run, a rho and a policy's name."""
 
 
 @dataclass
-class Findings:
+class StudyFindings:
     """What a study found: results by run and rho, and what tuning chose."""
 
     study: Study
     outcomes: dict[tuple[str, float], dict[str, Result]] = field(default_factory=dict)
-    choices: list[Choice] = field(default_factory=list)
+    choices: list[Tuned] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     kept: int = 0
     computed: int = 0
@@ -61,10 +61,10 @@ class Runner:
             workers,
             force,
         )
-        self._findings = Findings(study)
+        self._findings = StudyFindings(study)
         self._obtained = 0
 
-    def run(self) -> Findings:
+    def run(self) -> StudyFindings:
         """Run what is missing, and return everything."""
         started = time.monotonic()
         places = [(run, rho) for run in self._study.runs for rho in run.rho]
@@ -100,12 +100,12 @@ class Runner:
         """Return a policy as it is, or the first of its grid."""
         return self._study.policies[name].candidates(rho)[0]
 
-    def _tune(self, cells: list[Cell], tuned: list[Task], bar: Progress) -> Choice:
+    def _tune(self, cells: list[Cell], tuned: list[Task], bar: Progress) -> Tuned:
         """Play a policy's grid, and go on beyond its end while that is better."""
         run, rho, name = tuned[0]
         entry = self._study.policies[name]
         runs = tuple(run.name for run, _, _ in tuned)
-        choice = Choice(name, rho, cells[0].trials, tuple(entry.tune), (), runs)
+        choice = Tuned(name, rho, cells[0].trials, tuple(entry.tune), (), runs)
         grid = product(*entry.tune.values())
         for values, cell, regret in zip(
             grid, cells, self._regrets(cells, name, rho, bar), strict=True
@@ -205,7 +205,7 @@ class Runner:
         label, cell = cells[0]
         more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
         self._obtained += len(cells)
-        part = Part(
+        part = Portion(
             bar,
             f"{self._obtained} of {self._total}: {label}{more}, rho = {rho:g}, "
             f"{counted(cell.trials, 'trial')} of {cell.horizon:,} rounds",

@@ -22,7 +22,7 @@ from ...validation import did_you_mean
 
 
 @dataclass(frozen=True)
-class Entry:
+class StudyPolicy:
     """A policy under the name that the study gives it.
 
     `tune` is a grid of parameters to choose from, on `tuning_trials` trials or on the
@@ -94,7 +94,7 @@ class Study:
     """How many trials the paper had; if it does not say, how many count as few."""
     paper: str
     """The paper whose claims are checked; empty if there is none."""
-    policies: Mapping[str, Entry]
+    policies: Mapping[str, StudyPolicy]
     tuning: Tuning | None
     runs: tuple[Run, ...]
     claims: tuple[Mapping[str, Any], ...]

@@ -21,10 +21,10 @@ from ..kit.evidence import Evidence
 from ..kit.page import greek
 from ..kit.statistics import interval, percent
 from ..kit.table import Table
-from .runner import Findings
+from .runner import StudyFindings
 
 
-def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
+def tails(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
     """Final regret of every policy: mean, median, tails, share stuck, optimal pulls."""
     run = findings.study.run(spec["run"])
     tables = []
@@ -95,7 +95,7 @@ def tails(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
     return tables
 
 
-def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
+def growth(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
     """Regret at several horizons, and fitted exponents beside the one that b allows."""
     run = findings.study.run(spec["run"])
     first = int(spec.get("from", 1000))
@@ -175,7 +175,7 @@ def growth(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
     return tables
 
 
-def tuning(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
+def tuning(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
     """The grids that were searched, each candidate's mean regret, and the choice."""
     settings = findings.study.tuning
     if settings is None:
@@ -234,7 +234,7 @@ def _value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)
 
 
-def theory(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
+def theory(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
     """What the theorems and sharper conditions say for the paper's own settings."""
     rows = paper_table()
     columns = list(rows[0].values)
@@ -245,7 +245,7 @@ def theory(findings: Findings, spec: Mapping[str, Any]) -> list[Table]:
     return [Table(str(spec["title"]), ("", *columns), body, data, greek(" ".join(PAPER_NOTES)))]
 
 
-TABLES: dict[str, Callable[[Findings, Mapping[str, Any]], list[Table]]] = {
+TABLES: dict[str, Callable[[StudyFindings, Mapping[str, Any]], list[Table]]] = {
     "tails": tails,
     "growth": growth,
     "tuning": tuning,

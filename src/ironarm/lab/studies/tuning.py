@@ -28,7 +28,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Tuned:
     """How a policy was tuned at one rho."""
 
     name: str
@@ -40,7 +40,7 @@ class Choice:
     runs: tuple[str, ...]
     """The runs that use the choice."""
 
-    def with_candidate(self, values: Sequence[Any], policy: Policy, regret: float) -> Choice:
+    def with_candidate(self, values: Sequence[Any], policy: Policy, regret: float) -> Tuned:
         """Return the choice with one more candidate."""
         candidates = [*self.candidates, Candidate(tuple(values), policy, regret)]
         if len(self.parameters) == 1 and all(_is_number(one.values[0]) for one in candidates):
@@ -74,7 +74,7 @@ class Choice:
         return False
 
 
-def next_value(choice: Choice) -> float | None:
+def next_value(choice: Tuned) -> float | None:
     """Return the next value to try, or None if the best one lies inside the grid.
 
     The grid is continued by the ratio of its two values at that end.

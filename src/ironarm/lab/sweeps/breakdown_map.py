@@ -28,7 +28,7 @@ from ...policies import Policy
 from ...show.figures import write_figure
 from ...show.text import counted, text_table, wrapped
 from ...simulation.cells import Cell, CellStore, compile_cells
-from ...simulation.progress import Part, Progress
+from ...simulation.progress import Portion, Progress
 from ...theory import thresholds
 from ...validation import whole
 from .breakdown_figure import draw
@@ -187,7 +187,7 @@ def measure(
                 if kept is None:
                     what = f"rho = {rho:.3f}, gap = {column.gap:.3g} sigma"
                     kept = store.obtain(
-                        cell, workers, Part(bar, f"map of {policy.label}: {what}", 1)
+                        cell, workers, Portion(bar, f"map of {policy.label}: {what}", 1)
                     )
                 else:
                     bar.advance(trials)

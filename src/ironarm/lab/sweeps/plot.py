@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from ...errors import BadFile, InvalidInput
 from ...show.curves import (
     Band,
-    Line,
     Look,
+    PolicyCurve,
     add_legend,
     chosen,
     draw,
@@ -84,7 +84,7 @@ def plot_sweep(
     return _figure({title: lines for title, lines in drawn.items() if lines}, look, panel)
 
 
-def _figure(drawn: Mapping[str, list[Line]], look: Look, panel: str) -> Any:
+def _figure(drawn: Mapping[str, list[PolicyCurve]], look: Look, panel: str) -> Any:
     if look.ax is not None:
         return draw(next(iter(drawn.values())), look)
     every = list({line.label: line for lines in drawn.values() for line in lines}.values())
@@ -192,7 +192,9 @@ def _choices(rows: Sequence[dict[str, Any]]) -> str:
     return f"these columns vary: {', '.join(varying)}"
 
 
-def _line(group: Sequence[dict[str, Any]], wanted: str, label: str, panel: str) -> Line | None:
+def _line(
+    group: Sequence[dict[str, Any]], wanted: str, label: str, panel: str
+) -> PolicyCurve | None:
     rows = sorted((row for row in group if row["label"] == wanted), key=lambda row: row["round"])
     if not rows:
         return None
@@ -206,4 +208,6 @@ def _line(group: Sequence[dict[str, Any]], wanted: str, label: str, panel: str) 
         column("regret_low") if several else None,
         column("regret_high") if several else None,
     )
-    return Line(label, str(rows[0]["policy"]), column("round"), {panel: band}, rows[0]["arms"])
+    return PolicyCurve(
+        label, str(rows[0]["policy"]), column("round"), {panel: band}, rows[0]["arms"]
+    )

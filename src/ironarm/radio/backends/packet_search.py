@@ -20,7 +20,7 @@ ROOM = 8
 """Symbols on each side of a packet that was found."""
 
 
-class Stream(Protocol):
+class SampleStream(Protocol):
     """A radio whose samples are numbered."""
 
     def receive(self, count: int, at: int | None = None) -> np.ndarray:
@@ -28,7 +28,7 @@ class Stream(Protocol):
 
 
 def listen(
-    radio: Stream,
+    radio: SampleStream,
     receiver: Receiver,
     round_number: int,
     at: int,
@@ -60,7 +60,7 @@ def listen(
 
 
 def listen_to_train(
-    radio: Stream, receiver: Receiver, numbers: range, at: int, samples: int
+    radio: SampleStream, receiver: Receiver, numbers: range, at: int, samples: int
 ) -> dict[int, PacketReport]:
     """Return the reports on packets that follow each other, by their numbers.
 
@@ -84,7 +84,7 @@ def ends(report: PacketReport, receiver: Receiver) -> int:
 
 
 def _packets(
-    radio: Stream,
+    radio: SampleStream,
     receiver: Receiver,
     at: int,
     samples: int,

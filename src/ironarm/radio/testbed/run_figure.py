@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InvalidInput
-from ...show.curves import Band, Line, Look, chosen, draw
+from ...show.curves import Band, Look, PolicyCurve, chosen, draw
 
 if TYPE_CHECKING:
     from .records import RunRecord
@@ -24,7 +24,7 @@ def plot_run(
     best = run.channels == int(np.argmax(means))
     count = np.arange(1, len(run.rounds) + 1)
     policy, name = run.config.known_policy, run.config.policy_name
-    line = Line(
+    line = PolicyCurve(
         chosen([policy.label if policy else name], None, labels)[0][1],
         type(policy).__name__ if policy else name,
         count,

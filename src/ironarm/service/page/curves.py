@@ -12,7 +12,7 @@ import numpy as np
 
 from ...agent.input import Name
 from ...theory.from_log.evidence import mean_intervals, median_interval, range_of
-from ..history import History, Reward
+from ..history import History, PastReward
 from ..insight import Insight, far_from
 from ..messages import encode
 from .words import shown
@@ -106,7 +106,9 @@ def _estimates(insight: Insight, history: History, colours: dict[Name, int]) -> 
     }
 
 
-def _band(rewards: list[Reward], ends: list[Reward], of: str) -> dict[str, list[float | None]]:
+def _band(
+    rewards: list[PastReward], ends: list[PastReward], of: str
+) -> dict[str, list[float | None]]:
     numbers = [reward.number for reward in rewards]
     values = np.array([reward.value for reward in rewards])
     parts = []
@@ -142,8 +144,8 @@ def _rewards(insight: Insight, history: History, colours: dict[Name, int]) -> di
     limits = {
         arm.arm: far_from(sample) for arm, sample in zip(insight.arms, insight.samples, strict=True)
     }
-    ordinary: list[tuple[Reward, int]] = []
-    special: list[tuple[Reward, int]] = []
+    ordinary: list[tuple[PastReward, int]] = []
+    special: list[tuple[PastReward, int]] = []
     for reward in history.rewards:
         middle, reach = limits.get(reward.arm, (0.0, math.inf))
         lies = reward.source is not None and reward.source in lying

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from ...theory.from_log.tolerance import Tolerance as Limit
-from ..insight import Corruption, Insight
+from ..insight import CorruptShare, Insight
 
 WIDTH = 100.0
 
@@ -67,7 +67,7 @@ class Gauge(NamedTuple):
     high: float
 
 
-def gauge(corruption: Corruption, limit: Limit | None) -> Gauge | None:
+def gauge(corruption: CorruptShare, limit: Limit | None) -> Gauge | None:
     """Return the picture of how much corruption there is and can be."""
     if corruption.share is None:
         return None

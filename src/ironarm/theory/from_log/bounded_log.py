@@ -16,7 +16,7 @@ STRAYS = 0.1
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Resampled:
     """A number, and the ends of its bootstrap interval; NaN if there is none."""
 
     value: float
@@ -53,7 +53,7 @@ def kind_of_log(logged: list[np.ndarray]) -> str:
 
 
 def bounded_log(
-    kind: str, logged: list[np.ndarray], best: int, gaps: list[Estimate]
+    kind: str, logged: list[np.ndarray], best: int, gaps: list[Resampled]
 ) -> Bounded | None:
     """Return what the means of a log of this kind can do; None for none of the kinds.
 

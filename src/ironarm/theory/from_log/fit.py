@@ -23,7 +23,7 @@ from ...validation import number, whole
 from ..arms import Arms, Normal
 from ..bounded import Bounded
 from ..suitability import MOSTLY_ZERO, Suitability, ties_remark, trimmed_means, zero_one_remark
-from .bounded_log import ENOUGH, Estimate, bounded_log, kind_of_log
+from .bounded_log import ENOUGH, Resampled, bounded_log, kind_of_log
 
 HEAD = ("arm", "rewards", "median", "sigma", "gap")
 HEAD_OF_MEANS = ("arm", "rewards", "mean", "gap")
@@ -43,11 +43,11 @@ class FittedArm:
 
     name: str
     rewards: int
-    median: Estimate
-    sigma: Estimate
-    gap: Estimate
-    mean: Estimate
-    mean_gap: Estimate
+    median: Resampled
+    sigma: Resampled
+    gap: Resampled
+    mean: Resampled
+    mean_gap: Resampled
     tied: float
 
 
@@ -72,8 +72,8 @@ class Fit:
 
     fitted: tuple[FittedArm, ...]
     best: int
-    malicious: Estimate
-    coin: Estimate
+    malicious: Resampled
+    coin: Resampled
     bounded: Bounded | None
     suitability: Suitability
     cannot_tell: str
@@ -203,12 +203,12 @@ def fit(
     boots = [_resample(logged, best, generator) for _ in range(resamples)]
     ends = [(1 - level) / 2, (1 + level) / 2]
 
-    def estimate(value: float, values: list[float], rewards: int = ENOUGH) -> Estimate:
+    def estimate(value: float, values: list[float], rewards: int = ENOUGH) -> Resampled:
         if rewards < ENOUGH:
             # too few for a bootstrap interval to mean anything
-            return Estimate(float(value), math.nan, math.nan)
+            return Resampled(float(value), math.nan, math.nan)
         low, high = np.quantile(values, ends)
-        return Estimate(float(value), float(low), float(high))
+        return Resampled(float(value), float(low), float(high))
 
     least = [min(len(x), len(logged[best])) for x in logged]
 
@@ -235,8 +235,8 @@ def fit(
     )
     malicious = estimate(max(0.0, _room(logged, best)), [max(0.0, boot.room) for boot in boots])
     if any(arm.rewards < ENOUGH for arm in fitted):
-        malicious = Estimate(malicious.value, 0.0, 0.5)
-    coin = Estimate(
+        malicious = Resampled(malicious.value, 0.0, 0.5)
+    coin = Resampled(
         *(2 * s / (1 + 2 * s) for s in (malicious.value, malicious.low, malicious.high))
     )
     bounded = bounded_log(
@@ -413,14 +413,14 @@ def _cannot_tell(fitted: tuple[FittedArm, ...], best: int, bounded: Bounded | No
     return _close(fitted[best], close[0], close[0].gap, "median") if close else ""
 
 
-def _close(best: FittedArm, other: FittedArm, gap: Estimate, what: str) -> str:
+def _close(best: FittedArm, other: FittedArm, gap: Resampled, what: str) -> str:
     return (
         f"the data cannot tell whether arm {best.name} or arm {other.name} has the better "
         f"{what}: the gap is {gap}. {_more(gap)}"
     )
 
 
-def _more(gap: Estimate) -> str:
+def _more(gap: Resampled) -> str:
     """Say roughly how many rewards would suffice.
 
     The interval shrinks with the root of their number.

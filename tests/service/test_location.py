@@ -3,7 +3,7 @@
 import pytest
 
 import ironarm as ia
-from ironarm.service.place import Place
+from ironarm.service.location import StoreLocation
 
 psycopg = pytest.importorskip("psycopg")
 from ironarm.service.postgres import PostgresStore  # noqa: E402
@@ -26,7 +26,7 @@ from ironarm.service.postgres import PostgresStore  # noqa: E402
 )
 def test_an_address_that_cannot_be_read_is_not_repeated(url):
     """One sentence says how to write it; nobody shows a part of it."""
-    place = Place(database=url)
+    place = StoreLocation(database=url)
     for fails in (place.open, lambda: str(place)):
         with pytest.raises(ia.InvalidInput, match="an address such as") as error:
             fails()
@@ -41,7 +41,7 @@ def test_an_address_that_cannot_be_read_is_not_repeated(url):
 def test_what_is_nearly_an_address_is_not_taken_for_a_folder(text):
     """Its name would be printed."""
     with pytest.raises(ia.InvalidInput, match="an address such as") as error:
-        Place.of(text)
+        StoreLocation.of(text)
     assert "s3cr" not in str(error.value)
 
 
@@ -56,7 +56,7 @@ def test_what_is_nearly_an_address_is_not_taken_for_a_folder(text):
 )
 def test_a_good_address_is_shown_without_its_password(url, shown):
     """Wherever it stands."""
-    assert str(Place(database=url)) == shown
+    assert str(StoreLocation(database=url)) == shown
 
 
 def test_the_drivers_words_are_shown_without_the_password(monkeypatch):

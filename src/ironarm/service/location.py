@@ -13,7 +13,7 @@ FILE = "ironarm.db"
 
 
 @dataclass(frozen=True)
-class Place:
+class StoreLocation:
     """A folder, or the address of a database."""
 
     folder: Path | None = None
@@ -31,7 +31,7 @@ class Place:
             )
 
     @classmethod
-    def of(cls, text: str) -> Place:
+    def of(cls, text: str) -> StoreLocation:
         """Return the place that a text names: a folder, a file or an address."""
         # messages show a folder's name, so nothing that is nearly an address is one
         if re.match("postgres(ql)?[:+]", text, re.IGNORECASE):
