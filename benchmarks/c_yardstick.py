@@ -128,8 +128,8 @@ def main() -> None:
         attack = ia.OppositeUniform(rho=rho, scale=1800)
 
         def simulate(
-            bandit: ia.Bandit = bandit,
-            attack: ia.Attack = attack,
+            bandit: ia.extend.Bandit = bandit,
+            attack: ia.extend.Attack = attack,
             horizon: int = horizon,
             trials: int = trials,
         ) -> ia.Result:

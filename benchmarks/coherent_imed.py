@@ -93,7 +93,7 @@ class Line:
     horizon: int
     trials: int
     seed: int
-    policy: ia.Policy = POLICY
+    policy: ia.extend.Policy = POLICY
     bandit: Bandit = PAPER
     place: str = ""
 

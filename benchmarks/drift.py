@@ -34,7 +34,7 @@ SCALE = 1800.0
 
 
 def play(
-    policy: ia.Policy, bandit: ia.DriftingBandit, rho: float, rounds: int, seed: int
+    policy: ia.extend.Policy, bandit: ia.DriftingBandit, rho: float, rounds: int, seed: int
 ) -> tuple[list[int], np.ndarray]:
     """Play one trial; return the rounds of its restarts, and the regret after each."""
     g = np.random.default_rng(seed)
@@ -73,11 +73,11 @@ def regrets(trials: int, seed: int, rounds: int = 100_000) -> None:
         ia.RestartingIMED(): 1,
         ia.RestartingIMED(restart="arm"): 10,
         ia.RestartingIMED(probes=0.01): 10,
-        ia.SlidingMedUCB(window=2000, b=1.5): 10,
-        ia.SlidingWindowUCB(window=2000, **ranged): 10,
-        ia.DiscountedUCB(discount=0.999, **ranged): 10,
-        ia.GLRKLUCB(changes=5, **ranged): 40,
-        ia.MUCB(changes=5, **ranged): 10,
+        ia.policies.SlidingMedUCB(window=2000, b=1.5): 10,
+        ia.policies.SlidingWindowUCB(window=2000, **ranged): 10,
+        ia.policies.DiscountedUCB(discount=0.999, **ranged): 10,
+        ia.policies.GLRKLUCB(changes=5, **ranged): 40,
+        ia.policies.MUCB(changes=5, **ranged): 10,
         ia.CoherentIMED(): 10,
     }
     bandit = ia.DriftingBandit.permutations(MEANS, 5, rounds, seed=16 + seed)

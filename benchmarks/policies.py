@@ -41,29 +41,38 @@ NINE = [
 
 BEYOND = [
     ia.IMED(),
-    ia.CRIMED(epsilon=0.125),
-    ia.CRIMEDStar(epsilon=0.125),
+    ia.policies.CRIMED(epsilon=0.125),
+    ia.policies.CRIMEDStar(epsilon=0.125),
     ia.CountIMED(epsilon=0.175),
     ia.CoherentIMED(),
     ia.MedEUCB.for_rho(0.125),
-    ia.TruncatedMeanUCB(u=401),  # the largest second moment of an arm
-    ia.MedianOfMeansUCB(),
-    ia.CRUCB(alpha=0.2),
-    ia.CRUCB(alpha=0.2, mean="shorth"),
-    ia.HuberUCB(epsilon=0.125),
-    ia.ThompsonGaussian(),
+    ia.policies.TruncatedMeanUCB(u=401),  # the largest second moment of an arm
+    ia.policies.MedianOfMeansUCB(),
+    ia.policies.CRUCB(alpha=0.2),
+    ia.policies.CRUCB(alpha=0.2, mean="shorth"),
+    ia.policies.HuberUCB(epsilon=0.125),
+    ia.policies.ThompsonGaussian(),
     ia.TsallisINF(reward_range=(0, 22)),
     ia.TsallisINF(reward_range=(0, 22), variance="reduced"),
-    ia.EXP3PlusPlus(reward_range=(0, 22)),
-    ia.BARBAR(reward_range=(0, 22)),
+    ia.policies.EXP3PlusPlus(reward_range=(0, 22)),
+    ia.policies.BARBAR(reward_range=(0, 22)),
 ]
 
 CLICKS = ia.BernoulliBandit([0.04, 0.06, 0.08, 0.1, 0.12])
-FOR_CLICKS = [ia.KLUCB(), ia.BernoulliIMED(), ia.ThompsonBeta(), ia.UCB(sigma=0.5)]
+FOR_CLICKS = [
+    ia.KLUCB(),
+    ia.policies.BernoulliIMED(),
+    ia.policies.ThompsonBeta(),
+    ia.UCB(sigma=0.5),
+]
 
 
 def player(
-    policy: ia.Policy, bandit: ia.Bandit, attack: ia.Attack | None, horizon: int, trials: int
+    policy: ia.extend.Policy,
+    bandit: ia.extend.Bandit,
+    attack: ia.extend.Attack | None,
+    horizon: int,
+    trials: int,
 ) -> Callable[[], ia.Result]:
     """Return a call that simulates; it is called once here, so that everything is
     compiled.
@@ -124,9 +133,9 @@ def nine_policies(quick: bool) -> None:
 
 def beside_med_e_ucb(
     title: str,
-    policies: list[ia.Policy],
-    bandit: ia.Bandit,
-    attack: ia.Attack | None,
+    policies: list[ia.extend.Policy],
+    bandit: ia.extend.Bandit,
+    attack: ia.extend.Attack | None,
     quick: bool,
     target: float | None,
 ) -> None:

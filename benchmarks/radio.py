@@ -83,11 +83,11 @@ def main() -> None:
         rows,
     )
 
-    def loop(policy: ia.Policy) -> None:
+    def loop(policy: ia.extend.Policy) -> None:
         ia.simulate(
             policy,
             bandit,
-            ia.Jammer(0.3),
+            ia.attacks.Jammer(0.3),
             horizon=2000,
             trials=1,
             seed=1,

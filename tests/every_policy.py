@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 import ironarm as ia
 
-EVERY_POLICY: tuple[ia.Policy, ...] = (
+EVERY_POLICY: tuple[ia.extend.Policy, ...] = (
     ia.MedEUCB(b=1, omega=1, block=40),
     ia.MedEpsilonGreedy(c=1),
     ia.UCB(alpha=0.5, sigma=0.5),
@@ -24,33 +24,33 @@ EVERY_POLICY: tuple[ia.Policy, ...] = (
     ia.CatoniUCB(variance=0.1),
     ia.TrimmedUCB(alpha=0.125, omega=1),
     ia.TrimmedEpsilonGreedy(alpha=0.125, c=1),
-    ia.CRUCB(alpha=0.125, sigma=1),
-    ia.HuberUCB(epsilon=0.01, sigma=0.3),
-    ia.MedianOfMeansUCB(v=0.01),
-    ia.TruncatedMeanUCB(u=0.1),
+    ia.policies.CRUCB(alpha=0.125, sigma=1),
+    ia.policies.HuberUCB(epsilon=0.01, sigma=0.3),
+    ia.policies.MedianOfMeansUCB(v=0.01),
+    ia.policies.TruncatedMeanUCB(u=0.1),
     ia.IMED(sigma=2),
-    ia.CRIMED(epsilon=0.02, sigma=2, horizon=300),
-    ia.CRIMEDStar(epsilon=0.02, sigma=1),
+    ia.policies.CRIMED(epsilon=0.02, sigma=2, horizon=300),
+    ia.policies.CRIMEDStar(epsilon=0.02, sigma=1),
     ia.CountIMED(epsilon=0.175, sigma=0.5),
     ia.CoherentIMED(),
-    ia.ThompsonGaussian(sigma=1),
+    ia.policies.ThompsonGaussian(sigma=1),
     ia.KLUCB(reward_range=(0, 3)),
-    ia.BernoulliIMED(reward_range=(0, 3)),
-    ia.ThompsonBeta(reward_range=(0, 3)),
+    ia.policies.BernoulliIMED(reward_range=(0, 3)),
+    ia.policies.ThompsonBeta(reward_range=(0, 3)),
     ia.TsallisINF(),
-    ia.EXP3PlusPlus(),
-    ia.BARBAR(horizon=300, scale=0.2, delta=0.5),
+    ia.policies.EXP3PlusPlus(),
+    ia.policies.BARBAR(horizon=300, scale=0.2, delta=0.5),
     ia.TrustThompson(slots=32),
     ia.RestartingIMED(probes=0.05, alarm_rate=0.05),
-    ia.SlidingMedUCB(window=60, b=0.5, omega=1),
-    ia.SlidingWindowUCB(window=60, xi=0.5, reward_range=(0, 4)),
-    ia.DiscountedUCB(discount=0.97, xi=0.5, reward_range=(0, 4)),
-    ia.GLRKLUCB(step=3, delta=0.9, exploration=0.1, reward_range=(0, 4)),
-    ia.MUCB(window=8, threshold=1.5, exploration=0.1, reward_range=(0, 4)),
+    ia.policies.SlidingMedUCB(window=60, b=0.5, omega=1),
+    ia.policies.SlidingWindowUCB(window=60, xi=0.5, reward_range=(0, 4)),
+    ia.policies.DiscountedUCB(discount=0.97, xi=0.5, reward_range=(0, 4)),
+    ia.policies.GLRKLUCB(step=3, delta=0.9, exploration=0.1, reward_range=(0, 4)),
+    ia.policies.MUCB(window=8, threshold=1.5, exploration=0.1, reward_range=(0, 4)),
 )
 
 
-def not_among(policies: Iterable[ia.Policy]) -> list[ia.Policy]:
+def not_among(policies: Iterable[ia.extend.Policy]) -> list[ia.extend.Policy]:
     """Return those of a kind that is not among the given ones."""
     kinds = {type(policy) for policy in policies}
     return [policy for policy in EVERY_POLICY if type(policy) not in kinds]

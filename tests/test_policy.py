@@ -11,7 +11,7 @@ from ironarm.policy import require_policy
 
 
 @dataclass(frozen=True)
-class Example(ia.Policy):
+class Example(ia.extend.Policy):
     """Parameters of every kind."""
 
     sigma: float = 2.0
@@ -35,7 +35,11 @@ def test_the_spread_is_sigma():
 
 @pytest.mark.parametrize(
     ("policy", "spread"),
-    [(ia.UCB(alpha=3, sigma=2), 2), (ia.RUCB(omega=9), 1.5), (ia.CRUCB(alpha=0.1, sigma=3), 3)],
+    [
+        (ia.UCB(alpha=3, sigma=2), 2),
+        (ia.RUCB(omega=9), 1.5),
+        (ia.policies.CRUCB(alpha=0.1, sigma=3), 3),
+    ],
     ids=lambda value: getattr(value, "label", None),
 )
 def test_the_spread_of_an_index_policy(policy, spread):
@@ -68,7 +72,9 @@ def test_a_horizon_comes_from_the_parameter_or_from_the_simulation():
         Example()._rounds(None)
 
 
-@pytest.mark.parametrize("policy", [ia.CRIMED(epsilon=0.1), ia.EXP3(), ia.BARBAR()], ids=str)
+@pytest.mark.parametrize(
+    "policy", [ia.policies.CRIMED(epsilon=0.1), ia.EXP3(), ia.policies.BARBAR()], ids=str
+)
 def test_an_agent_needs_the_horizon(policy):
     """Of policies that plan for it."""
     with pytest.raises(ia.InvalidInput, match="needs to know how long it will run"):
@@ -81,7 +87,7 @@ def test_what_is_not_a_policy_is_refused():
         require_policy("UCB")
 
     @dataclass
-    class Loose(ia.Policy):
+    class Loose(ia.extend.Policy):
         size: float = 1.0
 
     with pytest.raises(ia.InvalidInput, match="frozen dataclass"):

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from ironarm import cold
 from ironarm import random as draws
 from ironarm.engine.machine import compiled
+from ironarm.extend import cold
 from ironarm.normal import inverse_normal
 from ironarm.random import beta, gamma, normal
 

@@ -39,7 +39,7 @@ def test_the_documented_policy_of_a_user_passes_and_runs():
         value
         for value in vars(module).values()
         if isinstance(value, type)
-        and issubclass(value, ia.Policy)
+        and issubclass(value, ia.extend.Policy)
         and value.__module__ == "own_policy"
     ]
     assert kinds
@@ -53,11 +53,11 @@ def test_the_documented_policy_of_a_user_passes_and_runs():
 
 
 @dataclass(frozen=True)
-class Good(ia.Policy):
+class Good(ia.extend.Policy):
     """Half the time any arm, else the highest mean."""
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         if uniform(g) < 0.5:
             return int(uniform(g) * s.arms)
@@ -73,7 +73,7 @@ class OneTooFar(Good):
     """Returns an arm that does not exist."""
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         return s.arms if t == 50 else 0
 
@@ -83,7 +83,7 @@ class Miscounts(Good):
     """Counts pulls itself."""
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def update(s, a, x):
         s.n[a] += 1
 
@@ -95,7 +95,7 @@ class Forgets(Good):
     fields = {"learnt": "cache float[arms]"}
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         best = 0
         for a in range(s.arms):
@@ -104,7 +104,7 @@ class Forgets(Good):
         return best
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def update(s, a, x):
         s.learnt[a] += abs(x) + 1
 
@@ -114,19 +114,19 @@ class LivesTwice(Good):
     """Does something else behind an agent."""
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         return (t + s.live) % s.arms
 
 
 @dataclass
-class Changes(ia.Policy):
+class Changes(ia.extend.Policy):
     """Not frozen."""
 
     size: float = 1.0
 
 
-class NotADataclass(ia.Policy):
+class NotADataclass(ia.extend.Policy):
     """Parameters unknown."""
 
 
@@ -145,7 +145,7 @@ class UnknownField(Good):
     """Reads a field that it has not declared."""
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         return int(s.no_such_field[0])
 
@@ -155,7 +155,7 @@ class DoesNotCompile(Good):
     """Makes a list, which plain Python can."""
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         return len([n for n in s.n]) - 1  # noqa: C416
 
@@ -165,7 +165,7 @@ class OutOfBounds(Good):
     """Reads beyond an array: something else compiled, an error as plain Python."""
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         return 0 if s.estimate[s.arms] > 0.0 else s.arms - 1
 
@@ -175,7 +175,7 @@ class Starves(Good):
     """Waits for ten rewards of an arm before it turns to the next."""
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         for a in range(s.arms):
             if s.rewards[a] < 10:
@@ -184,7 +184,7 @@ class Starves(Good):
 
 
 @dataclass(frozen=True)
-class Recent(ia.Policy):
+class Recent(ia.extend.Policy):
     """The highest mean of the last `window` rewards, half the time."""
 
     window: int = 5
@@ -193,7 +193,7 @@ class Recent(ia.Policy):
     fields = {"recent": "float[arms*window]", "next": "int[arms]"}
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         if uniform(g) < 0.5:
             return int(uniform(g) * s.arms)
@@ -204,7 +204,7 @@ class Recent(ia.Policy):
         return best
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def update(s, a, x):
         window = int(s.window)
         s.recent[a * window + s.next[a]] = x
@@ -223,7 +223,7 @@ class NeverWraps(Recent):
     window: int = 500
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def update(s, a, x):
         s.recent[a * int(s.window) + s.rewards[a] - 1] = x
         s.estimate[a] = x
@@ -250,7 +250,7 @@ class Strided(Recent):
     """Has the numbers of an arm apart: they are mixed up when an arm joins."""
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def update(s, a, x):
         s.recent[(s.rewards[a] - 1) % int(s.window) * s.arms + a] = x
         s.estimate[a] = x
@@ -263,7 +263,7 @@ class OneRing(Recent):
     fields = {"recent": "float[arms*window]", "next": "int[1]"}
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def update(s, a, x):
         s.recent[s.next[0]] = x
         s.next[0] = (s.next[0] + 1) % len(s.recent)
@@ -279,13 +279,15 @@ class OneRing(Recent):
 )
 def test_fields_that_a_parameter_sizes_are_filled(policy, message):
     """An index beyond a long window is found with the smallest window it accepts."""
-    with pytest.raises(ia.PolicyFault, match=message):
+    with pytest.raises(ia.errors.PolicyFault, match=message):
         it_works_as_plain_python(policy)
 
 
 def test_an_arms_numbers_are_side_by_side():
     """A field with another order is refused, one that arms share is not."""
-    with pytest.raises(ia.PolicyFault, match=r"number of arm 0 in s.recent\[5\], where it is lost"):
+    with pytest.raises(
+        ia.errors.PolicyFault, match=r"number of arm 0 in s.recent\[5\], where it is lost"
+    ):
         it_keeps_the_numbers_of_an_arm_together(Strided(window=3))
     it_keeps_the_numbers_of_an_arm_together(Recent())
     it_keeps_the_numbers_of_an_arm_together(OneRing())
@@ -314,7 +316,7 @@ def test_the_reward_is_counted_before_update():
         fields = {"noted": "int[2]"}
 
         @staticmethod
-        @ia.hot
+        @ia.extend.hot
         def update(s, a, x):
             if s.noted[0] == 0:
                 s.noted[0] = s.n[a]
@@ -348,10 +350,10 @@ def test_a_good_policy_of_a_user_passes():
         (OutOfBounds(), "IndexError|as plain Python"),
         (Starves(), "while all rewards were late, and never chose 'b'"),
         (Good, "did you pass the class"),
-        ("MedEUCB", "instance of ironarm.Policy"),
+        ("MedEUCB", "instance of ironarm.extend.Policy"),
     ],
 )
 def test_faults_are_named_in_a_sentence(policy, message):
     """One sentence about the first promise that is broken."""
-    with pytest.raises(ia.PolicyFault, match=message):
+    with pytest.raises(ia.errors.PolicyFault, match=message):
         check_policy(policy)

@@ -34,7 +34,7 @@ def test_the_command_ends_with_the_table(capsys):
 def test_what_is_advised_exists(advice):
     """Each line can be written in code."""
     text = re.sub(r"\((rho\b)", r"(rho=0.2", advice.use).replace("...", "1")
-    assert isinstance(policy_from_text(text), ia.Policy)
+    assert isinstance(policy_from_text(text), ia.extend.Policy)
 
 
 def test_an_agent_without_a_policy_has_the_default_one():

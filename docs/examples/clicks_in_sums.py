@@ -49,7 +49,7 @@ def share_with_sums(policy, m, bursts, seed):
 
 def share_without_sums(bursts, runs):
     """Return the same for KLUCB, which is fed every event."""
-    attack = ia.FakeClicks(RHO, length=LENGTH if bursts else None)
+    attack = ia.attacks.FakeClicks(RHO, length=LENGTH if bursts else None)
     result = ia.simulate(
         ia.KLUCB(),
         ia.BernoulliBandit(RATES),

@@ -25,9 +25,9 @@ import ironarm as ia
 CLICKS = ia.BernoulliBandit([0.04, 0.06, 0.08, 0.10, 0.12])
 THUMBS = ia.BernoulliBandit([0.5, 0.55, 0.6, 0.7])
 ATTACKS = {
-    "blatant": lambda rho: ia.FakeClicks(rho),
-    "medium": lambda rho: ia.FakeClicks(rho, runner_up=0.3, others=None),
-    "subtle": lambda rho: ia.FakeClicks(rho, shift=0.06),
+    "blatant": lambda rho: ia.attacks.FakeClicks(rho),
+    "medium": lambda rho: ia.attacks.FakeClicks(rho, runner_up=0.3, others=None),
+    "subtle": lambda rho: ia.attacks.FakeClicks(rho, shift=0.06),
     "none": lambda rho: ia.NoAttack(),
 }
 SENDERS = [
@@ -81,7 +81,7 @@ def shifts(trials, seed, workers):
             result = ia.simulate(
                 ia.TrustThompson(),
                 CLICKS,
-                ia.FakeClicks(rho, shift=shift),
+                ia.attacks.FakeClicks(rho, shift=shift),
                 sources=ia.Sources(400),
                 horizon=100_000,
                 trials=trials,

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import ironarm as ia
-from ironarm import attacks, bandits, cli, extend, policies, testing
+from ironarm import attacks, bandits, cli, errors, extend, policies, testing
 
 PAGES = {
     "simulations": ("Simulations", "Run policies against attacks, and look at what came out."),
@@ -26,7 +26,15 @@ PAGES = {
     "certificates": ("Certificates", "What theory guarantees for your arms and your rho."),
     "errors": ("Errors and warnings", "All errors are kinds of `IronarmError`."),
 }
-"""The pages of `ironarm.__all__`: file, title and first sentence."""
+"""The pages of what is public, except for authors: file, title and first sentence."""
+
+LISTS: dict[str, ModuleType] = {
+    "policies": policies,
+    "attacks": attacks,
+    "bandits": bandits,
+    "errors": errors,
+}
+"""Pages on which all names of a module stand, also those that are not in `ironarm`."""
 
 MODULES = {
     "ironarm.simulation": "simulations",
@@ -35,10 +43,6 @@ MODULES = {
     "ironarm.service": "clients",
     "ironarm.theory": "certificates",
     "ironarm.radio": "bandits",
-    "ironarm.policy": "policies",
-    "ironarm.attacks": "attacks",
-    "ironarm.bandits": "bandits",
-    "ironarm.marks": "extend",
 }
 """Where a name goes that is in none of the lists: by the module that defines it."""
 
@@ -52,8 +56,8 @@ def page_of(name: str) -> str:
     >>> page_of("MedEUCB"), page_of("simulate"), page_of("UnknownArm")
     ('policies', 'simulations', 'errors')
     """
-    for page, module in (("policies", policies), ("attacks", attacks), ("bandits", bandits)):
-        if name in module.__all__:
+    for page, room in LISTS.items():
+        if name in room.__all__:
             return page
     thing = getattr(ia, name)
     if isinstance(thing, type) and issubclass(thing, BaseException):
@@ -70,20 +74,25 @@ def page_of(name: str) -> str:
 def write_reference(folder: Path) -> None:
     """Write all pages of the reference into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    names: dict[str, list[str]] = {page: [] for page in (*PAGES, "extend")}
+    names: dict[str, list[str]] = {page: [] for page in PAGES}
     for name in ia.__all__:
         if name != "__version__":
             names[page_of(name)].append(name)
     for page, (title, first) in PAGES.items():
-        if names[page]:
-            shown = "".join(directive("ironarm", ia, name) for name in sorted(names[page], key=key))
-            text = f"# {title}\n\n{first}\n\nIn Python, `import ironarm as ia`.\n\n{shown}"
-            (folder / f"{page}.md").write_text(text)
+        shown = "".join(directive("ironarm", ia, name) for name in sorted(names[page], key=key))
+        if page in LISTS:
+            room = LISTS[page]
+            shown += "".join(
+                directive(room.__name__, room, name) for name in sorted(own_names(room), key=key)
+            )
+        text = f"# {title}\n\n{first}\n\nIn Python, `import ironarm as ia`.\n\n{shown}"
+        (folder / f"{page}.md").write_text(text)
     (folder / "extend.md").write_text(
         f"# ironarm.extend\n\n{inspect.getdoc(extend)}\n\n"
         + "".join(
             directive("ironarm.extend", extend, name)
-            for name in sorted([*names["extend"], *own_names(extend)], key=key)
+            for name in sorted(own_names(extend), key=key)
+            if name not in errors.__all__
         )
     )
     (folder / "testing.md").write_text(
@@ -120,7 +129,9 @@ def directive(path: str, module: ModuleType, name: str) -> str:
 
 def shown_members(kind: type) -> Iterator[str]:
     """Yield the methods and properties of a class that a reader needs."""
-    is_plugin = issubclass(kind, (ia.Policy, ia.Attack, ia.Bandit, extend.Estimator))
+    is_plugin = issubclass(
+        kind, (ia.extend.Policy, ia.extend.Attack, ia.extend.Bandit, extend.Estimator)
+    )
     own = dict(vars(kind))
     if not is_plugin:  # a client has the calls of its base, which is no public name
         for base in kind.__mro__[1:]:

@@ -9,10 +9,13 @@
     )
     print(result.summary())
 
-`__all__` is the public surface. If you write policies, attacks or bandits, you also
-need `ironarm.extend` and `ironarm.testing`. Everything else may change.
+`__all__` has what most people need. All policies are in `ironarm.policies`, all attacks
+in `ironarm.attacks`, all errors in `ironarm.errors`. If you write policies, attacks or
+bandits, you also need `ironarm.extend` and `ironarm.testing`. Everything else may
+change.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import signals
@@ -22,101 +25,126 @@ try:
 except KeyboardInterrupt:
     signals.exit_if_command()
     raise
+from . import attacks, errors, policies
 from .agent import Agent, Decision, DurableAgent, RewardWarning
-from .attacks import *  # noqa: F403
-from .attacks.base import Attack
-from .bandits import *  # noqa: F403
-from .bandits.base import Bandit
-from .errors import (
-    BadFile,
-    ClosedDecision,
-    InvalidInput,
-    IronarmError,
-    MissingExtra,
-    NotAllowed,
-    OtherAgent,
-    OtherReward,
-    PolicyFault,
-    PrunedEntries,
-    StoreError,
-    UnknownAgent,
-    UnknownArm,
-    UnknownDecision,
+from .attacks import (
+    Constant,
+    CustomAttack,
+    Infinite,
+    LeastFavourable,
+    Mimic,
+    NoAttack,
+    OppositeUniform,
 )
-from .marks import cold, hot
-from .policies import *  # noqa: F403
-from .policy import Policy
+from .bandits import (
+    BernoulliBandit,
+    DriftingBandit,
+    GaussianBandit,
+    ReplayBandit,
+    ScipyBandit,
+)
+from .errors import InvalidInput, IronarmError, StoreError
+from .policies import (
+    EXP3,
+    IMED,
+    KLUCB,
+    RUCB,
+    UCB,
+    CatoniUCB,
+    CoherentIMED,
+    CountIMED,
+    EpsilonGreedy,
+    MedEpsilonGreedy,
+    MedEUCB,
+    RestartingIMED,
+    TrimmedEpsilonGreedy,
+    TrimmedUCB,
+    TrustThompson,
+    TsallisINF,
+)
 from .simulation import Delay, Result, Sources, simulate
 from .theory import Certificate, certify
 from .version import __version__
 
-# isort: split
-from . import attacks, bandits, policies  # for `__all__`
-
 if TYPE_CHECKING:
+    from . import extend, testing
     from .draw_file import plot
     from .radio.bandit import RadioBandit
     from .service.client import AsyncClient, Client
 
 __all__ = [
+    "EXP3",
+    "IMED",
+    "KLUCB",
+    "RUCB",
+    "UCB",
     "Agent",
     "AsyncClient",
-    "Attack",
-    "BadFile",
-    "Bandit",
+    "BernoulliBandit",
+    "CatoniUCB",
     "Certificate",
     "Client",
-    "ClosedDecision",
+    "CoherentIMED",
+    "Constant",
+    "CountIMED",
+    "CustomAttack",
     "Decision",
     "Delay",
+    "DriftingBandit",
     "DurableAgent",
+    "EpsilonGreedy",
+    "GaussianBandit",
+    "Infinite",
     "InvalidInput",
     "IronarmError",
-    "MissingExtra",
-    "NotAllowed",
-    "OtherAgent",
-    "OtherReward",
-    "Policy",
-    "PolicyFault",
-    "PrunedEntries",
+    "LeastFavourable",
+    "MedEUCB",
+    "MedEpsilonGreedy",
+    "Mimic",
+    "NoAttack",
+    "OppositeUniform",
     "RadioBandit",
+    "ReplayBandit",
+    "RestartingIMED",
     "Result",
     "RewardWarning",
+    "ScipyBandit",
     "Sources",
     "StoreError",
-    "UnknownAgent",
-    "UnknownArm",
-    "UnknownDecision",
+    "TrimmedEpsilonGreedy",
+    "TrimmedUCB",
+    "TrustThompson",
+    "TsallisINF",
     "__version__",
     "certify",
-    "cold",
-    "hot",
     "plot",
     "simulate",
 ]
-__all__ += attacks.__all__
-__all__ += bandits.__all__
-__all__ += policies.__all__
+ON_FIRST_USE = {
+    "AsyncClient": "service.client",
+    "Client": "service.client",
+    "RadioBandit": "radio.bandit",
+    "plot": "draw_file",
+}
+"""What needs an extra, and the modules that have it."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load on first use what needs an extra: the radio, the client, the figures."""
-    if name in ("AsyncClient", "Client"):
-        from .service import client
-
-        return getattr(client, name)
-    if name == "RadioBandit":
-        from .radio.bandit import RadioBandit
-
-        return RadioBandit
-    if name == "plot":
-        from .draw_file import plot
-
-        return plot
+    """Load what waits for its first use; say where other names are."""
+    if name in ON_FIRST_USE:
+        return getattr(import_module(f".{ON_FIRST_USE[name]}", __name__), name)
+    if name in ("extend", "testing"):
+        return import_module(f".{name}", __name__)
     if name in policies.REPLACED:
         raise AttributeError(
             f"{name} has been replaced by {policies.REPLACED[name].__name__}; use that."
         )
+    for room in (policies, attacks, errors, import_module(".extend", __name__)):
+        if name in room.__all__:
+            raise AttributeError(
+                f"{name} is in {room.__name__}: write ia.{room.__name__.partition('.')[2]}.{name}, "
+                f"or `from {room.__name__} import {name}`."
+            )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -31,6 +31,27 @@ Each message is one or two sentences: what, expected, got, what to do.
 
 from __future__ import annotations
 
+__all__ = [
+    "BadFile",
+    "ClosedDecision",
+    "ContractFault",
+    "InvalidInput",
+    "IronarmError",
+    "MissingExtra",
+    "NodeLost",
+    "NotAllowed",
+    "OtherAgent",
+    "OtherReward",
+    "PolicyFault",
+    "PrunedEntries",
+    "RadioFault",
+    "RouterFault",
+    "StoreError",
+    "UnknownAgent",
+    "UnknownArm",
+    "UnknownDecision",
+]
+
 
 class IronarmError(Exception):
     """The base of all errors raised by ironarm."""

@@ -104,7 +104,7 @@ def outcome(work: Callable[[Path], object], path: Path, expected: object) -> str
     """Return in words what became of a damaged file."""
     try:
         found = work(path)
-    except ia.BadFile:
+    except ia.errors.BadFile:
         return "refused"
     except IronarmError as error:
         return f"refused as {type(error).__name__}: {str(error)[-60:]}"

@@ -108,7 +108,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(durable, among, mess
     """No arm, an unknown arm, a text in the place of a list."""
     where = [tmp_path / "a.db"] * durable
     agent = (ia.DurableAgent if durable else ia.Agent)(*where, ia.UCB(), arms=["a", "b"], seed=1)
-    with pytest.raises((ia.InvalidInput, ia.UnknownArm), match=message):
+    with pytest.raises((ia.InvalidInput, ia.errors.UnknownArm), match=message):
         agent.decide(among=among)
     assert agent.decisions == 0
     assert agent.open_decisions == []

@@ -8,7 +8,9 @@ import ironarm as ia
 from tests.agent.playing import play, rewards
 
 
-@pytest.mark.parametrize("policy", [ia.TsallisINF(), ia.EXP3PlusPlus()], ids=lambda p: p.label)
+@pytest.mark.parametrize(
+    "policy", [ia.TsallisINF(), ia.policies.EXP3PlusPlus()], ids=lambda p: p.label
+)
 def test_a_newcomer_among_weighted_arms_gets_about_its_share(policy):
     """Joining after a thousand rounds, an arm is chosen with a probability of about
     1/4 at once.
@@ -28,8 +30,8 @@ def test_barbar_needs_a_horizon_and_begins_an_epoch_again_when_arms_change():
     the gaps known so far stay.
     """
     with pytest.raises(ia.InvalidInput, match="horizon"):
-        ia.Agent(ia.BARBAR(), arms=["a", "b"])
-    agent = ia.Agent(ia.BARBAR(horizon=1000, scale=0.5), arms=["a", "b", "c"], seed=1)
+        ia.Agent(ia.policies.BARBAR(), arms=["a", "b"])
+    agent = ia.Agent(ia.policies.BARBAR(horizon=1000, scale=0.5), arms=["a", "b", "c"], seed=1)
     for _ in range(200):
         arm = agent.select()
         agent.update(arm, {"a": 0.0, "b": 0.5, "c": 1.0}[arm])
@@ -92,7 +94,7 @@ def test_a_removed_arm_takes_its_decisions_with_it_and_starts_afresh():
     open_b = [d for d in (agent.decide() for _ in range(12)) if d.arm == "c"]
     kept = agent.estimates["a"], agent.rewards["a"]
     agent.remove_arm("c")
-    with pytest.raises(ia.UnknownDecision, match="removed"):
+    with pytest.raises(ia.errors.UnknownDecision, match="removed"):
         agent.learn(open_b[0].id, 1.0)
     assert kept == (agent.estimates["a"], agent.rewards["a"])
     agent.add_arm("c")

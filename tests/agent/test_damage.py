@@ -46,10 +46,10 @@ def test_entries_missing_at_the_end_are_found(log):
     """Nothing in the rest of the log shows it, but the note beside it does."""
     path, _ = log
     change(path, "DELETE FROM log WHERE number = 4")
-    with pytest.raises(ia.BadFile, match=r"last entries, 4 to 4, are missing"):
+    with pytest.raises(ia.errors.BadFile, match=r"last entries, 4 to 4, are missing"):
         ia.DurableAgent(path)
     change(path, "DELETE FROM setting")
-    with pytest.raises(ia.BadFile, match="does not say where its log ends"):
+    with pytest.raises(ia.errors.BadFile, match="does not say where its log ends"):
         ia.DurableAgent(path)
 
 
@@ -61,7 +61,7 @@ def test_a_file_of_the_first_format_gets_the_note(log):
         assert agent.decisions == 2
         assert agent._log.store.noted_end(1) == (4, agent._log.last_hash)
     change(path, "DELETE FROM log WHERE number = 4")
-    with pytest.raises(ia.BadFile, match="are missing"):
+    with pytest.raises(ia.errors.BadFile, match="are missing"):
         ia.DurableAgent(path)
 
 
@@ -85,7 +85,7 @@ def test_a_damaged_index_is_found_when_a_file_is_opened(large, log, monkeypatch)
         with ia.DurableAgent(path) as agent:
             agent.decide()
         assert os.path.getsize(f"{path}-wal") > 0
-    with pytest.raises(ia.BadFile, match="log_decision"):
+    with pytest.raises(ia.errors.BadFile, match="log_decision"):
         ia.DurableAgent(path)
     if large:
         reader.close()
@@ -96,7 +96,7 @@ def test_an_old_entry_is_checked_when_it_is_asked_for(log):
     path, id = log
     with ia.DurableAgent(path) as agent:
         change(path, "UPDATE log SET value = 2.5 WHERE kind = 'rewarded'")
-        with pytest.raises(ia.BadFile, match="entry 3 was changed"):
+        with pytest.raises(ia.errors.BadFile, match="entry 3 was changed"):
             agent.learn(id, 2.5)
 
 
@@ -115,7 +115,7 @@ def test_contents_that_cannot_be(statement, words, log):
     """One sentence each, from whoever reads."""
     path, _ = log
     change(path, statement)
-    with pytest.raises(ia.BadFile, match=words):
+    with pytest.raises(ia.errors.BadFile, match=words):
         ia.DurableAgent(path)
 
 
@@ -125,7 +125,7 @@ def test_a_log_that_is_read_from_its_middle_is_checked_too(log):
     change(path, "UPDATE log SET value = 2.5 WHERE kind = 'rewarded'")
     reader = Log.open(path, create=False)
     assert reader.seek(2)
-    with pytest.raises(ia.BadFile, match="entry 3 was changed"):
+    with pytest.raises(ia.errors.BadFile, match="entry 3 was changed"):
         list(reader.unread())
     assert not reader.seek(9)
     reader.close()

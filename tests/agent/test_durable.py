@@ -22,8 +22,8 @@ POLICIES = [
     ia.CoherentIMED(),
     ia.MedEUCB(b=1, omega=1, block=40),
     ia.EXP3(gamma=0.2),
-    ia.BARBAR(horizon=2000),
-    ia.ThompsonGaussian(),
+    ia.policies.BARBAR(horizon=2000),
+    ia.policies.ThompsonGaussian(),
 ]
 WORKER = """
 import random, sys
@@ -164,18 +164,18 @@ def test_ids_of_others_and_closed_decisions_are_refused(tmp_path):
         gone, expired = agent.decide(), agent.decide()
         assert (gone.arm, expired.arm) == ("x", "y")
         for bad, words in ((foreign, "there is no"), (0, "are text"), ("x", "there is no")):
-            with pytest.raises(ia.UnknownDecision, match=words):
+            with pytest.raises(ia.errors.UnknownDecision, match=words):
                 agent.learn(bad, 1.0)
         agent.cancel(gone)
         agent.cancel(gone)
-        with pytest.raises(ia.UnknownDecision, match="cancelled"):
+        with pytest.raises(ia.errors.UnknownDecision, match="cancelled"):
             agent.learn(gone, 1.0)
         assert agent.expire(older_than=0.0) == 1
-        with pytest.raises(ia.UnknownDecision, match="expired"):
+        with pytest.raises(ia.errors.UnknownDecision, match="expired"):
             agent.learn(expired, 1.0)
         last = agent.decide()
         agent.remove_arm(last.arm)
-        with pytest.raises(ia.UnknownDecision, match="arm was removed"):
+        with pytest.raises(ia.errors.UnknownDecision, match="arm was removed"):
             agent.learn(last, 1.0)
         with pytest.raises(ia.InvalidInput, match="last arm"):
             agent.remove_arm(agent.arms[0])
@@ -264,11 +264,11 @@ def test_an_altered_log_is_found(change, words, tmp_path):
         connection.execute(change)
     connection.close()
     log = Log.open(path, create=False)
-    with pytest.raises(ia.BadFile, match=words):
+    with pytest.raises(ia.errors.BadFile, match=words):
         log.verify()
     log.close()
     if "DELETE" in change:
-        with pytest.raises(ia.BadFile, match=words):
+        with pytest.raises(ia.errors.BadFile, match=words):
             ia.DurableAgent(path)
 
 
@@ -279,8 +279,8 @@ def test_foreign_files_are_refused(tmp_path):
         connection.execute("CREATE TABLE t (x)")
     connection.close()
     for name, error in (
-        ("text", ia.BadFile),
-        ("other", ia.BadFile),
+        ("text", ia.errors.BadFile),
+        ("other", ia.errors.BadFile),
         ("none", ia.StoreError),
         ("no/folder", ia.StoreError),
     ):

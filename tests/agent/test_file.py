@@ -130,7 +130,7 @@ def test_a_damaged_foreign_or_newer_file_is_refused(spoil, message, tmp_path):
     path = tmp_path / "agent.json"
     agent.save(path)
     spoil(path)
-    with pytest.raises(ia.BadFile, match=message):
+    with pytest.raises(ia.errors.BadFile, match=message):
         ia.Agent.load(path)
 
 
@@ -140,7 +140,7 @@ def test_a_saved_file_never_loads_code(tmp_path):
     ia.Agent(ia.RUCB(), arms=NAMES, seed=1).save(path)
     damaged(path, lambda data: data["policy"].update(policy="from_afar.py:Evil"))
     with pytest.raises(
-        ia.BadFile, match=r"a saved file never loads code.* policy=\.\.\."
+        ia.errors.BadFile, match=r"a saved file never loads code.* policy=\.\.\."
     ) as caught:
         ia.Agent.load(path)
     assert "--allow-code" not in str(caught.value)
@@ -157,9 +157,9 @@ def test_a_parameter_added_since_has_its_default(tmp_path):
     for other in (
         ia.TsallisINF(reward_range=(0, 2), variance="reduced"),
         ia.TsallisINF(),
-        ia.EXP3PlusPlus(reward_range=(0, 2)),
+        ia.policies.EXP3PlusPlus(reward_range=(0, 2)),
     ):
-        with pytest.raises(ia.BadFile, match="was given"):
+        with pytest.raises(ia.errors.BadFile, match="was given"):
             ia.Agent.load(path, policy=other)
 
 
@@ -226,7 +226,7 @@ def test_a_file_cannot_ask_for_more_memory_than_it_accounts_for(change, words, t
     damaged(path, change)
     tracemalloc.start()
     try:
-        with pytest.raises(ia.BadFile, match=words):
+        with pytest.raises(ia.errors.BadFile, match=words):
             ia.Agent.load(path)
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:
@@ -236,9 +236,9 @@ def test_a_file_cannot_ask_for_more_memory_than_it_accounts_for(change, words, t
 def test_a_large_window_of_ones_own_is_read_if_its_policy_is_given(tmp_path, monkeypatch):
     """The file of a new agent has few numbers; the policy vouches for the size."""
     monkeypatch.setattr(agent_file, "ROOM", 1000)
-    path, policy = tmp_path / "agent.json", ia.SlidingMedUCB(window=5000, b=1)
+    path, policy = tmp_path / "agent.json", ia.policies.SlidingMedUCB(window=5000, b=1)
     ia.Agent(policy, arms=["x", "y"], seed=1).save(path)
-    with pytest.raises(ia.BadFile, match="give that policy"):
+    with pytest.raises(ia.errors.BadFile, match="give that policy"):
         ia.Agent.load(path)
     assert ia.Agent.load(path, policy=policy).policy == policy
 
@@ -254,5 +254,5 @@ def test_a_log_cannot_ask_for_a_number_of_arms(tmp_path):
     log.append(Entry(1, 0.0, "created", extra=json.dumps(data)))
     log.commit()
     log.close()
-    with pytest.raises(ia.BadFile, match="not a list of names"):
+    with pytest.raises(ia.errors.BadFile, match="not a list of names"):
         ia.DurableAgent(path)

@@ -37,7 +37,7 @@ def test_update_closes_the_oldest_open_decision_or_is_an_extra_observation():
     agent = ia.Agent(ia.UCB(), arms=["a", "b"], seed=1)
     first = agent.decide()
     agent.update("a", 1.0)
-    with pytest.raises(ia.UnknownDecision, match="closed"):
+    with pytest.raises(ia.errors.UnknownDecision, match="closed"):
         agent.learn(first.id, 2.0)
     agent.update("a", 3.0)
     assert {"a": 2, "b": 0} == agent.rewards
@@ -88,10 +88,10 @@ def chances_of(policy, estimates, late):
     """The probabilities of two arms with these estimates at round `late`, the
     losses' plain means being 0.
     """
-    if isinstance(policy, ia.BARBAR):
+    if isinstance(policy, ia.policies.BARBAR):
         return [0.5, 0.5]
     losses = -estimates
-    if isinstance(policy, ia.EXP3PlusPlus):
+    if isinstance(policy, ia.policies.EXP3PlusPlus):
         eta = 0.5 * math.sqrt(math.log(2) / (2 * late))
         weights = np.exp(-eta * (losses - losses.min()))
         explore = min(0.25, eta)
@@ -104,14 +104,16 @@ def chances_of(policy, estimates, late):
 
 
 @pytest.mark.parametrize(
-    "policy", [ia.TsallisINF(), ia.EXP3PlusPlus(), ia.BARBAR(horizon=100)], ids=lambda p: p.label
+    "policy",
+    [ia.TsallisINF(), ia.policies.EXP3PlusPlus(), ia.policies.BARBAR(horizon=100)],
+    ids=lambda p: p.label,
 )
 def test_a_late_reward_counts_by_the_chance_of_its_decision(policy):
     """What an arm has gathered changes by y / p, or its loss, with the p at the time
     of the decision, whatever p is when the reward comes.
     """
     agent = ia.Agent(policy, arms=["a", "b"], seed=2)
-    field = "gathered" if isinstance(policy, ia.BARBAR) else "estimate"
+    field = "gathered" if isinstance(policy, ia.policies.BARBAR) else "estimate"
     first = agent.decide()  # both arms alike: p = 1/2
     for _ in range(10):
         agent.learn(agent.decide().id, 0.5)

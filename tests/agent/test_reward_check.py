@@ -35,13 +35,17 @@ import ironarm as ia
         (ia.CatoniUCB(), lambda g: 50 * g.normal(), "variance"),
         (ia.EXP3(horizon=1000), lambda g: 20 + g.normal(), "Give EXP3 the range"),
         (ia.TsallisINF(), lambda g: 20 + g.normal(), "Give TsallisINF the range"),
-        (ia.CRUCB(alpha=0.2), lambda g: 0.01 * g.normal(), r"CRUCB with sigma=0\.0"),
+        (ia.policies.CRUCB(alpha=0.2), lambda g: 0.01 * g.normal(), r"CRUCB with sigma=0\.0"),
         (
-            ia.MedianOfMeansUCB(),
+            ia.policies.MedianOfMeansUCB(),
             lambda g: 50 * g.normal(),
             r"MedianOfMeansUCB\(v=2[0-9]00, epsilon=1\)",
         ),
-        (ia.ThompsonGaussian(), lambda g: 0.01 * g.normal(), r"ThompsonGaussian\(sigma=0\.0"),
+        (
+            ia.policies.ThompsonGaussian(),
+            lambda g: 0.01 * g.normal(),
+            r"ThompsonGaussian\(sigma=0\.0",
+        ),
     ],
 )
 def test_rewards_that_do_not_fit_the_policy_are_warned_about_once(policy, draw, message):
@@ -65,14 +69,16 @@ def test_fitting_rewards_raise_no_warning():
         (ia.UCB(sigma=0.5), lambda: float(generator.integers(2))),
         (ia.TrimmedUCB(alpha=0.1), lambda: float(generator.integers(2))),  # trims too little
         (ia.KLUCB(), lambda: float(generator.random() < 0.03)),
-        (ia.ThompsonBeta(), lambda: float(generator.random() < 0.03)),
+        (ia.policies.ThompsonBeta(), lambda: float(generator.random() < 0.03)),
     ):
         agent = ia.Agent(policy, arms=3, seed=1)
         for _ in range(1500):
             agent.update(agent.select(), draw())
 
 
-@pytest.mark.parametrize("policy", [ia.MedEUCB(), ia.MedianOfMeansUCB(), ia.CRUCB(alpha=0.2)])
+@pytest.mark.parametrize(
+    "policy", [ia.MedEUCB(), ia.policies.MedianOfMeansUCB(), ia.policies.CRUCB(alpha=0.2)]
+)
 @pytest.mark.parametrize("scale", [1e160, 1e308])
 def test_rewards_too_large_to_compute_with_get_a_warning_and_no_error(policy, scale):
     """The reward is learnt; the advice names no parameter that would overflow."""

@@ -259,7 +259,7 @@ def test_a_damaged_book_is_refused(tmp_path):
     ):
         assert old in text
         path.write_text(text.replace(old, new))
-        with pytest.raises(ia.BadFile):
+        with pytest.raises(ia.errors.BadFile):
             ia.Agent.load(path)
 
 

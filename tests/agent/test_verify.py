@@ -104,7 +104,7 @@ def test_a_removed_beginning_is_found(log):
         ("INSERT INTO pruned VALUES (1, ?, ?)", number, digest),
         ("DELETE FROM log WHERE number <= ?", number),
     )
-    with pytest.raises(ia.BadFile, match="no entry proves that they were pruned"):
+    with pytest.raises(ia.errors.BadFile, match="no entry proves that they were pruned"):
         check(log)
 
 
@@ -139,7 +139,7 @@ def test_another_prune_than_the_proved_one_is_found(log):
         ("UPDATE pruned SET number = ?, hash = ?", number, digest),
         ("DELETE FROM log WHERE number <= ?", number),
     )
-    with pytest.raises(ia.BadFile, match="no entry proves that they were pruned"):
+    with pytest.raises(ia.errors.BadFile, match="no entry proves that they were pruned"):
         check(log)
 
 
@@ -166,14 +166,14 @@ def test_a_prune_that_was_only_written_down_is_found(log):
     held.append(Entry(held.last + 1, 1e10, "pruned", extra=prune.extra()))
     held.commit()
     held.close()
-    with pytest.raises(ia.BadFile, match="what it says of its prunes does not fit"):
+    with pytest.raises(ia.errors.BadFile, match="what it says of its prunes does not fit"):
         check(log)
 
 
 def test_entries_are_counted_in_two_ways(log, monkeypatch):
     """By reading them all, and by asking the store, which may see others."""
     monkeypatch.setattr(SqliteStore, "count", lambda store, agent, last: last + 1)
-    with pytest.raises(ia.BadFile, match="counts another number of them"):
+    with pytest.raises(ia.errors.BadFile, match="counts another number of them"):
         check(log)
 
 
@@ -199,7 +199,7 @@ def test_a_changed_snapshot_is_not_used(log):
     for stored in (sealed(entry, "{}").partition("\n")[0] + "\n" + text, "sealed x\n" + text, text):
         change(log, ("UPDATE snapshot SET state = ? WHERE number = ?", stored, number))
         if not stored.startswith("{"):
-            with pytest.raises(ia.BadFile, match=f"snapshot of entry {number} was changed"):
+            with pytest.raises(ia.errors.BadFile, match=f"snapshot of entry {number} was changed"):
                 check(log)
         with ia.DurableAgent(log) as agent:
             assert agent.arms == ("a", "b", 3)
@@ -210,7 +210,7 @@ def test_a_snapshot_with_a_new_seal_is_found_by_verify(log):
     """It is compared with what the entries add up to."""
     _, entry, text = edited(log)
     change(log, ("UPDATE snapshot SET state = ?", sealed(entry, text)))
-    with pytest.raises(ia.BadFile, match="is not what the entries add up to"):
+    with pytest.raises(ia.errors.BadFile, match="is not what the entries add up to"):
         check(log)
 
 
@@ -219,7 +219,7 @@ def test_a_snapshot_of_another_log_is_not_used(log, tmp_path):
     other = made(tmp_path / "other.db")
     number, stored = rows(other, "SELECT number, state FROM snapshot")[0]
     change(log, ("UPDATE snapshot SET state = ? WHERE number = ?", stored, number))
-    with pytest.raises(ia.BadFile, match="was changed"):
+    with pytest.raises(ia.errors.BadFile, match="was changed"):
         check(log)
     with ia.DurableAgent(log) as agent, ia.DurableAgent(other) as foreign:
         assert agent.open_decisions != foreign.open_decisions
@@ -233,9 +233,11 @@ def test_a_changed_snapshot_of_a_pruned_log_is_refused(seal, log):
     stored = {"none": text, "old": sealed(entry, "{}")[:-2] + text, "new": sealed(entry, text)}
     change(log, ("UPDATE snapshot SET state = ?", stored[seal]))
     if seal != "new":
-        with pytest.raises(ia.BadFile, match="replaces them is missing or was changed"):
+        with pytest.raises(ia.errors.BadFile, match="replaces them is missing or was changed"):
             ia.DurableAgent(log)
-    with pytest.raises(ia.BadFile, match="replaces the pruned entries, is missing or was changed"):
+    with pytest.raises(
+        ia.errors.BadFile, match="replaces the pruned entries, is missing or was changed"
+    ):
         check(log)
 
 
@@ -282,7 +284,7 @@ def test_a_chain_that_was_written_anew_is_found_by_what_was_written_down(log):
     connection.commit()
     connection.close()
     assert check(log).entries == found.entries
-    with pytest.raises(ia.BadFile, match="has not the hash that you gave"):
+    with pytest.raises(ia.errors.BadFile, match="has not the hash that you gave"):
         check(log, since=(found.last, found.hash))
 
 
@@ -293,7 +295,7 @@ def test_logs_from_before_there_were_seals_go_on(name, tmp_path):
     path.write_bytes(gzip.decompress((BEFORE_SEALS / f"{name}.db.gz").read_bytes()))
     expected = json.loads((BEFORE_SEALS / "choices.json").read_text())[name]
     if name == "pruned":
-        with pytest.raises(ia.BadFile, match="no entry proves"):
+        with pytest.raises(ia.errors.BadFile, match="no entry proves"):
             check(path)
         with pytest.warns(UserWarning, match="the entries up to 32 are gone"):
             ia.DurableAgent(path).close()

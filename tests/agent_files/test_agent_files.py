@@ -73,7 +73,7 @@ def test_a_damaged_file_of_a_policy_that_has_gone_is_refused(damage, tmp_path):
     saved = json.loads((HERE / "0.1.0" / "AdaptiveCountIMED.json").read_text())
     saved["state"].update(damage)
     (tmp_path / "bad.json").write_text(json.dumps(saved))
-    with pytest.warns(FutureWarning), pytest.raises(ia.BadFile, match="damaged"):
+    with pytest.warns(FutureWarning), pytest.raises(ia.errors.BadFile, match="damaged"):
         ia.Agent.load(tmp_path / "bad.json")
 
 

@@ -14,18 +14,18 @@ BANDIT = ia.GaussianBandit([1.0, 5.0, 3.0])
 
 
 @dataclass(frozen=True)
-class Recorder(ia.Policy):
+class Recorder(ia.extend.Policy):
     """Pulls all arms in turn, whatever they pay, and keeps what it sees."""
 
     fields = {"seen": f"float[{ROUNDS}]", "count": "int[1]"}
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         return (t - 1) % s.arms
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def update(s, a, x):
         s.seen[s.count[0]] = x
         s.count[0] += 1

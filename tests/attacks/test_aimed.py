@@ -55,11 +55,14 @@ def naive_jun(target, margin):
 @pytest.mark.parametrize(
     ("attack", "make_naive"),
     [
-        (ia.ACE(rho=0.2, delta=DELTA, sigma=SIGMA), lambda: naive_ace(2, 0.2)),
-        (ia.ACE(rho=0.2, target="worst", delta=DELTA, sigma=SIGMA), lambda: naive_ace(0, 0.2)),
-        (ia.Jun(rho=0.2, delta=DELTA, sigma=SIGMA), lambda: naive_jun(2, 0.0)),
+        (ia.attacks.ACE(rho=0.2, delta=DELTA, sigma=SIGMA), lambda: naive_ace(2, 0.2)),
         (
-            ia.Jun(rho=0.2, target=3, margin=0.5, delta=DELTA, sigma=SIGMA),
+            ia.attacks.ACE(rho=0.2, target="worst", delta=DELTA, sigma=SIGMA),
+            lambda: naive_ace(0, 0.2),
+        ),
+        (ia.attacks.Jun(rho=0.2, delta=DELTA, sigma=SIGMA), lambda: naive_jun(2, 0.0)),
+        (
+            ia.attacks.Jun(rho=0.2, target=3, margin=0.5, delta=DELTA, sigma=SIGMA),
             lambda: naive_jun(3, 0.5),
         ),
     ],
@@ -90,7 +93,10 @@ def test_formulas(attack, make_naive, policy):
 
 def test_they_make_policies_on_means_pull_the_target():
     """In 20 of 20 trials UCB ends on the target, and MedEUCB on the best arm."""
-    for attack in (ia.ACE(rho=0.1, target="worst"), ia.Jun(rho=0.1, target="worst", margin=0.1)):
+    for attack in (
+        ia.attacks.ACE(rho=0.1, target="worst"),
+        ia.attacks.Jun(rho=0.1, target="worst", margin=0.1),
+    ):
         result = ia.simulate(
             [ia.UCB(), ia.MedEUCB()],
             ia.GaussianBandit([0, 1, 3]),
@@ -109,15 +115,15 @@ def test_ace_in_the_experiment_of_its_paper():
     Liu and Shroff: two arms, sigma 0.1, 100,000 rounds, an attacker who may act in
     each.
     """
-    policies = [ia.UCB(sigma=0.1), ia.EpsilonGreedy(), ia.ThompsonGaussian(sigma=0.1)]
-    attack = ia.ACE(rho=0.999, target=1, sigma=0.1)
+    policies = [ia.UCB(sigma=0.1), ia.EpsilonGreedy(), ia.policies.ThompsonGaussian(sigma=0.1)]
+    attack = ia.attacks.ACE(rho=0.999, target=1, sigma=0.1)
     result = ia.simulate(
         policies, ia.GaussianBandit([1, 0], sigma=0.1), attack, horizon=100_000, trials=10, seed=5
     )
     assert result.pulls[:, :, 1].min() > 99_500
 
 
-@pytest.mark.parametrize("attack", [ia.ACE, ia.Jun])
+@pytest.mark.parametrize("attack", [ia.attacks.ACE, ia.attacks.Jun])
 @pytest.mark.parametrize(
     ("target", "message"),
     [
@@ -139,7 +145,7 @@ def test_cauchy_is_centred_on_the_wrong_side():
 
     Each has a false alarm in 1e-6 of seeds.
     """
-    asked = Asked(ia.Cauchy(rho=0.1, up=4, down=7, scale=2), BANDIT)
+    asked = Asked(ia.attacks.Cauchy(rho=0.1, up=4, down=7, scale=2), BANDIT)
     for arm, centre in ((0, 4), (1, -7), (2, 4)):
         shown = np.sort([asked(arm, 100.0, u) for u in np.random.default_rng(arm).random(20_000)])
         assert np.abs(cauchy(centre, 2).cdf(shown) - np.arange(20_000) / 20_000).max() < kolmogi(
@@ -155,7 +161,7 @@ def test_cauchy_gives_the_regret_of_the_crimed_paper():
     result = ia.simulate(
         ia.IMED(sigma=1),
         ia.GaussianBandit([0.8, 0.9, 1.0], sigma=0.5),
-        ia.Cauchy(rho=0.01),
+        ia.attacks.Cauchy(rho=0.01),
         horizon=10_000,
         trials=20,
         seed=1,

@@ -42,14 +42,14 @@ def test_constant_shows_one_value():
 
 def test_front_loaded_stops_after_the_first_pulls_of_an_arm():
     """An arm's pull number `pulls` is the last that is attacked."""
-    attack = ia.FrontLoaded(rho=0.3, pulls=4, scale=100)
+    attack = ia.attacks.FrontLoaded(rho=0.3, pulls=4, scale=100)
     assert ask(attack, 0, 7.0, pulls=(4, 1, 1)) == 32.0
     assert ask(attack, 0, 7.0, pulls=(5, 1, 1)) == 7.0
 
 
 def test_median_chaser_stays_just_under_the_runner_ups_estimate():
     """Only on the best arm, and under the true mean before there is an estimate."""
-    attack = ia.MedianChaser(rho=0.3, margin=0.5)
+    attack = ia.attacks.MedianChaser(rho=0.3, margin=0.5)
     assert ask(attack, 1, 7.0, estimate=(1.0, 5.0, 2.25)) == 1.75
     assert ask(attack, 1, 7.0, pulls=(1, 1, 0)) == 2.5
     assert ask(attack, 2, 7.0) == 7.0
@@ -57,13 +57,13 @@ def test_median_chaser_stays_just_under_the_runner_ups_estimate():
 
 def test_understate_lowers_the_best_arm_and_shows_few_outliers_elsewhere():
     """By `down`, or to the worst arm; an outlier only where v falls below `shown`."""
-    attack = ia.Understate(rho=0.3, shown=0.4, scale=100)
+    attack = ia.attacks.Understate(rho=0.3, shown=0.4, scale=100)
     assert ask(attack, 1, 7.0) == ask(attack, 1, 7.0, v=0.1) == 7.0 - 4.0
-    assert ask(ia.Understate(rho=0.3, down=9), 1, 7.0) == 7.0 - 9.0
+    assert ask(ia.attacks.Understate(rho=0.3, down=9), 1, 7.0) == 7.0 - 9.0
     assert ask(attack, 0, 7.0, v=0.39) == ask(attack, 2, 7.0, v=0.39) == 7.0 + 25.0
     assert ask(attack, 0, 7.0, v=0.4) == ask(attack, 2, 7.0, v=0.4) == 7.0
-    assert ask(ia.Understate(rho=0.3, shown=0), 2, 7.0, v=1e-12) == 7.0
-    assert ask(ia.Understate(rho=0.3, shown=1, scale=100), 2, 7.0, v=1 - 1e-12) == 32.0
+    assert ask(ia.attacks.Understate(rho=0.3, shown=0), 2, 7.0, v=1e-12) == 7.0
+    assert ask(ia.attacks.Understate(rho=0.3, shown=1, scale=100), 2, 7.0, v=1 - 1e-12) == 32.0
 
 
 def test_understate_shows_its_share():
@@ -72,7 +72,7 @@ def test_understate_shows_its_share():
     Half of them would be seen at rho / 2. Within exact binomial bounds, a false alarm
     in 2e-6 of seeds; every attacked reward of the best arm lies 4 lower.
     """
-    clean, shown = seen(ia.NoAttack(), BANDIT), seen(ia.Understate(rho=0.3), BANDIT)
+    clean, shown = seen(ia.NoAttack(), BANDIT), seen(ia.attacks.Understate(rho=0.3), BANDIT)
     arm = np.arange(ROUNDS) % 3
     for each in (0, 2):
         count, outliers = (arm == each).sum(), (shown != clean)[arm == each].sum()
@@ -112,7 +112,7 @@ def test_an_attack_with_rho_zero_does_nothing(name):
 def test_a_compiled_attack_and_the_same_one_in_python_agree():
     """Round by round: equal regret at every checkpoint, memory included."""
 
-    @ia.hot
+    @ia.extend.hot
     def compiled(e, a, x, u, v):
         e.memory[0] += 1
         return (
@@ -173,11 +173,14 @@ def test_nan_from_an_attack_counts_as_minus_infinity():
         (lambda: ia.OppositeUniform(rho="a lot"), "rho must be a number"),
         (lambda: ia.OppositeUniform(rho=0.1, scale=0), "scale"),
         (lambda: ia.Infinite(rho=0.1, sides="left"), "sides"),
-        (lambda: ia.FrontLoaded(rho=0.1, pulls=0), "pulls"),
-        (lambda: ia.MedianChaser(rho=0.1, margin=0), "margin"),
-        (lambda: ia.Understate(rho=0.1, shown=1.1), "shown must be at least 0 and at most 1"),
-        (lambda: ia.Understate(rho=0.1, down=0), "down must be above 0"),
-        (lambda: ia.Understate(rho=0.1, scale=0), "scale must be above 0"),
+        (lambda: ia.attacks.FrontLoaded(rho=0.1, pulls=0), "pulls"),
+        (lambda: ia.attacks.MedianChaser(rho=0.1, margin=0), "margin"),
+        (
+            lambda: ia.attacks.Understate(rho=0.1, shown=1.1),
+            "shown must be at least 0 and at most 1",
+        ),
+        (lambda: ia.attacks.Understate(rho=0.1, down=0), "down must be above 0"),
+        (lambda: ia.attacks.Understate(rho=0.1, scale=0), "scale must be above 0"),
         (lambda: ia.CustomAttack(0.1, 5), "callable"),
         (lambda: ia.CustomAttack(0.1, max, {"size": "big"}), "size must be a number"),
         (lambda: make("Mimc", {}), "Did you mean 'Mimic'"),
@@ -191,19 +194,19 @@ def test_bad_parameters_get_a_sentence(build, message):
         build()
 
 
-@ia.hot
+@ia.extend.hot
 def opens_a_file(e, a, x, u, v):
     return open("file")
 
 
-@ia.hot
+@ia.extend.hot
 def sets_a_global(e, a, x, u, v):
     global seen
     seen = x
     return x
 
 
-@ia.hot
+@ia.extend.hot
 def returns_text(e, a, x, u, v):
     return "high"
 
@@ -218,7 +221,7 @@ def returns_text(e, a, x, u, v):
 )
 def test_an_attack_that_cannot_be_compiled_says_why(bad, message):
     """A marked function that uses what compiled code cannot."""
-    with pytest.raises(ia.PolicyFault, match=message):
+    with pytest.raises(ia.errors.PolicyFault, match=message):
         ia.simulate(ia.UCB(), BANDIT, ia.CustomAttack(0.1, bad), horizon=10, trials=1, seed=1)
 
 
@@ -229,7 +232,7 @@ def test_an_attack_must_show_arms_that_exist():
         def shows(self, bandit):
             return np.full(bandit.arms, 10**6)
 
-    with pytest.raises(ia.PolicyFault, match="shows must return"):
+    with pytest.raises(ia.errors.PolicyFault, match="shows must return"):
         ia.simulate(ia.UCB(), BANDIT, Elsewhere(rho=0.5), horizon=10, trials=1, seed=1)
 
 

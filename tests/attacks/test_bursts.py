@@ -70,6 +70,6 @@ def test_it_is_labelled_and_alone():
     with pytest.raises(
         ia.InvalidInput, match=r"length must be at least rho/\(1 - rho\), which is 4"
     ):
-        ia.Bursts(rho=0.8, length=2)
+        ia.attacks.Bursts(rho=0.8, length=2)
     with pytest.raises(ia.InvalidInput, match="length must be at least 1"):
-        ia.Bursts(rho=0.1, length=0.5)
+        ia.attacks.Bursts(rho=0.1, length=0.5)

@@ -7,7 +7,7 @@ from tests.attacks.asking import Asked
 
 def test_a_fake_change_comes_and_goes():
     """Quiet for ten rounds, then ten rounds that look like a change, and so on."""
-    asked = Asked(ia.FakeChange(rho=0.3, quiet=10, shift=3), ia.GaussianBandit([0, 4, 9]))
+    asked = Asked(ia.attacks.FakeChange(rho=0.3, quiet=10, shift=3), ia.GaussianBandit([0, 4, 9]))
     assert [asked(2, 9.5, t=t) for t in (1, 10, 11, 20, 21)] == [9.5, 9.5, 6.5, 6.5, 9.5]
     assert asked(0, 0.5, t=11) == 3.5
 
@@ -16,7 +16,7 @@ def test_a_hidden_change_shows_the_means_of_before():
     """Each change hides behind the means that held until then."""
     rows = [[0.0, 4.0, 9.0], [9.0, 4.0, 1.0], [2.0, 2.0, 3.0]]
     bandit = ia.DriftingBandit([1, 101, 201], rows)
-    asked = Asked(ia.HideChange(rho=0.3), bandit)
+    asked = Asked(ia.attacks.HideChange(rho=0.3), bandit)
     seen = {row: [] for row in range(3)}
     for row, means in enumerate(rows):
         asked._scene.view.means[:] = means
@@ -32,7 +32,7 @@ def test_a_hidden_change_in_a_simulation():
     bandit = ia.DriftingBandit([1, 501], [[0, 6], [6, 0]], sigma=0.5)
     regret = [
         ia.simulate(
-            ia.SlidingMedUCB(window=200, b=1),
+            ia.policies.SlidingMedUCB(window=200, b=1),
             bandit,
             attack,
             horizon=1500,
@@ -42,7 +42,7 @@ def test_a_hidden_change_in_a_simulation():
         )
         .regret[0, :, -1]
         .mean()
-        for attack in (ia.NoAttack(), ia.HideChange(rho=0.4))
+        for attack in (ia.NoAttack(), ia.attacks.HideChange(rho=0.4))
     ]
     assert regret[1] > 1.2 * regret[0]
 

@@ -18,12 +18,12 @@ from tests.attacks.recording import BANDIT, ROUNDS, coin_rounds, player, seen
 RHO = 0.2
 
 
-@ia.hot
+@ia.extend.hot
 def lower(e, a, x, u, v):
     return x - 10.0 * u
 
 
-@ia.hot
+@ia.extend.hot
 def keep_all(e, a, x, shown):
     """Write round after round what there is to know."""
     i = 4 * (e.t - 1)
@@ -53,7 +53,7 @@ def test_it_is_told_of_every_round_once(plain):
     assert np.array_equal(shown != clean, coin_rounds(RHO))
 
 
-@ia.hot
+@ia.extend.hot
 def remember(e, a, x, shown):
     """For each arm, the sum of clean rewards and that of shown ones; the last shown."""
     e.memory[1 + 2 * a] += x
@@ -61,7 +61,7 @@ def remember(e, a, x, shown):
     e.memory[0] = shown
 
 
-@ia.hot
+@ia.extend.hot
 def from_memory(e, a, x, u, v):
     """Depends on everything that `remember` keeps, and keeps something itself."""
     e.memory[0] *= 0.5
@@ -108,18 +108,18 @@ def test_compiled_python_mixed_and_in_threads_agree(bandit):
 PLAIN = """
 import ironarm as ia
 
-@ia.hot
+@ia.extend.hot
 def remember(e, a, x, shown):
     e.memory[a] += x - shown
 
-@ia.hot
+@ia.extend.hot
 def corrupt(e, a, x, u, v):
     return x - 3 * u + e.memory[e.best] * v
 
 attacks = [
     ia.CustomAttack(0.3, corrupt, observe=remember, cells_per_arm=1),
     ia.CustomAttack(0.3, corrupt, observe=lambda *all: remember(*all), cells_per_arm=1),
-    ia.Overtake(rho=0.3),
+    ia.attacks.Overtake(rho=0.3),
 ]
 for attack in attacks:
     result = ia.simulate(
@@ -175,11 +175,11 @@ def test_nan_is_told_as_what_the_policy_sees():
 def test_a_jammer_can_observe():
     """In a jammed round the reward is that of the jammed channel, as for `corrupt`."""
 
-    class Listening(ia.Jammer):
+    class Listening(ia.attacks.Jammer):
         memory = 2
 
         @staticmethod
-        @ia.hot
+        @ia.extend.hot
         def observe(e, a, x, shown):
             e.memory[0] += 1
             e.memory[1] += x == shown and x < 20
@@ -205,7 +205,7 @@ def test_cells_compile_both_loops_beforehand():
     """Where some of their attacks observe: a worker must not wait for the compiler."""
     cells = [
         Cell(ia.UCB(), BANDIT, attack, horizon=50, trials=1, seed=1, checkpoints=(50,))
-        for attack in (ia.Infinite(rho=0.1), ia.Overtake(rho=0.1))
+        for attack in (ia.Infinite(rho=0.1), ia.attacks.Overtake(rho=0.1))
     ]
     machine = machine_for(ia.UCB(), ia.UCB().constants(BANDIT.arms, 50))
     machine._calls.clear()
@@ -230,7 +230,7 @@ def test_the_description_names_both_functions():
     assert "observe" not in ia.CustomAttack(0.1, lower).to_dict()["parameters"]
 
 
-@ia.hot
+@ia.extend.hot
 def opens_a_file(e, a, x, shown):
     e.memory[0] = open("file")  # noqa: SIM115
 
@@ -240,8 +240,8 @@ def opens_a_file(e, a, x, shown):
     [
         ({"observe": 5}, ia.InvalidInput, "observe must be callable as observe"),
         ({"cells_per_arm": -1}, ia.InvalidInput, "cells_per_arm must be"),
-        ({"observe": lower}, ia.PolicyFault, r"observe must take \(e, a, x, shown\), got"),
-        ({"observe": opens_a_file}, ia.PolicyFault, "opens_a_file cannot be compiled"),
+        ({"observe": lower}, ia.errors.PolicyFault, r"observe must take \(e, a, x, shown\), got"),
+        ({"observe": opens_a_file}, ia.errors.PolicyFault, "opens_a_file cannot be compiled"),
     ],
 )
 def test_what_cannot_work_is_refused_with_a_sentence(given, error, message):

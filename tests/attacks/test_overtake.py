@@ -41,7 +41,7 @@ class Naive:
 )
 def test_it_is_the_rule_on_lists_of_all_rewards(policy):
     """The same rewards are shown, to rounding, and so the same arms are pulled."""
-    attack, naive, answers = ia.Overtake(rho=0.2), Naive(BANDIT), []
+    attack, naive, answers = ia.attacks.Overtake(rho=0.2), Naive(BANDIT), []
 
     def noted(*arguments):
         answers.append(attack.corrupt(*arguments))
@@ -62,22 +62,22 @@ def test_it_is_the_rule_on_lists_of_all_rewards(policy):
 
 def test_before_an_arm_has_a_reward_its_mean_counts():
     """The best arm goes to the runner-up's mean, the others to the best arm's."""
-    asked = Asked(ia.Overtake(rho=0.2), BANDIT, pulls=[0, 1, 0, 0])
+    asked = Asked(ia.attacks.Overtake(rho=0.2), BANDIT, pulls=[0, 1, 0, 0])
     assert asked(1, 7.0) == 4.5
-    asked = Asked(ia.Overtake(rho=0.2), BANDIT, pulls=[1, 0, 0, 0])
+    asked = Asked(ia.attacks.Overtake(rho=0.2), BANDIT, pulls=[1, 0, 0, 0])
     assert asked(0, -7.0) == 5.0
 
 
 def test_a_reward_that_helps_already_stays():
     """A bad one of the best arm, a good one of another."""
-    asked = Asked(ia.Overtake(rho=0.2), BANDIT, pulls=[0, 1, 0, 0])
+    asked = Asked(ia.attacks.Overtake(rho=0.2), BANDIT, pulls=[0, 1, 0, 0])
     assert asked(1, -7.0) == -7.0
     assert asked(0, 17.0) == 17.0
 
 
 def test_one_arm_alone_has_no_rival():
     """Its rewards are left alone."""
-    assert Asked(ia.Overtake(rho=0.2), ia.GaussianBandit([3.0]))(0, 7.0) == 7.0
+    assert Asked(ia.attacks.Overtake(rho=0.2), ia.GaussianBandit([3.0]))(0, 7.0) == 7.0
 
 
 def test_it_hurts_those_whom_outliers_do_not():
@@ -89,7 +89,7 @@ def test_it_hurts_those_whom_outliers_do_not():
     bandit = ia.GaussianBandit(means=range(2, 21, 2))
     policies = [ia.UCB(), ia.CountIMED(epsilon=0.35)]
     settings = dict(horizon=10_000, trials=20, seed=3)
-    watching = ia.simulate(policies, bandit, ia.Overtake(rho=0.3), **settings)
+    watching = ia.simulate(policies, bandit, ia.attacks.Overtake(rho=0.3), **settings)
     paper = ia.simulate(policies, bandit, ia.OppositeUniform(rho=0.3), **settings)
     assert (watching.pulls[0].argmax(axis=1) == bandit.runner_up).all()
     medians = [np.median(each.regret[1, :, -1]) for each in (watching, paper)]

@@ -47,7 +47,7 @@ def test_every_combination_shows_what_the_docstring_says():
         ACTIONS, ACTIONS, LEADERS, (0, 3), (0, 5), (0.5, 1)
     ):
         others, worst = generator.choice(ACTIONS, 2)
-        attack = ia.Shaped(
+        attack = ia.attacks.Shaped(
             0.1,
             best,
             action,
@@ -72,24 +72,26 @@ def test_every_combination_shows_what_the_docstring_says():
 @pytest.mark.parametrize(
     ("member", "attack"),
     [
-        (ia.Shaped(rho=0.3, size=1800, spread=1), ia.OppositeUniform(rho=0.3)),
+        (ia.attacks.Shaped(rho=0.3, size=1800, spread=1), ia.OppositeUniform(rho=0.3)),
         (
-            ia.Shaped(rho=0.3, size=50, spread=1, first=7),
-            ia.FrontLoaded(rho=0.3, pulls=7, scale=50),
+            ia.attacks.Shaped(rho=0.3, size=50, spread=1, first=7),
+            ia.attacks.FrontLoaded(rho=0.3, pulls=7, scale=50),
         ),
         (
-            ia.Shaped(rho=0.3, best="mimic", runner_up="mimic", worst="mimic", others="mimic"),
+            ia.attacks.Shaped(
+                rho=0.3, best="mimic", runner_up="mimic", worst="mimic", others="mimic"
+            ),
             ia.Mimic(rho=0.3),
         ),
         (
-            ia.Shaped(
+            ia.attacks.Shaped(
                 rho=0.3, best="chase", runner_up="leave", worst="leave", others="leave", size=0.5
             ),
-            ia.MedianChaser(rho=0.3, margin=0.5),
+            ia.attacks.MedianChaser(rho=0.3, margin=0.5),
         ),
         (
-            ia.Shaped(rho=0.3, best="sink", size=60, spread=1, shown=0.25),
-            ia.Understate(rho=0.3, shown=0.25, scale=60),
+            ia.attacks.Shaped(rho=0.3, best="sink", size=60, spread=1, shown=0.25),
+            ia.attacks.Understate(rho=0.3, shown=0.25, scale=60),
         ),
     ],
     ids=["OppositeUniform", "FrontLoaded", "Mimic", "MedianChaser", "Understate"],
@@ -105,7 +107,7 @@ def test_named_attacks_are_members(member, attack):
 
 def test_its_text_can_be_read_back():
     """As printed."""
-    attack = ia.Shaped(
+    attack = ia.attacks.Shaped(
         rho=0.2,
         best="chase",
         runner_up="leave",
@@ -134,4 +136,4 @@ def test_its_text_can_be_read_back():
 def test_bad_parameters_get_a_sentence(parameters, message):
     """What, expected, got."""
     with pytest.raises(ia.InvalidInput, match=message):
-        ia.Shaped(rho=0.1, **parameters)
+        ia.attacks.Shaped(rho=0.1, **parameters)

@@ -53,9 +53,13 @@ def test_a_jammer_changes_the_rounds_of_the_coin(coin):
     What is seen then is the jammed channel.
     """
     bandit = ia.RadioBandit("analytic")
-    changed = seen(ia.Jammer(RHO), bandit) != seen(ia.NoAttack(), bandit)
+    changed = seen(ia.attacks.Jammer(RHO), bandit) != seen(ia.NoAttack(), bandit)
     assert np.array_equal(changed, coin)
-    assert seen(ia.Jammer(RHO), bandit)[coin].max() < 20 < seen(ia.Jammer(RHO), bandit)[~coin].min()
+    assert (
+        seen(ia.attacks.Jammer(RHO), bandit)[coin].max()
+        < 20
+        < seen(ia.attacks.Jammer(RHO), bandit)[~coin].min()
+    )
 
 
 def test_bursts_change_a_share_rho_in_runs(coin, clean):
@@ -63,7 +67,7 @@ def test_bursts_change_a_share_rho_in_runs(coin, clean):
 
     Within 4.9 standard deviations of a chain's share: a false alarm in 1e-6 of seeds.
     """
-    attack = ia.Bursts(rho=RHO, length=10)
+    attack = ia.attacks.Bursts(rho=RHO, length=10)
     changed = seen(attack) != clean
     r = 1 - 1 / 10 - RHO / ((1 - RHO) * 10)
     assert abs(changed.mean() - RHO) < 4.9 * np.sqrt(RHO * (1 - RHO) / ROUNDS * (1 + r) / (1 - r))

@@ -208,9 +208,9 @@ def test_a_dataclass_describes_itself():
     """Its parameters are plain data, and a class without them says what to write."""
     described = {"bandit": "Shifted", "means": [1.0, 2.0], "width": 1.0}
     assert Shifted(np.array([1.0, 2.0])).to_dict() == described
-    with pytest.raises(ia.PolicyFault, match=r"Bare has no `to_dict`: .*'bandit': 'Bare'"):
+    with pytest.raises(ia.errors.PolicyFault, match=r"Bare has no `to_dict`: .*'bandit': 'Bare'"):
         ia.simulate(ia.UCB(), Bare(), horizon=10, trials=1, seed=1, progress=False)
-    with pytest.raises(ia.PolicyFault, match="Bare has no `rewards`: write rewards"):
+    with pytest.raises(ia.errors.PolicyFault, match="Bare has no `rewards`: write rewards"):
         Bare().rewards(0, NOISE)
 
 

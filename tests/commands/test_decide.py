@@ -147,7 +147,7 @@ def test_another_process_may_have_followed_the_list_first():
 
         def remove_arm(self, arm):
             self.arms = ("b",)
-            raise ia.UnknownArm("refused")
+            raise ia.errors.UnknownArm("refused")
 
     agent = Faster()
     _follow(agent, ["b"])

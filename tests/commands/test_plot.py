@@ -51,7 +51,9 @@ def saved(tmp_path_factory):
     run_sweep(read_sweep(folder / "sweep.toml"), folder / "sweep", workers=1)
     play(RadioConfig.of({"rounds": 40, "seed": 2})).save(folder / "run.json")
     bandit = ia.RadioBandit()
-    heard = wideband_rounds(bandit, ia.Jammer(0.5), ia.EpsilonGreedy(c=10), rounds=6, seed=3)
+    heard = wideband_rounds(
+        bandit, ia.attacks.Jammer(0.5), ia.EpsilonGreedy(c=10), rounds=6, seed=3
+    )
     record(heard, bandit, folder / "rec")
     agent = ia.Agent(ia.RUCB(), arms=["a", "$b$", "new"], seed=7)
     agent.warm_start([("a", 1.0), ("$b$", 3.0), ("$b$", 4.0)])
@@ -174,7 +176,9 @@ def test_a_recording_is_drawn_as_it_was_heard(saved):
     """Power where the packet is; a triangle for each jammed round."""
     recording = Recording.load(saved / "rec.sigmf-meta")
     heard = list(
-        wideband_rounds(ia.RadioBandit(), ia.Jammer(0.5), ia.EpsilonGreedy(c=10), rounds=6, seed=3)
+        wideband_rounds(
+            ia.RadioBandit(), ia.attacks.Jammer(0.5), ia.EpsilonGreedy(c=10), rounds=6, seed=3
+        )
     )
     samples = np.concatenate([one.samples for one in heard])
     assert np.max(np.abs(recording.samples(0, len(samples)) - samples)) < 2e-4
@@ -245,8 +249,8 @@ def test_a_damaged_recording_is_refused(saved, change, message, tmp_path):
     meta["global"].update(change)
     (tmp_path / "rec.sigmf-meta").write_text(json.dumps(meta))
     (tmp_path / "rec.sigmf-data").write_bytes((saved / "rec.sigmf-data").read_bytes())
-    with pytest.raises(ia.BadFile, match=message):
+    with pytest.raises(ia.errors.BadFile, match=message):
         ia.plot(tmp_path / "rec.sigmf-meta")
     (tmp_path / "rec.sigmf-data").unlink()
-    with pytest.raises(ia.BadFile):
+    with pytest.raises(ia.errors.BadFile):
         ia.plot(tmp_path / "rec.sigmf-meta")

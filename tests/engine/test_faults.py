@@ -61,7 +61,7 @@ def test_the_line_and_the_reason_are_named(code, message, tmp_path, monkeypatch)
     (tmp_path / "mine.py").write_text(code)
     with own_code.allowed():
         policy = policy_from_text("mine.py:Mine")
-    with pytest.raises(ia.PolicyFault, match=message) as raised:
+    with pytest.raises(ia.errors.PolicyFault, match=message) as raised:
         State(policy, 3).call("select")
     assert "candidate" not in str(raised.value)
     assert len(str(raised.value)) < 300

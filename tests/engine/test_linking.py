@@ -21,7 +21,7 @@ from ironarm.engine.linking import COMMON, Linker
 from ironarm.engine.state import State
 
 HELPER = """
-from ironarm import hot
+from ironarm.extend import hot
 
 @hot
 def favourite(s):
@@ -29,7 +29,7 @@ def favourite(s):
 """
 POLICY = """
 from dataclasses import dataclass
-from ironarm import Policy, hot
+from ironarm.extend import Policy, hot
 from helper import favourite
 
 @dataclass(frozen=True)
@@ -234,24 +234,24 @@ class Trap:
 
 def make(**functions):
     steps = {name: staticmethod(function) for name, function in functions.items()}
-    return dataclass(frozen=True)(type("Mine", (ia.Policy,), steps))
+    return dataclass(frozen=True)(type("Mine", (ia.extend.Policy,), steps))
 
 
 def plain_helper(s):
     return 0
 
 
-@ia.hot
+@ia.extend.hot
 def uses_a_plain_function(s, t, g):
     return plain_helper(s)
 
 
-@ia.hot
+@ia.extend.hot
 def uses_an_unknown_name(s, t, g):
     return no_such_name  # noqa: F821
 
 
-@ia.hot
+@ia.extend.hot
 def uses_text(s, t, g):
     return Path
 
@@ -263,7 +263,7 @@ def unmarked(s, t, g):
 ARM = 2
 
 
-@ia.hot
+@ia.extend.hot
 def uses_a_number(s, t, g):
     return ARM
 
@@ -282,14 +282,14 @@ def uses_a_number(s, t, g):
 )
 def test_what_cannot_be_compiled_is_refused_with_a_sentence(choose, message):
     """Before the compiler is asked."""
-    with pytest.raises(ia.PolicyFault, match=message):
+    with pytest.raises(ia.errors.PolicyFault, match=message):
         State(make(choose=choose)(), 3).call("select")
 
 
 def test_a_hash_does_not_depend_on_where_things_are_installed(monkeypatch):
     """Another checkout, or another environment, finds what was compiled before."""
 
-    @ia.hot
+    @ia.extend.hot
     def root(x):
         return np.sqrt(x)
 
@@ -303,7 +303,7 @@ def test_numbers_of_the_module_and_of_enclosing_functions_are_known():
     """Module constants and closures."""
     inner_arm = 1
 
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         return inner_arm
 
@@ -318,11 +318,11 @@ def test_a_function_out_of_line_can_take_the_whole_state():
     it.
     """
 
-    @ia.cold
+    @ia.extend.cold
     def takes_the_whole_state(s, t):
         return (t + s.n[1]) % s.arms
 
-    @ia.hot
+    @ia.extend.hot
     def hands_the_state_on(s, t, g):
         return takes_the_whole_state(s, t)
 
@@ -334,8 +334,8 @@ def test_a_function_out_of_line_can_take_the_whole_state():
 def test_code_without_a_source_file_compiles():
     """A policy typed at the bare prompt, and a lambda."""
     names = {"ia": ia}
-    exec("@ia.hot\ndef choose(s, t, g):\n    return t % s.arms", names)
-    for choose in (names["choose"], ia.hot(eval("lambda s, t, g: t % s.arms"))):
+    exec("@ia.extend.hot\ndef choose(s, t, g):\n    return t % s.arms", names)
+    for choose in (names["choose"], ia.extend.hot(eval("lambda s, t, g: t % s.arms"))):
         state = State(make(choose=choose)(), 3)
         assert [state.call("select")(state.handle) for _ in range(4)] == [1, 2, 0, 1]
 
@@ -343,7 +343,7 @@ def test_code_without_a_source_file_compiles():
 def test_names_of_attributes_are_not_taken_for_functions():
     """A field may have the name of the function that reads it, or of another."""
 
-    @ia.hot
+    @ia.extend.hot
     def plain_helper_of_mine(s, t, g):
         return int(s.plain_helper[0]) + int(s.plain_helper_of_mine[0])
 
@@ -369,31 +369,31 @@ def test_names_of_attributes_are_not_taken_for_functions():
 def test_bad_fields_are_refused(fields, message):
     """With an example of what is expected."""
     kind = dataclass(frozen=True)(type("Mine", (make(choose=uses_a_number),), {"fields": fields}))
-    with pytest.raises(ia.PolicyFault, match=message):
+    with pytest.raises(ia.errors.PolicyFault, match=message):
         State(kind(), 3)
 
 
-@ia.hot
+@ia.extend.hot
 def with_default(s, arm=2):
     return arm
 
 
-@ia.hot
+@ia.extend.hot
 def uses_a_default(s, t, g):
     return with_default(s)
 
 
-@ia.hot
+@ia.extend.hot
 def first_name(s):
     return int(s.second_name[0])
 
 
-@ia.hot
+@ia.extend.hot
 def second_name(s):
     return int(s.first_name[0])
 
 
-@ia.hot
+@ia.extend.hot
 def calls_both(s, t, g):
     return first_name(s) + second_name(s)
 
@@ -411,7 +411,7 @@ def test_defaults_are_known_and_names_of_fields_may_be_names_of_helpers():
 
 SHADOWED = """
 from dataclasses import dataclass
-from ironarm import Policy, hot
+from ironarm.extend import Policy, hot
 {before}
 @dataclass(frozen=True)
 class Mine(Policy):
@@ -465,7 +465,7 @@ def test_a_file_that_gets_its_name_meanwhile_is_no_obstacle(tmp_path, monkeypatc
     assert (tmp_path / "final").exists()
 
 
-@ia.hot
+@ia.extend.hot
 def sets_a_number(s, t, g):
     s.arms = 3
     return 0
@@ -473,5 +473,5 @@ def sets_a_number(s, t, g):
 
 def test_setting_a_number_of_the_state_is_refused_with_a_hint():
     """Arrays are what can be changed."""
-    with pytest.raises(ia.PolicyFault, match="cannot be set; use an array"):
+    with pytest.raises(ia.errors.PolicyFault, match="cannot be set; use an array"):
         State(make(choose=sets_a_number)(), 3).call("select")

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ironarm import hot
 from ironarm.engine import jit, linking
 from ironarm.engine.record import Field, Layout, Record, declared
 from ironarm.engine.record_type import record_at
 from ironarm.errors import PolicyFault
+from ironarm.extend import hot
 
 kinds = st.sampled_from(["int", "float"])
 shapes = st.sampled_from(["number", "here", "elsewhere"])

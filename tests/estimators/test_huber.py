@@ -69,7 +69,7 @@ def test_running_estimate(values, beta):
 
     Rewards are held, clipped to 1e12.
     """
-    fed = Fed(ia.HuberUCB(epsilon=0, sigma=beta, beta=beta, p=1))
+    fed = Fed(ia.policies.HuberUCB(epsilon=0, sigma=beta, beta=beta, p=1))
     ordered, newer, last, root = [], [], 0, 0.0
     for n, x in enumerate(values[:400], start=1):
         x = min(max(x, -1e12), 1e12)
@@ -92,5 +92,5 @@ def test_the_middle_of_a_wide_gap():
 
     It lies beta above the lower side.
     """
-    fed = Fed(ia.HuberUCB(epsilon=0, beta=1.5, p=1))
+    fed = Fed(ia.policies.HuberUCB(epsilon=0, beta=1.5, p=1))
     assert [fed.add(x) for x in [10.0, -INF, 0.0, INF]] == [10.0, -1e12 + 1.5, 0.0, 1.5]

@@ -38,7 +38,7 @@ def check(values, looks):
 
     A look is the number of further rewards and of further rounds.
     """
-    fed = Fed(ia.MedianOfMeansUCB())
+    fed = Fed(ia.policies.MedianOfMeansUCB())
     n = t = 0
     for more, rounds in looks:
         t += rounds
@@ -99,6 +99,6 @@ def test_number_of_blocks(n, j):
 )
 def test_blocks_with_infinite_rewards(pair, expected):
     """A block with an infinite reward has an infinite mean, with both signs -inf."""
-    fed = Fed(ia.MedianOfMeansUCB())
+    fed = Fed(ia.policies.MedianOfMeansUCB())
     fed.state.adjust(SETTLE)
     assert [fed.add(x) for x in pair][-1] == expected

@@ -27,7 +27,7 @@ def obvious(ordered, alpha):
 
 
 def check(alpha, values):
-    fed = Fed(ia.CRUCB(alpha=alpha, mean="shorth"))
+    fed = Fed(ia.policies.CRUCB(alpha=alpha, mean="shorth"))
     ordered, last, expected = [], 0, None
     for n, x in enumerate(values, start=1):
         insort(ordered, x)
@@ -70,7 +70,7 @@ def test_outliers_are_left_out(sign):
         [0.25, 0.5, 0.75] * (8 if SMALL else 80),
         [sign * INF, sign * 1e308, sign * 50.0] * (4 if SMALL else 40),
     )
-    fed = Fed(ia.CRUCB(alpha=1 / 3, mean="shorth"))
+    fed = Fed(ia.policies.CRUCB(alpha=1 / 3, mean="shorth"))
     mixed = [x for group in zip(clean[::2], clean[1::2], far, strict=True) for x in group]
     estimates = [fed.add(x) for x in mixed]
     assert 0.25 <= estimates[-1] <= 0.75

@@ -17,7 +17,7 @@ WINDOWS = st.sampled_from([2, 3, 5, 16, 60])
 
 def check(values, window, arms=3):
     """Feed (arm, reward) pairs; every arm's estimate is that of the sorted window."""
-    fed = Fed(ia.SlidingMedUCB(window=window), arms=arms)
+    fed = Fed(ia.policies.SlidingMedUCB(window=window), arms=arms)
     view = fed.state.view
     for n, (arm, x) in enumerate(values, start=1):
         fed.add(x, arm)
@@ -88,7 +88,7 @@ def test_no_order_makes_a_tree_deep(order):
     """A weight-balanced tree of n nodes is at most log(n + 1)/log(4/3) deep."""
     n = 300 if SMALL else 6000
     window = n // 3
-    fed = Fed(ia.SlidingMedUCB(window=window))
+    fed = Fed(ia.policies.SlidingMedUCB(window=window))
     for i in range(n):
         fed.add(ORDERS[order](i, n))
     view = fed.state.view
@@ -102,7 +102,7 @@ def test_a_large_window():
     window = 1000 if SMALL else 250_000
     g = np.random.default_rng(1)
     values, arms = g.normal(size=3 * window), (g.random(3 * window) < 0.2).astype(int)
-    fed = Fed(ia.SlidingMedUCB(window=window), arms=2)
+    fed = Fed(ia.policies.SlidingMedUCB(window=window), arms=2)
     for x, arm in zip(values.tolist(), arms.tolist(), strict=True):
         fed.add(x, arm)
     for arm in range(2):
@@ -112,7 +112,7 @@ def test_a_large_window():
 
 def test_arms_that_leave_take_their_rewards_along():
     """The others keep theirs, and a newcomer has none."""
-    agent = ia.Agent(ia.SlidingMedUCB(window=8), arms=["a", "b", "c"], seed=1)
+    agent = ia.Agent(ia.policies.SlidingMedUCB(window=8), arms=["a", "b", "c"], seed=1)
     for arm, x in [("a", 1.0), ("b", 2.0), ("c", 3.0), ("c", 5.0), ("b", 4.0)]:
         agent.update(arm, x)
     agent.remove_arm("a")

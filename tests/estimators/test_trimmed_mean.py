@@ -12,7 +12,7 @@ from tests.estimators.feed import INF, SMALL, Fed, few, finite_long_runs, long_r
 from tests.estimators.structures.test_exact_sum import near
 
 ALPHAS = st.sampled_from([0.0, 0.05, 0.125, 0.25, 0.3, 1 / 3, 0.45, 0.49999])
-KINDS = st.sampled_from([ia.TrimmedUCB, ia.CRUCB])
+KINDS = st.sampled_from([ia.TrimmedUCB, ia.policies.CRUCB])
 
 
 def cut_of(policy, n):
@@ -22,7 +22,7 @@ def cut_of(policy, n):
     """
     return (
         min(math.ceil(policy.alpha * n), (n - 1) // 2)
-        if isinstance(policy, ia.CRUCB)
+        if isinstance(policy, ia.policies.CRUCB)
         else int(policy.alpha * n)
     )
 

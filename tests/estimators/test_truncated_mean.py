@@ -29,7 +29,7 @@ def check(values, u, epsilon, looks):
 
     A look is the number of further rewards and of further rounds.
     """
-    fed = Fed(ia.TruncatedMeanUCB(u=u, epsilon=epsilon))
+    fed = Fed(ia.policies.TruncatedMeanUCB(u=u, epsilon=epsilon))
     n = t = 0
     for more, rounds in looks:
         t += rounds
@@ -74,7 +74,7 @@ def test_long_runs(values, u, epsilon, looks):
 
 def test_infinite_rewards_count_as_zero():
     """Infinite rewards are truncated, whatever the round."""
-    fed = Fed(ia.TruncatedMeanUCB(u=1e100))
+    fed = Fed(ia.policies.TruncatedMeanUCB(u=1e100))
     fed.state.adjust(SETTLE)
     assert [fed.add(x) for x in [INF, -INF, 3.0]] == [0.0, 0.0, 1.0]
 

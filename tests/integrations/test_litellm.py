@@ -633,7 +633,7 @@ def test_a_router_that_would_not_ask_is_refused_and_stays_as_it_was(mock, monkey
     router = mocked_router(["east"], routing_strategy="latency-based-routing")
     handler = router.lowestlatency_logger
     routing = RobustRouting(seed=1)
-    with pytest.raises(ia.MissingExtra, match=r"LiteLLM .* does not ask ironarm's strategy"):
+    with pytest.raises(ia.errors.MissingExtra, match=r"LiteLLM .* does not ask ironarm's strategy"):
         routing.install(router)
     assert asked == [GROUP]
     assert router.lowestlatency_logger is handler

@@ -106,7 +106,7 @@ def test_a_file_is_not_run_unless_it_is_allowed(lab):
             assert loaded.labels == ["Mine"]
             loaded.summary()
         else:
-            with pytest.raises(ia.BadFile, match="give it as policy="):
+            with pytest.raises(ia.errors.BadFile, match="give it as policy="):
                 ia.Agent.load(path)
             assert ia.Agent.load(path, policy=policy).policy == policy
 

@@ -152,7 +152,7 @@ def test_an_agent_says_so_too(lab):
             agent = ia.Agent(policy, arms=["a", "b", "c"], seed=1)
             for _ in range(4):
                 agent.update(agent.select(), 1.0)
-            with pytest.raises(ia.PolicyFault, match=r"mine.py, line 20: ValueError: no\."):
+            with pytest.raises(ia.errors.PolicyFault, match=r"mine.py, line 20: ValueError: no\."):
                 ask(agent)
 
 
@@ -163,7 +163,7 @@ def test_a_step_that_raises(plain):
     For a policy typed in Python there is no file to name on the command line.
     """
     how = machine.uncompiled() if plain else nullcontext()
-    with how, pytest.raises(ia.PolicyFault) as raised:
+    with how, pytest.raises(ia.errors.PolicyFault) as raised:
         ia.simulate(Typed(), ia.GaussianBandit([0, 1]), horizon=20, trials=1, seed=1, workers=1)
     said = str(raised.value)
     line = Typed.choose.__code__.co_firstlineno + 5
@@ -243,12 +243,12 @@ def test_compiling_promises_to_keep_only_what_is_kept(monkeypatch):
 def test_mistakes_in_a_policy_say_what_was_meant(lab, old, new, message):
     """An estimator that is text, a field that is misspelt."""
     (lab / "mine.py").write_text(POLICY.replace(old, new) + "import random, numpy as np")
-    with pytest.raises(ia.PolicyFault, match=message):
+    with pytest.raises(ia.errors.PolicyFault, match=message):
         State(mine(), 2).call("select")
 
 
 def test_the_check_names_the_error_and_the_line(lab):
     """Not what it might have been."""
     expected = r"Mine fails as plain Python: mine.py, line 20: ValueError: no\.$"
-    with pytest.raises(ia.PolicyFault, match=expected):
+    with pytest.raises(ia.errors.PolicyFault, match=expected):
         it_works_as_plain_python(mine())

@@ -53,11 +53,11 @@ ATTACKS = {
     "uniform": ia.OppositeUniform(rho=0.3, scale=1800),
     "infinite": ia.Infinite(rho=0.125),
     "often infinite": ia.Infinite(rho=0.3),
-    "chaser": ia.MedianChaser(rho=0.3),
+    "chaser": ia.attacks.MedianChaser(rho=0.3),
     "constant": ia.Constant(rho=0.125, value=3),
     "mimic": ia.Mimic(rho=0.3),
-    "overtake": ia.Overtake(rho=0.3),
-    "clicks": ia.FakeClicks(rho=0.1),
+    "overtake": ia.attacks.Overtake(rho=0.3),
+    "clicks": ia.attacks.FakeClicks(rho=0.1),
 }
 POLICIES = [
     ia.UCB(),
@@ -67,10 +67,10 @@ POLICIES = [
     ia.TrimmedUCB(alpha=0),
     ia.TrimmedUCB(alpha=0.125),
     ia.TrimmedUCB(alpha=0.3, omega=1),
-    ia.CRUCB(alpha=0.125),
-    ia.CRUCB(alpha=0.3, sigma=0.2),
-    ia.CRUCB(alpha=0.125, mean="shorth"),
-    ia.CRUCB(alpha=0.4, sigma=0.1, mean="shorth"),
+    ia.policies.CRUCB(alpha=0.125),
+    ia.policies.CRUCB(alpha=0.3, sigma=0.2),
+    ia.policies.CRUCB(alpha=0.125, mean="shorth"),
+    ia.policies.CRUCB(alpha=0.4, sigma=0.1, mean="shorth"),
     ia.MedEUCB(),
     ia.MedEUCB(b=1, block=40),
     ia.MedEUCB(b=0.5, omega=0.5, block=30),
@@ -83,27 +83,27 @@ POLICIES = [
     ia.EXP3(),
     ia.EXP3(horizon=200, reward_range=(-1, 22)),
     ia.EXP3(gamma=0.3, reward_range=(0, 2)),
-    ia.ThompsonGaussian(),
-    ia.ThompsonGaussian(sigma=0.3),
+    ia.policies.ThompsonGaussian(),
+    ia.policies.ThompsonGaussian(sigma=0.3),
     ia.KLUCB(),
     ia.KLUCB(c=3, reward_range=(-1, 22)),
-    ia.BernoulliIMED(),
-    ia.BernoulliIMED(reward_range=(-1, 22)),
-    ia.ThompsonBeta(),
-    ia.ThompsonBeta(reward_range=(-1, 22)),
+    ia.policies.BernoulliIMED(),
+    ia.policies.BernoulliIMED(reward_range=(-1, 22)),
+    ia.policies.ThompsonBeta(),
+    ia.policies.ThompsonBeta(reward_range=(-1, 22)),
     ia.TsallisINF(),
     ia.TsallisINF(reward_range=(-1, 22)),
     ia.TsallisINF(reward_range=(-1, 22), variance="reduced"),
-    ia.EXP3PlusPlus(),
+    ia.policies.EXP3PlusPlus(),
     # small enough for the largest gap to count within 800 rounds
-    ia.EXP3PlusPlus(reward_range=(2, 20), beta=0.01, rate=1.6),
-    ia.BARBAR(),
-    ia.BARBAR(scale=0.2, delta=0.5, reward_range=(-1, 22)),  # four or five epochs
+    ia.policies.EXP3PlusPlus(reward_range=(2, 20), beta=0.01, rate=1.6),
+    ia.policies.BARBAR(),
+    ia.policies.BARBAR(scale=0.2, delta=0.5, reward_range=(-1, 22)),  # four or five epochs
 ]
 IMED = [
     ia.IMED(),
-    ia.CRIMEDStar(epsilon=0.3),
-    ia.CRIMED(epsilon=0.01, horizon=3, sigma=2),
+    ia.policies.CRIMEDStar(epsilon=0.3),
+    ia.policies.CRIMED(epsilon=0.01, horizon=3, sigma=2),
     ia.CountIMED(epsilon=0.35),
     ia.CountIMED(epsilon=0.175, sigma=0.5),
     ia.CountIMED(epsilon=0.05, shift=False),
@@ -112,13 +112,13 @@ IMED = [
 ]
 POLICIES += IMED
 HEAVY_TAILED = [
-    ia.TruncatedMeanUCB(u=5),
-    ia.TruncatedMeanUCB(u=0.02, epsilon=0.5),
-    ia.MedianOfMeansUCB(v=0.01),
-    ia.MedianOfMeansUCB(v=1e-4, epsilon=0.3),
-    ia.HuberUCB(epsilon=0, sigma=0.1, beta=1.345, p=0.9),
-    ia.HuberUCB(epsilon=0.02, sigma=0.3),
-    ia.HuberUCB(epsilon=0.01, sigma=0.3, beta=0.3, p=1),
+    ia.policies.TruncatedMeanUCB(u=5),
+    ia.policies.TruncatedMeanUCB(u=0.02, epsilon=0.5),
+    ia.policies.MedianOfMeansUCB(v=0.01),
+    ia.policies.MedianOfMeansUCB(v=1e-4, epsilon=0.3),
+    ia.policies.HuberUCB(epsilon=0, sigma=0.1, beta=1.345, p=0.9),
+    ia.policies.HuberUCB(epsilon=0.02, sigma=0.3),
+    ia.policies.HuberUCB(epsilon=0.01, sigma=0.3, beta=0.3, p=1),
 ]
 POLICIES += HEAVY_TAILED
 SETTINGS = [
@@ -140,10 +140,10 @@ MANY = [
     ia.CoherentIMED(),
     # a range with room above: indices within a rounding of its end could go either way
     ia.KLUCB(reward_range=(-3, 12)),
-    ia.BernoulliIMED(reward_range=(0, 3)),
-    ia.TruncatedMeanUCB(u=0.1, epsilon=0.8),
-    ia.MedianOfMeansUCB(v=1e-3),
-    ia.HuberUCB(epsilon=0, sigma=0.1),
+    ia.policies.BernoulliIMED(reward_range=(0, 3)),
+    ia.policies.TruncatedMeanUCB(u=0.1, epsilon=0.8),
+    ia.policies.MedianOfMeansUCB(v=1e-3),
+    ia.policies.HuberUCB(epsilon=0, sigma=0.1),
 ]
 MANY_SETTINGS = [
     ("hundred", "none"),
@@ -199,7 +199,7 @@ def rounds(policy, bandit):
         return 200 + arms
     if isinstance(policy, ia.CatoniUCB):
         return 800 + 40 * arms
-    if isinstance(policy, ia.MedianOfMeansUCB) and arms <= 64:
+    if isinstance(policy, ia.policies.MedianOfMeansUCB) and arms <= 64:
         return 800 + 250 * arms  # every arm is pulled about 250 times first
     return 1500 if arms > 64 else 800
 
@@ -318,7 +318,7 @@ def test_simulation_of_catoni(bandit, attack, short_tapes):
 
 @pytest.mark.parametrize(
     "policy",
-    [ia.CatoniUCB(variance=0.02), ia.HuberUCB(epsilon=0, sigma=0.02)],
+    [ia.CatoniUCB(variance=0.02), ia.policies.HuberUCB(epsilon=0, sigma=0.02)],
     ids=lambda policy: policy.label,
 )
 def test_arms_that_are_nearly_equal(policy):
@@ -357,7 +357,10 @@ def test_chances_of_exp3_plus_plus(t, beta):
     That holds even if a gap is known so well that the arm is hardly explored, which
     takes 1e8 rounds with the paper's beta.
     """
-    policy, losses = ia.EXP3PlusPlus(beta=beta), [[0.25] * 3000, [0.75] * 2000, [0.5] * 10, []]
+    policy, losses = (
+        ia.policies.EXP3PlusPlus(beta=beta),
+        [[0.25] * 3000, [0.75] * 2000, [0.5] * 10, []],
+    )
     twin = twin_of(policy, 4, None, np.zeros(4, np.uint64))
     twin.losses, twin.weighted = losses, [3.0, 2.5, 1e9, 7.0]
     state = State(policy, 4)
@@ -420,7 +423,9 @@ def test_labels_can_be_typed_back(policy):
 
 
 @pytest.mark.parametrize("ends", [(0, 1e-310), (0, 5e-324), (-1.7e308, 1.7e308)])
-@pytest.mark.parametrize("kind", [ia.EXP3, ia.EXP3PlusPlus, ia.TsallisINF, ia.BARBAR])
+@pytest.mark.parametrize(
+    "kind", [ia.EXP3, ia.policies.EXP3PlusPlus, ia.TsallisINF, ia.policies.BARBAR]
+)
 def test_a_range_that_cannot_be_computed_with_is_refused(kind, ends):
     """Its inverse or its width would be infinite, and the weights NaN."""
     with pytest.raises(ia.InvalidInput, match=r"too (narrow|wide) to compute with"):

@@ -167,7 +167,7 @@ LIMITS = {  # the comments have the mean and the stuck trials of those with anot
     ),  # 1,112; 33 of 2,000
     "Understate": (
         ia.GaussianBandit(MEANS),
-        ia.Understate(rho=0.3),
+        ia.attacks.Understate(rho=0.3),
         20_000,
         3600,
         6,

@@ -49,7 +49,7 @@ def test_table_of_the_corrupted_divergence(epsilon):
     )
 
 
-@pytest.mark.parametrize("make", [ia.CRIMEDStar, ia.CRIMED, ia.CountIMED])
+@pytest.mark.parametrize("make", [ia.policies.CRIMEDStar, ia.policies.CRIMED, ia.CountIMED])
 @pytest.mark.parametrize("epsilon", [0.5, -0.1, float("nan"), "a"])
 def test_bad_epsilon(make, epsilon):
     """An impossible share is refused."""
@@ -68,7 +68,7 @@ def test_other_bad_parameters():
     with pytest.raises(ia.InvalidInput, match="all rewards"):
         ia.Agent(ia.CountIMED(epsilon=0.1), arms=2, memory="bounded")
     with pytest.raises(ia.InvalidInput, match="how long"):
-        ia.Agent(ia.CRIMED(epsilon=0.1), arms=2)
+        ia.Agent(ia.policies.CRIMED(epsilon=0.1), arms=2)
 
 
 def test_forced_pulls_for_rho():

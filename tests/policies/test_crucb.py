@@ -22,7 +22,7 @@ def regret(mean):
     bandit = ia.ScipyBandit([binom(10, 0.9)] + 4 * [binom(10, 0.8)])
     return (
         ia.simulate(
-            ia.CRUCB(alpha=0.05, sigma=1, mean=mean),
+            ia.policies.CRUCB(alpha=0.05, sigma=1, mean=mean),
             bandit,
             horizon=1000,
             trials=100,

@@ -21,13 +21,13 @@ POLICIES = [
     ia.RestartingIMED(),
     ia.RestartingIMED(probes=0.1, alarm_rate=1e-3),
     ia.RestartingIMED(restart="arm", alarm_rate=1e-3),
-    ia.SlidingMedUCB(window=150, b=1),
-    ia.SlidingWindowUCB(window=150, reward_range=(-1, 8)),
-    ia.DiscountedUCB(discount=0.99, reward_range=(-1, 8)),
-    ia.GLRKLUCB(delta=0.05, exploration=0.1, step=2, reward_range=(-1, 8)),
-    ia.GLRKLUCB(restart="global", delta=0.05, exploration=0, reward_range=(-1, 8)),
-    ia.MUCB(window=30, threshold=3, exploration=0.1, reward_range=(-1, 8)),
-    ia.MUCB(window=30, threshold=3, exploration=0, reward_range=(-1, 8)),
+    ia.policies.SlidingMedUCB(window=150, b=1),
+    ia.policies.SlidingWindowUCB(window=150, reward_range=(-1, 8)),
+    ia.policies.DiscountedUCB(discount=0.99, reward_range=(-1, 8)),
+    ia.policies.GLRKLUCB(delta=0.05, exploration=0.1, step=2, reward_range=(-1, 8)),
+    ia.policies.GLRKLUCB(restart="global", delta=0.05, exploration=0, reward_range=(-1, 8)),
+    ia.policies.MUCB(window=30, threshold=3, exploration=0.1, reward_range=(-1, 8)),
+    ia.policies.MUCB(window=30, threshold=3, exploration=0, reward_range=(-1, 8)),
 ]
 
 
@@ -64,7 +64,7 @@ def test_sw_ucb_chooses_what_smpybandits_chooses():
         "012100120111201002222001122222101001222210222222021222222210"
         "010002100100220010101022201101021011100220001000220012010110"
     )
-    state = State(ia.SlidingWindowUCB(window=25, xi=0.6), 3)
+    state = State(ia.policies.SlidingWindowUCB(window=25, xi=0.6), 3)
     chosen = ""
     for row in table:
         arm = state.call("select")(state.handle)
@@ -79,7 +79,7 @@ def test_d_ucb_has_the_indices_of_smpybandits():
     table = np.round(g.random((120, 3)) * [0.6, 0.8, 1.0], 3)
     arms = g.integers(0, 3, 60).tolist()
     assert arms[:8] == [1, 1, 1, 0, 0, 0, 2, 0]
-    fed = Fed(ia.DiscountedUCB(discount=0.95, xi=0.6), arms=3)
+    fed = Fed(ia.policies.DiscountedUCB(discount=0.95, xi=0.6), arms=3)
     for t, arm in enumerate(arms):
         fed.add(float(table[t, arm]), arm)
     view = fed.state.view
@@ -110,7 +110,7 @@ def first_restart(policy, values):
 
 def test_m_ucb_finds_a_change_when_smpybandits_does():
     """A window of 20 and a threshold of 4."""
-    policy = ia.MUCB(window=20, threshold=4, exploration=0.1)
+    policy = ia.policies.MUCB(window=20, threshold=4, exploration=0.1)
     assert first_restart(policy, BITS) == 29
 
 
@@ -123,13 +123,13 @@ def test_glr_finds_a_change_when_smpybandits_does(kind):
         g.random((120, 3)), g.integers(0, 3, 60), g.random(50), g.random(100)
         values = np.round(g.beta(2, 5, size=200), 3)
         values[120:] = np.round(1 - values[120:], 3)
-    policy = ia.GLRKLUCB(step=1, delta=0.01, exploration=0.1)
+    policy = ia.policies.GLRKLUCB(step=1, delta=0.01, exploration=0.1)
     assert first_restart(policy, values) == {"bits": 82, "beta": 160}[kind]
 
 
 def test_glr_holds_a_bounded_number_of_splits():
     """After 30,000 rewards without a change it holds fewer than 512."""
-    fed = Fed(ia.GLRKLUCB(delta=1e-6, exploration=0.1))
+    fed = Fed(ia.policies.GLRKLUCB(delta=1e-6, exploration=0.1))
     for x in np.random.default_rng(1).random(300 if SMALL else 30_000).tolist():
         fed.add(x)
     view = fed.state.view
@@ -143,14 +143,14 @@ def test_glr_holds_a_bounded_number_of_splits():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: ia.SlidingMedUCB(window=1),
-        lambda: ia.SlidingWindowUCB(window=0),
-        lambda: ia.DiscountedUCB(discount=1),
-        lambda: ia.MUCB(window=7),
-        lambda: ia.GLRKLUCB(restart="both"),
+        lambda: ia.policies.SlidingMedUCB(window=1),
+        lambda: ia.policies.SlidingWindowUCB(window=0),
+        lambda: ia.policies.DiscountedUCB(discount=1),
+        lambda: ia.policies.MUCB(window=7),
+        lambda: ia.policies.GLRKLUCB(restart="both"),
         lambda: ia.RestartingIMED(probes=1.5),
         lambda: ia.RestartingIMED(restart="none"),
-        lambda: ia.Agent(ia.MUCB(), arms=2),
+        lambda: ia.Agent(ia.policies.MUCB(), arms=2),
     ],
 )
 def test_wrong_parameters_are_refused(make):

@@ -28,7 +28,7 @@ def test_published_regret(scenario):
 
     bandit = ia.GaussianBandit(means=[0.8, 0.9, 1.0], sigma=0.5)
     result = ia.simulate(
-        ia.HuberUCB(epsilon=0, sigma=0.5),
+        ia.policies.HuberUCB(epsilon=0, sigma=0.5),
         bandit,
         ia.CustomAttack(0.01, outlier),
         horizon=5000,
@@ -44,25 +44,25 @@ def test_too_much_corruption_is_refused():
 
     p is the probability that a clean reward is near its centre.
     """
-    ia.HuberUCB(epsilon=0.19)
+    ia.policies.HuberUCB(epsilon=0.19)
     for parameters in (
         {"epsilon": 0.191},
         {"epsilon": 0.1, "p": 0.5},
         {"epsilon": 0.1, "beta": 1.0},
     ):
         with pytest.raises(ia.InvalidInput, match="must be below p/5"):
-            ia.HuberUCB(**parameters)
+            ia.policies.HuberUCB(**parameters)
 
 
 def test_a_threshold_below_sigma_is_refused():
     """Nothing is known of the estimate's error there."""
-    ia.HuberUCB(epsilon=0, sigma=2, beta=2)
+    ia.policies.HuberUCB(epsilon=0, sigma=2, beta=2)
     with pytest.raises(ia.InvalidInput, match="beta must be at least sigma"):
-        ia.HuberUCB(epsilon=0, sigma=2, beta=1.9)
+        ia.policies.HuberUCB(epsilon=0, sigma=2, beta=1.9)
 
 
 def test_it_is_marked_as_experimental():
     """A program and a reader can see that not all formulas are checked."""
-    assert ia.HuberUCB.experimental
-    assert not ia.Policy.experimental
-    assert "**Experimental.**" in ia.HuberUCB.__doc__
+    assert ia.policies.HuberUCB.experimental
+    assert not ia.extend.Policy.experimental
+    assert "**Experimental.**" in ia.policies.HuberUCB.__doc__

@@ -11,7 +11,7 @@ def test_every_arm_is_pulled_until_the_lemma_holds():
     """Two arms that differ by far have 2k rewards each before the better one leads."""
     horizon = 4096
     result = ia.simulate(
-        ia.MedianOfMeansUCB(v=0.01),
+        ia.policies.MedianOfMeansUCB(v=0.01),
         ia.GaussianBandit([0.0, 50.0], sigma=0.1),
         horizon=horizon,
         trials=1,

@@ -59,13 +59,13 @@ def agrees(values, low, high, sd, runs):
 # outlier around one number for the best arm and another for the others
 
 
-@ia.hot
+@ia.extend.hot
 def normal_outlier(e, a, x, u, v):
     """A normal outlier."""
     return (e.on_best if a == e.best else e.on_others) + inverse_normal(u)
 
 
-@ia.hot
+@ia.extend.hot
 def cauchy_outlier(e, a, x, u, v):
     """A Cauchy outlier."""
     return (e.on_best if a == e.best else e.on_others) + math.tan(math.pi * (u - 0.5))
@@ -80,12 +80,12 @@ OUTLIERS = {
 # several, and sd
 CRIMED_FIGURE = {
     ia.IMED(sigma=1): {"near": (79, 79, 19), "far": (532, 532, 42), "Cauchy": (1090, 1090, 201)},
-    ia.CRIMEDStar(epsilon=0.01, sigma=0.5): {
+    ia.policies.CRIMEDStar(epsilon=0.01, sigma=0.5): {
         "near": (36, 36, 41),
         "far": (53, 53, 88),
         "Cauchy": (40, 40, 161),
     },
-    ia.CRIMEDStar(epsilon=0.01, sigma=1): {
+    ia.policies.CRIMEDStar(epsilon=0.01, sigma=1): {
         "near": (91, 91, 27),
         "far": (119, 119, 71),
         "Cauchy": (128, 128, 137),
@@ -139,10 +139,10 @@ def test_the_order_of_zimmert_and_seldin():
     seeds.
     """
     policies = [
-        ia.ThompsonGaussian(sigma=0.5),
+        ia.policies.ThompsonGaussian(sigma=0.5),
         ia.TsallisINF(),
         ia.UCB(alpha=4, sigma=0.5),
-        ia.EXP3PlusPlus(),
+        ia.policies.EXP3PlusPlus(),
         ia.EXP3(),
     ]
     regret, _ = final_regret(
@@ -161,10 +161,12 @@ def test_the_order_of_zimmert_and_seldin():
 # SMPyBandits takes the minimiser for the minimum, so it says nothing.)
 TWO, LOW = [0.9, 0.8], [0.1] + [0.05] * 3 + [0.02] * 3 + [0.01] * 3
 CLICKS = [
-    pytest.param(ia.ThompsonBeta(), TWO, 1000, 6.698, 8.524, 400, id="Thompson, two arms"),
-    pytest.param(ia.ThompsonBeta(), LOW, 2000, 54.607, 13.154, 200, id="Thompson, ten arms"),
+    pytest.param(ia.policies.ThompsonBeta(), TWO, 1000, 6.698, 8.524, 400, id="Thompson, two arms"),
+    pytest.param(
+        ia.policies.ThompsonBeta(), LOW, 2000, 54.607, 13.154, 200, id="Thompson, ten arms"
+    ),
     pytest.param(ia.KLUCB(), TWO, 500, 5.262, 3.92, 150, id="kl-UCB, two arms"),
-    pytest.param(ia.BernoulliIMED(), TWO, 500, 5.552, 4.275, 66, id="IMED, two arms"),
+    pytest.param(ia.policies.BernoulliIMED(), TWO, 500, 5.552, 4.275, 66, id="IMED, two arms"),
 ]
 
 
@@ -186,13 +188,15 @@ def test_other_implementations_on_clicks(policy, rates, horizon, mean, sd, runs)
 BINOMIAL = [
     pytest.param(ia.EXP3(reward_range=(0, 10)), 700, 103, id="EXP3"),
     pytest.param(ia.UCB(alpha=2), 75, 21, id="UCB"),
-    pytest.param(ia.CRUCB(alpha=0.05), 70, 21, id="tUCB"),
-    pytest.param(ia.CRUCB(alpha=0.05, mean="shorth"), 100, 26, id="sUCB"),
+    pytest.param(ia.policies.CRUCB(alpha=0.05), 70, 21, id="tUCB"),
+    pytest.param(ia.policies.CRUCB(alpha=0.05, mean="shorth"), 100, 26, id="sUCB"),
     pytest.param(ia.RUCB(median="upper"), 100, 20, id="RUCB"),
     pytest.param(
         ia.TsallisINF(reward_range=(0, 10), variance="reduced"), 265, 103, id="TsallisINF"
     ),
-    pytest.param(ia.EXP3PlusPlus(reward_range=(0, 10), rate=1.6), 420, 43, id="EXP3PlusPlus"),
+    pytest.param(
+        ia.policies.EXP3PlusPlus(reward_range=(0, 10), rate=1.6), 420, 43, id="EXP3PlusPlus"
+    ),
 ]
 
 
@@ -204,7 +208,7 @@ def test_the_figure_of_niss_and_tewari(policy, mean, sd):
     assert agrees(regret[0], mean, mean, sd, runs=10), (regret[0].mean(), mean)
 
 
-@ia.hot
+@ia.extend.hot
 def wrong_half(e, a, x, u, v):
     """Uniform in the lower half of the range for the best arm, else in the upper."""
     return 5.0 * u if a == e.best else 5.0 + 5.0 * u
@@ -270,17 +274,17 @@ def test_the_figure_of_niss_and_tewari_with_contamination(row, share):
 # sd; then the share of stuck runs in 400
 PAPERS_ATTACK = {
     0.0: {
-        ia.CRIMEDStar(epsilon=0.05): ((375, 2), 6, None),
+        ia.policies.CRIMEDStar(epsilon=0.05): ((375, 2), 6, None),
         ia.CountIMED(epsilon=0.05): ((369, 2), 5, None),
         ia.CountIMED(epsilon=0.4): ((995, 1.3), 4, None),
     },
     0.125: {
-        ia.CRIMEDStar(epsilon=0.125): ((4582, 1268), 15_000, 0.015),
+        ia.policies.CRIMEDStar(epsilon=0.125): ((4582, 1268), 15_000, 0.015),
         ia.CountIMED(epsilon=0.125): ((586, 13), 260, 0),
         ia.CountIMED(epsilon=0.4): ((1284, 3), 60, 0),
     },
     0.3: {
-        ia.CRIMEDStar(epsilon=0.3): ((12_526, 1999), 40_000, 0.0375),
+        ia.policies.CRIMEDStar(epsilon=0.3): ((12_526, 1999), 40_000, 0.0375),
         ia.CountIMED(epsilon=0.3): ((1295, 46), 1350, 0),
         ia.CountIMED(epsilon=0.4): ((1426, 5), 204, 0),
     },
@@ -314,7 +318,12 @@ def test_imed_policies_on_the_papers_task(rho):
 def test_crimed_costs_its_forced_start(rho, epsilon, expected):
     """Exactly 185, 291 or 1218 pulls of each arm, and no wrong arm afterwards."""
     regret, _ = final_regret(
-        [ia.CRIMED(epsilon=epsilon)], PAPER, ia.OppositeUniform(rho=rho), 100_000, trials=2, seed=45
+        [ia.policies.CRIMED(epsilon=epsilon)],
+        PAPER,
+        ia.OppositeUniform(rho=rho),
+        100_000,
+        trials=2,
+        seed=45,
     )
     assert regret.tolist() == [[expected, expected]]
 
@@ -354,7 +363,7 @@ def test_other_attacks_on_the_papers_arms(attack, rho):
     policies = {
         "MedEUCB": ia.MedEUCB(),
         "RUCB": ia.RUCB(),
-        "CRIMEDStar": ia.CRIMEDStar(epsilon=rho),
+        "CRIMEDStar": ia.policies.CRIMEDStar(epsilon=rho),
         "CountIMED": ia.CountIMED(epsilon=rho + 0.05),
         "CountIMED 0.4": ia.CountIMED(epsilon=0.4),
     }
@@ -394,11 +403,11 @@ SMALL = {
         ia.MedEUCB(omega=2): (309, 80, 40),
         ia.CountIMED(epsilon=0.08): (383, 304, 300),
         ia.RUCB(): (6810, 15_500, 300),
-        ia.CRIMEDStar(epsilon=0.05): (1919, 6800, 300),
+        ia.policies.CRIMEDStar(epsilon=0.05): (1919, 6800, 300),
     },
     0.125: {ia.MedEUCB(): (3390, 793, 300), ia.CountIMED(epsilon=0.155): (2567, 3160, 300)},
 }
-SHARES = {ia.RUCB: 0.125, ia.CRIMEDStar: 0.025}  # stuck
+SHARES = {ia.RUCB: 0.125, ia.policies.CRIMEDStar: 0.025}  # stuck
 
 
 @pytest.mark.parametrize("rho", SMALL)
@@ -420,7 +429,7 @@ def test_gaps_of_half_a_standard_deviation(rho):
             assert shares_agree(failed, SHARES[type(policy)], 300), (policy.label, failed.mean())
 
 
-@ia.hot
+@ia.extend.hot
 def jammed(e, a, x, u, v):
     """A SINR with a mean of 5 to 10 dB, whichever channel it is."""
     return 5.0 + 5.0 * u + inverse_normal(v)
@@ -437,7 +446,7 @@ RADIO = {
         ia.EpsilonGreedy(): (1552, 100, 0, 104),
         ia.EXP3(reward_range=(0, 45)): (6918, 100, None, 1267),
         ia.CatoniUCB(): (2013, 100, 0, 0),
-        ia.CRIMEDStar(epsilon=0.05): (100, 2000, 0, 2),
+        ia.policies.CRIMEDStar(epsilon=0.05): (100, 2000, 0, 2),
         ia.CountIMED(epsilon=0.05): (99, 2000, 0, 1),
         ia.CountIMED(epsilon=0.4): (231, 2000, 0, 0),
     },
@@ -449,7 +458,7 @@ RADIO = {
         ia.EpsilonGreedy(): (1663, 100, 0, 878),
         ia.EXP3(reward_range=(0, 45)): (7419, 100, None, 1293),
         ia.CatoniUCB(): (2013, 100, 0, 3),
-        ia.CRIMEDStar(epsilon=0.125): (729, 2000, 0.0285, 1872),
+        ia.policies.CRIMEDStar(epsilon=0.125): (729, 2000, 0.0285, 1872),
         ia.CountIMED(epsilon=0.175): (166, 2000, 0.0015, 388),
         ia.CountIMED(epsilon=0.4): (232, 2000, 0, 7),
     },
@@ -461,7 +470,7 @@ RADIO = {
         ia.EpsilonGreedy(): (2450, 100, 0.07, 2118),
         ia.EXP3(reward_range=(0, 45)): (8272, 100, None, 1281),
         ia.CatoniUCB(): (2891, 100, 0.06, 1331),
-        ia.CRIMEDStar(epsilon=0.3): (1732, 2000, 0.1, 2648),
+        ia.policies.CRIMEDStar(epsilon=0.3): (1732, 2000, 0.1, 2648),
         ia.CountIMED(epsilon=0.35): (343, 2000, 0.0035, 608),
         ia.CountIMED(epsilon=0.4): (282, 2000, 0, 282),
     },

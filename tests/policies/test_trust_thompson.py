@@ -28,7 +28,7 @@ NORMAL = ia.GaussianBandit([5.0, 6.0, 4.0, 5.5])
     [
         (CLICKS, ia.NoAttack()),
         (CLICKS, ia.Constant(rho=0.2, value=1)),
-        (RARE, ia.FakeClicks(rho=0.2, shift=0.3)),
+        (RARE, ia.attacks.FakeClicks(rho=0.2, shift=0.3)),
         (NORMAL, ia.OppositeUniform(rho=0.2)),
         (NORMAL, ia.Infinite(rho=0.1)),
         (NORMAL, ia.Constant(rho=0.3, value=0.5)),
@@ -65,7 +65,7 @@ def check_against_twin(bandit, attack, sources, horizon):
     np.testing.assert_allclose(pulls @ bandit.gaps, result.regret[0, 1], rtol=0, atol=1e-9)
 
 
-@ia.hot
+@ia.extend.hot
 def small_lie(e, a, x, u, v):
     return x - 0.3 if a == e.best else x + 0.3
 
@@ -327,7 +327,7 @@ def test_rows_that_cannot_be_are_refused(field, part, value, tmp_path):
     ia.Agent.load(path)
     fields[field][part] = value
     path.write_text(json.dumps(data))
-    with pytest.raises(ia.BadFile, match="damaged"):
+    with pytest.raises(ia.errors.BadFile, match="damaged"):
         ia.Agent.load(path)
 
 

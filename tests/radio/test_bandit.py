@@ -59,7 +59,7 @@ def test_simulation_does_not_depend_on_the_stretch(monkeypatch):
             ia.simulate(
                 [ia.MedEUCB(block=100), ia.UCB()],
                 ia.RadioBandit(),
-                ia.Jammer(0.3),
+                ia.attacks.Jammer(0.3),
                 horizon=300,
                 trials=2,
                 seed=3,
@@ -89,24 +89,29 @@ def test_strategies_of_the_jammer():
     """
     bandit = ia.RadioBandit("analytic")
     assert [
-        ia.Jammer(0.3, strategy).shows(bandit).tolist() for strategy in ("any", "best", [1, 4])
+        ia.attacks.Jammer(0.3, strategy).shows(bandit).tolist()
+        for strategy in ("any", "best", [1, 4])
     ] == [[5, 6, 7, 8, 9], [5, 1, 2, 3, 4], [0, 6, 2, 3, 9]]
-    assert pickle.loads(pickle.dumps(ia.Jammer(0.3, [1, 4]))) == ia.Jammer(0.3, (1, 4))
+    assert pickle.loads(pickle.dumps(ia.attacks.Jammer(0.3, [1, 4]))) == ia.attacks.Jammer(
+        0.3, (1, 4)
+    )
     with pytest.raises(ia.InvalidInput, match="RadioBandit"):
-        ia.simulate(ia.UCB(), ia.GaussianBandit([0, 1]), ia.Jammer(0.3), horizon=10, trials=1)
+        ia.simulate(
+            ia.UCB(), ia.GaussianBandit([0, 1]), ia.attacks.Jammer(0.3), horizon=10, trials=1
+        )
     with pytest.raises(ia.InvalidInput, match="channel 5"):
-        ia.Jammer(0.3, [5]).shows(bandit)
+        ia.attacks.Jammer(0.3, [5]).shows(bandit)
     for neither in ("worst", []):
         with pytest.raises(
             ia.InvalidInput, match="strategy must be 'any', 'best' or a list of channel numbers"
         ):
-            ia.Jammer(0.3, neither)
+            ia.attacks.Jammer(0.3, neither)
     for probabilities, message in (
         ([1, 0, 0, 0, 0], "names a channel twice.*not a probability for each"),
         ([0.5, 0, 0, 0, 0], "a list names the channels that are jammed"),
     ):
         with pytest.raises(ia.InvalidInput, match=message):
-            ia.Jammer(0.3, probabilities)
+            ia.attacks.Jammer(0.3, probabilities)
 
 
 @pytest.mark.parametrize("tier", ["iq", "symbol", "analytic"])
@@ -117,7 +122,10 @@ def test_a_jammer_of_the_same_power_leaves_all_channels_alike(tier):
     """
     bandit = ia.RadioBandit(tier, spread=0.35)
     default, same = (
-        [bandit.rewards(law, NOISE).mean() for law in ia.Jammer(0.3, "any", power).shows(bandit)]
+        [
+            bandit.rewards(law, NOISE).mean()
+            for law in ia.attacks.Jammer(0.3, "any", power).shows(bandit)
+        ]
         for power in (False, True)
     )
     assert default == pytest.approx([10, 8.75, 7.5, 6.25, 5], abs=0.05)
@@ -129,15 +137,15 @@ def test_which_channels_a_jammer_of_the_same_power_hits():
     """Those that its strategy names; a channel without any jamming has no power."""
     bandit = ia.RadioBandit("analytic")
     assert [
-        ia.Jammer(0.3, strategy, same_power=True).shows(bandit).tolist()
+        ia.attacks.Jammer(0.3, strategy, same_power=True).shows(bandit).tolist()
         for strategy in ("any", "best", [1, 4])
     ] == [[10, 11, 12, 13, 14], [10, 1, 2, 3, 4], [0, 11, 2, 3, 14]]
     with pytest.raises(ia.InvalidInput, match="same_power must be True or False, got 'no'"):
-        ia.Jammer(0.3, same_power="no")
+        ia.attacks.Jammer(0.3, same_power="no")
     unjammed = ia.RadioBandit("analytic", means=[40, 30], jammed=[10, 30])
     assert unjammed.rewards(3, NOISE).mean() == pytest.approx(30, abs=0.1)
     with pytest.raises(ia.InvalidInput, match="in channel 1 it has none"):
-        ia.Jammer(0.3, same_power=True).shows(unjammed)
+        ia.attacks.Jammer(0.3, same_power=True).shows(unjammed)
 
 
 def test_powers_that_are_the_same_stay():
@@ -153,7 +161,7 @@ def test_policies_on_the_testbed():
     Analytic tier, 20 trials; the shares are 0.84 and 0.0.
     """
     policies = [ia.MedEUCB(block=200), ia.UCB()]
-    for attack in (ia.Jammer(0.3, "best"), ia.OppositeUniform(0.3)):
+    for attack in (ia.attacks.Jammer(0.3, "best"), ia.OppositeUniform(0.3)):
         result = ia.simulate(
             policies,
             ia.RadioBandit("analytic"),

@@ -249,7 +249,7 @@ def test_a_batch_with_a_bad_decision_learns_the_others(client, name):
     agent = client.create(name, ia.RUCB(), arms=["a", "b"])
     good, closed = agent.decide(), agent.decide()
     agent.cancel(closed)
-    with pytest.raises(ia.ClosedDecision) as caught:
+    with pytest.raises(ia.errors.ClosedDecision) as caught:
         agent.learn_batch([(closed, 1.0), (good, 2.0)])
     assert ["1 of 2 rewards were refused; the others are learnt."] == caught.value.__notes__
     assert sum(agent.rewards.values()) == 1
@@ -276,7 +276,7 @@ def test_bad_rewards_are_not_even_sent(client, either, name):
                 learn(reward)
     with pytest.raises(ia.InvalidInput):
         agent.learn(decision, 1.0, source=1.5)
-    with pytest.raises(ia.UnknownDecision):
+    with pytest.raises(ia.errors.UnknownDecision):
         agent.learn(17, 1.0)
     with pytest.raises(ia.InvalidInput, match="decide\\(\\) and fail"):
         agent.update("a", -math.inf)
@@ -297,7 +297,7 @@ def test_the_worst_reward_is_a_failure(client, keyed, service, name):
         posts.learn(decision, math.inf)
     posts.fail(decision)
     posts.fail(decision)
-    with pytest.raises(ia.OtherReward, match="a failure"):
+    with pytest.raises(ia.errors.OtherReward, match="a failure"):
         posts.learn(decision, 2.0)
     kinds = [entry["kind"] for entry in log_of(service, name)]
     assert kinds.count("failed") == 3
@@ -313,11 +313,11 @@ def test_errors_are_the_librarys_own(client, keyed, service, name):
     """Each with the sentence of the service."""
     agent = client.create(name, "RUCB(omega=2)", arms=["a", "b"])
     other = client.agent(f"{name}-other")
-    with pytest.raises(ia.UnknownAgent, match="there is no agent"):
+    with pytest.raises(ia.errors.UnknownAgent, match="there is no agent"):
         other.decide()
     with pytest.raises(LookupError):
         other.summary()
-    with pytest.raises(ia.OtherAgent, match="differs in arms"):
+    with pytest.raises(ia.errors.OtherAgent, match="differs in arms"):
         client.create(name, "RUCB(omega=2)", arms=["a"])
     with pytest.raises(ia.InvalidInput, match="policy"):
         client.create(f"{name}-other", "Nonsense()", arms=["a"])
@@ -333,19 +333,19 @@ def test_errors_are_the_librarys_own(client, keyed, service, name):
         client.create(f"{name}-one", ia.RUCB(), arms=["a"]).remove_arm("a")
     decision = agent.decide()
     agent.cancel(decision)
-    with pytest.raises(ia.ClosedDecision, match="cancelled"):
+    with pytest.raises(ia.errors.ClosedDecision, match="cancelled"):
         agent.learn(decision, 1.0)
     with pytest.raises(ia.InvalidInput, match="never"):
         agent.expire(3600)
     agent.archive()
     agent.archive()
-    with pytest.raises(ia.ClosedDecision, match="archived"):
+    with pytest.raises(ia.errors.ClosedDecision, match="archived"):
         agent.decide()
-    with pytest.raises(ia.NotAllowed, match="send a key"):
+    with pytest.raises(ia.errors.NotAllowed, match="send a key"):
         keyed(None).agents()
     with pytest.raises(PermissionError, match="may not decide"):
         keyed(service.key("reward")).agent(name).decide()
-    with pytest.raises(ia.NotAllowed, match="unknown"):
+    with pytest.raises(ia.errors.NotAllowed, match="unknown"):
         keyed("ia_" + 12 * "a" + "_" + 43 * "a").agents()
 
 
@@ -502,5 +502,5 @@ def test_without_the_extra_the_error_names_it(monkeypatch):
     monkeypatch.delitem(sys.modules, "ironarm.service.client")
     monkeypatch.delattr("ironarm.service.client")
     monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(ia.MissingExtra, match=r"\[serve\]"):
+    with pytest.raises(ia.errors.MissingExtra, match=r"\[serve\]"):
         ia.Client  # noqa: B018

@@ -111,16 +111,16 @@ def test_an_edit_of_the_code_makes_results_stale(tmp_path, monkeypatch):
         from {helper} import first_arm
 
         @dataclass(frozen=True)
-        class {name}(ia.Policy):
+        class {name}(ia.extend.Policy):
             @staticmethod
-            @ia.hot
+            @ia.extend.hot
             def choose(s, t, g):
                 return first_arm(s)
         """
     helper = """
         import ironarm as ia
 
-        @ia.hot
+        @ia.extend.hot
         def first_arm(s):
             return {arm}
         """

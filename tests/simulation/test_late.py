@@ -34,9 +34,9 @@ WAYS = {
 }
 ATTACKS = [
     ia.OppositeUniform(rho=0.2),
-    ia.Suppress(rho=0.3),
-    ia.Suppress(rho=0.3, rounds=50),
-    ia.Overtake(rho=0.2),
+    ia.attacks.Suppress(rho=0.3),
+    ia.attacks.Suppress(rho=0.3, rounds=50),
+    ia.attacks.Overtake(rho=0.2),
     ia.NoAttack(),
 ]
 
@@ -119,19 +119,19 @@ def test_a_reward_that_comes_at_the_last_moment_counts():
 
 
 @dataclass(frozen=True)
-class LastSender(ia.Policy):
+class LastSender(ia.extend.Policy):
     """Chooses the arm with the number of the last sender: senders reach a policy."""
 
     estimator = None
     fields = {"last": "int[1]"}
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         return int(s.last[0])
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def update(s, a, x):
         s.estimate[a] = x
         s.last[0] = max(s.source[0], 0)
@@ -142,7 +142,7 @@ class Unsigned(LastSender):
     """Begins with arm 0 and goes over to arm 1 at a reward that nobody has signed."""
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def update(s, a, x):
         s.estimate[a] = x
         s.last[0] = 1 if s.source[0] == -1 else 2
@@ -239,7 +239,7 @@ def test_feedback_is_kept_with_the_result(tmp_path):
         (lambda: ia.Delay(lost=1), "lost must be"),
         (lambda: ia.Delay(expire=0), "expire must be"),
         (lambda: ia.Delay(law="normal"), "law must be"),
-        (lambda: ia.Suppress(rho=0.1, rounds=0), "rounds must be"),
+        (lambda: ia.attacks.Suppress(rho=0.1, rounds=0), "rounds must be"),
         (lambda: ia.simulate(ia.UCB(), BANDIT, horizon=10, sources=400), "expected sources"),
         (
             lambda: ia.simulate(
@@ -250,7 +250,7 @@ def test_feedback_is_kept_with_the_result(tmp_path):
         (lambda: ia.simulate(ia.UCB(), BANDIT, horizon=10, delay=50), "expected delay"),
         (
             lambda: ia.simulate(
-                ia.UCB(), BANDIT, ia.Bursts(rho=0.3), horizon=10, sources=ia.Sources(4)
+                ia.UCB(), BANDIT, ia.attacks.Bursts(rho=0.3), horizon=10, sources=ia.Sources(4)
             ),
             "attacks in bursts",
         ),
@@ -266,7 +266,7 @@ def test_an_attack_that_holds_rewards_up_must_be_compiled():
     """There is no way to ask Python for it."""
 
     @dataclass(frozen=True)
-    class Slow(ia.Attack):
+    class Slow(ia.extend.Attack):
         rho: float
 
         @staticmethod
@@ -277,7 +277,7 @@ def test_an_attack_that_holds_rewards_up_must_be_compiled():
         def hold(e, a, x, u, v):
             return 1.0
 
-    with pytest.raises(ia.PolicyFault, match="must be compiled"):
+    with pytest.raises(ia.errors.PolicyFault, match="must be compiled"):
         ia.simulate(ia.UCB(), BANDIT, Slow(0.1), horizon=10, trials=1)
 
 

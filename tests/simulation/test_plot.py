@@ -71,7 +71,7 @@ def test_names_that_do_not_fit_the_policies_are_refused(result, tmp_path):
         result.save(tmp_path / "r.npz")
     finally:
         result.specification["names"].pop()
-    with pytest.raises(ia.BadFile, match="does not name each policy"):
+    with pytest.raises(ia.errors.BadFile, match="does not name each policy"):
         ia.Result.load(tmp_path / "r.npz")
 
 

@@ -50,7 +50,7 @@ def test_a_policy_is_announced_once_for_all_its_loops(monkeypatch, tmp_path):
     cells = [
         Cell(policy, bandit, attack, 10, 1, 1, (10,))
         for policy in (ia.UCB(), ia.RUCB())
-        for attack in (ia.NoAttack(), ia.Overtake(rho=0.1))
+        for attack in (ia.NoAttack(), ia.attacks.Overtake(rho=0.1))
     ]
     for there, expected in (([], 2), (["run"], 2), (["run", "run_observed"], 0)):
         loops[:] = there

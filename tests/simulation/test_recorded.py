@@ -40,27 +40,27 @@ POLICIES = (
     ia.CatoniUCB(),
     ia.TrimmedUCB(alpha=0.25),
     ia.TrimmedEpsilonGreedy(alpha=0.25, c=2),
-    ia.CRUCB(alpha=0.25),
-    ia.CRUCB(alpha=0.25, mean="shorth"),
-    ia.HuberUCB(epsilon=0.02, sigma=0.3),
-    ia.MedianOfMeansUCB(v=0.01),
-    ia.TruncatedMeanUCB(u=5),
+    ia.policies.CRUCB(alpha=0.25),
+    ia.policies.CRUCB(alpha=0.25, mean="shorth"),
+    ia.policies.HuberUCB(epsilon=0.02, sigma=0.3),
+    ia.policies.MedianOfMeansUCB(v=0.01),
+    ia.policies.TruncatedMeanUCB(u=5),
     ia.IMED(),
-    ia.CRIMED(epsilon=0.25),
-    ia.CRIMEDStar(epsilon=0.25),
+    ia.policies.CRIMED(epsilon=0.25),
+    ia.policies.CRIMEDStar(epsilon=0.25),
     ia.CountIMED(epsilon=0.25),
     ia.CountIMED(epsilon=0.25, shift=False),
     ia.CoherentIMED(),
-    ia.ThompsonGaussian(),
+    ia.policies.ThompsonGaussian(),
     ia.TsallisINF(reward_range=(-5, 30)),
     ia.TsallisINF(reward_range=(-5, 30), variance="reduced"),
-    ia.EXP3PlusPlus(reward_range=(-5, 30)),
-    ia.BARBAR(reward_range=(-5, 30)),
+    ia.policies.EXP3PlusPlus(reward_range=(-5, 30)),
+    ia.policies.BARBAR(reward_range=(-5, 30)),
 )
 POLICIES += tuple(not_among(POLICIES))
 
 
-@ia.hot
+@ia.extend.hot
 def spiteful(e, a, x, u, v):
     """An attack of one's own, compiled."""
     return -e.means[a] if u < 0.5 else x + 10 * v
@@ -72,20 +72,20 @@ ATTACKS = (
     ia.Infinite(rho=0.3),
     ia.Constant(rho=0.2, value=30),
     ia.Mimic(rho=0.3),
-    ia.FrontLoaded(rho=0.2),
-    ia.MedianChaser(rho=0.3),
-    ia.Overtake(rho=0.3),
-    ia.Understate(rho=0.3),
+    ia.attacks.FrontLoaded(rho=0.2),
+    ia.attacks.MedianChaser(rho=0.3),
+    ia.attacks.Overtake(rho=0.3),
+    ia.attacks.Understate(rho=0.3),
     ia.LeastFavourable(rho=0.2),
-    ia.Cauchy(rho=0.3),
-    ia.ACE(rho=0.2),
-    ia.Jun(rho=0.2),
-    ia.Shaped(rho=0.2),
-    ia.Bursts(rho=0.2),
-    ia.Suppress(rho=0.3, rounds=100),
-    ia.FakeChange(rho=0.3, quiet=200),
-    ia.HideChange(rho=0.3),
-    ia.FakeClicks(rho=0.2),
+    ia.attacks.Cauchy(rho=0.3),
+    ia.attacks.ACE(rho=0.2),
+    ia.attacks.Jun(rho=0.2),
+    ia.attacks.Shaped(rho=0.2),
+    ia.attacks.Bursts(rho=0.2),
+    ia.attacks.Suppress(rho=0.3, rounds=100),
+    ia.attacks.FakeChange(rho=0.3, quiet=200),
+    ia.attacks.HideChange(rho=0.3),
+    ia.attacks.FakeClicks(rho=0.2),
 )
 OWN_ATTACKS = {
     "compiled": ia.CustomAttack(rho=0.2, function=spiteful),
@@ -114,24 +114,26 @@ def cases():
         for attack in ATTACKS
     }
     # it does nothing where nothing changes
-    named[f"{ia.HideChange(rho=0.3)!r}"] = (
+    named[f"{ia.attacks.HideChange(rho=0.3)!r}"] = (
         [ia.RUCB(), ia.UCB()],
         BANDITS["drifting"],
-        ia.HideChange(rho=0.3),
+        ia.attacks.HideChange(rho=0.3),
         3000,
     )
     for name, attack in OWN_ATTACKS.items():
         named[f"an attack of one's own, {name}"] = (ia.RUCB(), HARD, attack, 3000)
     for name, bandit in BANDITS.items():
         jammer = (
-            ia.Jammer(0.2) if name.startswith("radio") else ia.OppositeUniform(rho=0.2, scale=5)
+            ia.attacks.Jammer(0.2)
+            if name.startswith("radio")
+            else ia.OppositeUniform(rho=0.2, scale=5)
         )
         rounds = 500 if name.endswith(("iq", "symbol")) else 3000
         named[f"{name} bandit"] = ([ia.RUCB(), ia.UCB()], bandit, jammer, rounds)
     named["radio, the jammer's power the same in all channels"] = (
         [ia.RUCB(), ia.UCB()],
         ia.RadioBandit("analytic"),
-        ia.Jammer(0.2, same_power=True),
+        ia.attacks.Jammer(0.2, same_power=True),
         3000,
     )
     return named

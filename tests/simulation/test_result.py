@@ -69,7 +69,7 @@ def test_a_damaged_foreign_or_newer_file_is_refused(result, spoil, message, tmp_
     path = tmp_path / "r.npz"
     result.save(path)
     spoil(path)
-    with pytest.raises(ia.BadFile, match=message):
+    with pytest.raises(ia.errors.BadFile, match=message):
         ia.Result.load(path)
 
 
@@ -83,7 +83,7 @@ def test_no_flipped_byte_escapes_as_another_error(result, tmp_path):
         path.write_bytes(whole[:i] + bytes([whole[i] ^ 255]) + whole[i + 1 :])
         try:
             ia.Result.load(path)
-        except ia.BadFile:
+        except ia.errors.BadFile:
             refused += 1
     assert refused > len(whole) // 97 // 2
 
@@ -98,7 +98,7 @@ def test_a_header_that_is_no_python_is_refused(result, tmp_path):
     with zipfile.ZipFile(path, "w") as damaged:
         for name, data in parts.items():
             damaged.writestr(name, data)
-    with pytest.raises(ia.BadFile):
+    with pytest.raises(ia.errors.BadFile):
         ia.Result.load(path)
 
 
@@ -110,7 +110,7 @@ def test_arrays_that_do_not_fit_together_are_refused(result, tmp_path):
         parts = dict(file)
     parts["rounds"] = parts["rounds"][:-1]
     np.savez(path, **parts)
-    with pytest.raises(ia.BadFile, match="do not fit"):
+    with pytest.raises(ia.errors.BadFile, match="do not fit"):
         ia.Result.load(path)
 
 
@@ -220,7 +220,7 @@ def test_what_is_read_can_be_shown(change, result, tmp_path):
     path = tmp_path / "r.npz"
     result.save(path)
     rewritten(path, change)
-    with pytest.raises(ia.BadFile, match="damaged"):
+    with pytest.raises(ia.errors.BadFile, match="damaged"):
         ia.Result.load(path)
 
 
@@ -229,7 +229,7 @@ def test_arrays_of_texts_are_refused(result, tmp_path):
     path = tmp_path / "r.npz"
     result.save(path)
     rewritten(path, lambda spec: None, last_tenth=result.last_tenth.astype(str))
-    with pytest.raises(ia.BadFile, match="does not say what was simulated"):
+    with pytest.raises(ia.errors.BadFile, match="does not say what was simulated"):
         ia.Result.load(path)
 
 
@@ -243,13 +243,13 @@ def test_a_small_file_cannot_become_gigabytes(result, tmp_path):
         parts = {name: whole.read(name) for name in whole.namelist()}
     tracemalloc.start()
     try:
-        with pytest.raises(ia.BadFile, match="bytes would become"):
+        with pytest.raises(ia.errors.BadFile, match="bytes would become"):
             ia.Result.load(path)
         parts["pulls.npy"] = parts["pulls.npy"][:4096]
         with zipfile.ZipFile(path, "w") as damaged:
             for name, data in parts.items():
                 damaged.writestr(name, data)
-        with pytest.raises(ia.BadFile, match="is larger than what it holds"):
+        with pytest.raises(ia.errors.BadFile, match="is larger than what it holds"):
             ia.Result.load(path)
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:
@@ -274,7 +274,7 @@ def test_no_damage_inside_a_member_escapes(result, tmp_path):
                 damaged.writestr(each, bytes(data) if each == name else whole)
         try:
             loaded = ia.Result.load(path)
-        except ia.BadFile:
+        except ia.errors.BadFile:
             continue
         read += 1
         assert repr(loaded)

@@ -47,7 +47,7 @@ def test_workers_company_and_order_change_no_bit():
 
 @pytest.mark.parametrize(
     "attack",
-    [ATTACK, ia.ACE(rho=0.2), ia.Bursts(rho=0.2, length=20)],
+    [ATTACK, ia.attacks.ACE(rho=0.2), ia.attacks.Bursts(rho=0.2, length=20)],
     ids=["memoryless", "with a memory", "a coin with a memory"],
 )
 def test_a_trial_remembers_nothing_of_the_one_before(attack):
@@ -278,7 +278,7 @@ def test_an_error_in_a_trial_reaches_the_caller():
 
 
 @dataclass(frozen=True)
-class Wrong(ia.Policy):
+class Wrong(ia.extend.Policy):
     """Returns an arm that does not exist in one round."""
 
     round: int = 50
@@ -287,7 +287,7 @@ class Wrong(ia.Policy):
         return {"wrong": self.round}
 
     @staticmethod
-    @ia.hot
+    @ia.extend.hot
     def choose(s, t, g):
         return -3 if t == s.wrong else t % s.arms
 
@@ -297,5 +297,5 @@ class Wrong(ia.Policy):
 def test_an_arm_that_does_not_exist_is_named_with_its_round(wrong, delay):
     """Also in the first round, beyond the first stretch, and while rewards are late."""
     message = rf"Wrong\.choose returned arm -3 in round {wrong}; arms are numbered 0 to 9\."
-    with pytest.raises(ia.PolicyFault, match=message):
+    with pytest.raises(ia.errors.PolicyFault, match=message):
         ia.simulate(Wrong(round=wrong), PAPER, horizon=30_000, trials=1, seed=1, delay=delay)

@@ -96,9 +96,9 @@ def test_regret_under_attack_is_near_the_floor_of_the_attacked_rates():
     floor, clean = (rate_floor(bandit, rho, 100_000) for rho in (0.05, 0))
     early = float((bandit.gaps[1:] * lambertw(100_000 * tells).real / tells).sum())
     result = ia.simulate(
-        [ia.KLUCB(), ia.BernoulliIMED(), ia.ThompsonBeta()],
+        [ia.KLUCB(), ia.policies.BernoulliIMED(), ia.policies.ThompsonBeta()],
         bandit,
-        ia.FakeClicks(0.05),
+        ia.attacks.FakeClicks(0.05),
         horizon=100_000,
         trials=60,
         seed=5,
@@ -128,7 +128,7 @@ def test_which_laws_are_compared_by_means():
     assert kind(stats.norm(0, 1), stats.norm(1, 1)) is None
 
 
-@pytest.mark.parametrize("kind", [ia.KLUCB, ia.BernoulliIMED, ia.ThompsonBeta])
+@pytest.mark.parametrize("kind", [ia.KLUCB, ia.policies.BernoulliIMED, ia.policies.ThompsonBeta])
 def test_a_policy_for_another_range_is_not_said_to_find_the_best_arm(kind):
     """One that clips the rewards; one whose range is so wide that rho is too much."""
     stars = ia.ScipyBandit([randint(1, 4), randint(3, 6)])

@@ -69,7 +69,7 @@ def bound_of(policy, bandit, rho, T):
     return med_epsilon_greedy_bound(bandit, rho, T, c=policy.c)
 
 
-ATTACKS = [ia.OppositeUniform, ia.Infinite, ia.Mimic, ia.MedianChaser]
+ATTACKS = [ia.OppositeUniform, ia.Infinite, ia.Mimic, ia.attacks.MedianChaser]
 
 
 @pytest.mark.statistical

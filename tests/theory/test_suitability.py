@@ -39,9 +39,9 @@ def test_clipped_means_work_up_to_the_stated_limit(rho, works):
     """
 
     result = ia.simulate(
-        [ia.UCB(sigma=0.5), ia.KLUCB(), ia.BernoulliIMED(), ia.ThompsonBeta()],
+        [ia.UCB(sigma=0.5), ia.KLUCB(), ia.policies.BernoulliIMED(), ia.policies.ThompsonBeta()],
         ia.BernoulliBandit([0.2, 0.4]),
-        ia.FakeClicks(rho),
+        ia.attacks.FakeClicks(rho),
         horizon=100_000,
         trials=10,
         seed=3,

@@ -1,6 +1,6 @@
 """All attacks, one adversary per file.
 
-A new attack is one file, its import here and its name in `__all__`. The public surface
+A new attack is one file, its import here and its name in `__all__`. `ia.attacks`
 and the command line then know it.
 """
 

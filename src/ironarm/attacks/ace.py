@@ -50,7 +50,7 @@ class ACE(Attack):
     >>> result = ia.simulate(
     ...     [ia.UCB(), ia.MedEUCB()],
     ...     bandit,
-    ...     ia.ACE(rho=0.1),
+    ...     ia.attacks.ACE(rho=0.1),
     ...     horizon=5000,
     ...     trials=20,
     ...     seed=1,

@@ -41,7 +41,7 @@ class Bursts(Attack):
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
     >>> for attack in (
     ...     ia.OppositeUniform(rho=0.125),
-    ...     ia.Bursts(rho=0.125, length=30),
+    ...     ia.attacks.Bursts(rho=0.125, length=30),
     ... ):
     ...     result = ia.simulate(
     ...         ia.MedEUCB(),

@@ -34,7 +34,7 @@ class Cauchy(Attack):
     >>> result = ia.simulate(
     ...     [ia.UCB(), ia.MedEUCB()],
     ...     bandit,
-    ...     ia.Cauchy(rho=0.01),
+    ...     ia.attacks.Cauchy(rho=0.01),
     ...     horizon=10_000,
     ...     trials=20,
     ...     seed=1,

@@ -21,8 +21,8 @@ class CustomAttack(Attack):
     """An attack from one function, `corrupt(e, a, x, u, v)`.
 
     It returns what the policy sees. `help(ironarm.attacks.base)` says what `e` holds.
-    Mark it with `@ia.hot` and it is compiled, as fast as the built-in attacks. Any
-    other callable works too, at a few microseconds for each attacked round. It is
+    Mark it with `@ia.extend.hot` and it is compiled, as fast as the built-in attacks.
+    Any other callable works too, at a few microseconds for each attacked round. It is
     called in the order of the rounds, and from several threads when `simulate` has
     several workers, so it must not keep state of its own: use `e.memory`.
 
@@ -44,7 +44,7 @@ class CustomAttack(Attack):
     Examples
     --------
     >>> import ironarm as ia
-    >>> @ia.hot
+    >>> @ia.extend.hot
     ... def shove(e, a, x, u, v):
     ...     return x - e.size if a == e.best else x
     >>> attack = ia.CustomAttack(0.2, shove, {"size": 30})
@@ -64,10 +64,10 @@ class CustomAttack(Attack):
     This one remembers the last reward of each arm, and shows the best arm's for any
     other, and the runner-up's for the best:
 
-    >>> @ia.hot
+    >>> @ia.extend.hot
     ... def remember(e, a, x, shown):
     ...     e.memory[a] = x
-    >>> @ia.hot
+    >>> @ia.extend.hot
     ... def swap(e, a, x, u, v):
     ...     return e.memory[e.runner_up if a == e.best else e.best]
     >>> attack = ia.CustomAttack(0.4, swap, observe=remember, cells_per_arm=1)

@@ -30,7 +30,7 @@ class FakeChange(Attack):
     Examples
     --------
     >>> import ironarm as ia
-    >>> ia.FakeChange(rho=0.2)
+    >>> ia.attacks.FakeChange(rho=0.2)
     FakeChange(rho=0.2, quiet=2000, shift=3.0)
     """
 

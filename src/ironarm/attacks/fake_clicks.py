@@ -52,7 +52,7 @@ class FakeClicks(Attack):
     ...     result = ia.simulate(
     ...         ia.KLUCB(),
     ...         bandit,
-    ...         ia.FakeClicks(rho=rho),
+    ...         ia.attacks.FakeClicks(rho=rho),
     ...         horizon=20_000,
     ...         trials=20,
     ...         seed=1,

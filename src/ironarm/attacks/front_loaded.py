@@ -24,7 +24,7 @@ class FrontLoaded(Attack):
     Examples
     --------
     >>> import ironarm as ia
-    >>> ia.FrontLoaded(rho=0.3, pulls=10)
+    >>> ia.attacks.FrontLoaded(rho=0.3, pulls=10)
     FrontLoaded(rho=0.3, pulls=10, scale=1800.0)
     """
 

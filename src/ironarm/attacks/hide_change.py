@@ -35,7 +35,7 @@ class HideChange(Attack):
     >>> result = ia.simulate(
     ...     ia.RestartingIMED(),
     ...     bandit,
-    ...     ia.HideChange(rho=0.2),
+    ...     ia.attacks.HideChange(rho=0.2),
     ...     horizon=2000,
     ...     trials=10,
     ...     seed=1,

@@ -49,9 +49,11 @@ class Jammer(Attack):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.RadioBandit()
-    >>> ia.Jammer(rho=0.3, strategy="best").shows(bandit).tolist()
+    >>> ia.attacks.Jammer(rho=0.3, strategy="best").shows(bandit).tolist()
     [5, 1, 2, 3, 4]
-    >>> default, same = (ia.Jammer(0.3, same_power=same) for same in (False, True))
+    >>> default, same = (
+    ...     ia.attacks.Jammer(0.3, same_power=same) for same in (False, True)
+    ... )
     >>> [round(bandit.mean_of(law), 2) for law in default.shows(bandit)]
     [10.0, 8.75, 7.5, 6.25, 5.0]
     >>> [round(bandit.mean_of(law), 1) for law in same.shows(bandit)]

@@ -52,7 +52,7 @@ class Jun(Attack):
     >>> result = ia.simulate(
     ...     [ia.EpsilonGreedy(), ia.MedEpsilonGreedy()],
     ...     bandit,
-    ...     ia.Jun(rho=0.1),
+    ...     ia.attacks.Jun(rho=0.1),
     ...     horizon=5000,
     ...     trials=20,
     ...     seed=1,

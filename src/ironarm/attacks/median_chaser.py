@@ -25,7 +25,7 @@ class MedianChaser(Attack):
     Examples
     --------
     >>> import ironarm as ia
-    >>> ia.MedianChaser(rho=0.3)
+    >>> ia.attacks.MedianChaser(rho=0.3)
     MedianChaser(rho=0.3, margin=0.001)
     """
 

@@ -39,7 +39,7 @@ class Overtake(Attack):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
-    >>> for attack in (ia.Overtake(rho=0.3), ia.OppositeUniform(rho=0.3)):
+    >>> for attack in (ia.attacks.Overtake(rho=0.3), ia.OppositeUniform(rho=0.3)):
     ...     result = ia.simulate(
     ...         [ia.CountIMED(epsilon=0.35), ia.UCB()],
     ...         bandit,

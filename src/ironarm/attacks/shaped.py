@@ -69,7 +69,7 @@ class Shaped(Attack):
     >>> same = ia.simulate(
     ...     ia.MedEUCB(),
     ...     bandit,
-    ...     ia.Shaped(rho=0.3, size=1800, spread=1),
+    ...     ia.attacks.Shaped(rho=0.3, size=1800, spread=1),
     ...     horizon=2000,
     ...     trials=4,
     ...     seed=1,

@@ -37,7 +37,7 @@ class Suppress(Attack):
     >>> result = ia.simulate(
     ...     ia.MedEUCB(),
     ...     bandit,
-    ...     ia.Suppress(rho=0.2),
+    ...     ia.attacks.Suppress(rho=0.2),
     ...     horizon=2000,
     ...     trials=20,
     ...     seed=1,

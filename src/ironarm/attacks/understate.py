@@ -38,7 +38,7 @@ class Understate(Attack):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
-    >>> attack = ia.Understate(rho=0.3)
+    >>> attack = ia.attacks.Understate(rho=0.3)
     >>> attack.start(bandit).tolist()  # how far the best arm's rewards are lowered
     [18.0]
     >>> result = ia.simulate(

@@ -1,6 +1,6 @@
 """All policies, one algorithm per file.
 
-A new policy is one file, its import here and its name in `__all__`. The public surface,
+A new policy is one file, its import here and its name in `__all__`. `ia.policies`,
 the command line and saved files then know it.
 """
 

@@ -75,7 +75,7 @@ class BARBAR(RangedPolicy):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.BernoulliBandit([0.2, 0.8])
-    >>> policies = [ia.BARBAR(), ia.BARBAR(scale=4)]
+    >>> policies = [ia.policies.BARBAR(), ia.policies.BARBAR(scale=4)]
     >>> result = ia.simulate(
     ...     policies, bandit, horizon=5000, trials=20, seed=1, progress=False
     ... )

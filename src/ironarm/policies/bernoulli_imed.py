@@ -77,7 +77,7 @@ class BernoulliIMED(MeanOfRange):
     >>> import ironarm as ia
     >>> bandit = ia.BernoulliBandit([0.1, 0.05, 0.02])
     >>> result = ia.simulate(
-    ...     [ia.BernoulliIMED(), ia.UCB(sigma=0.5)],
+    ...     [ia.policies.BernoulliIMED(), ia.UCB(sigma=0.5)],
     ...     bandit,
     ...     horizon=10_000,
     ...     trials=20,

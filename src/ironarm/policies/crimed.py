@@ -96,7 +96,7 @@ class CRIMEDStar(ImedPolicy):
     >>> bandit = ia.GaussianBandit(means=range(2, 21, 2))
     >>> attack = ia.OppositeUniform(rho=0.125, scale=1800)
     >>> result = ia.simulate(
-    ...     ia.CRIMEDStar(epsilon=0.125),
+    ...     ia.policies.CRIMEDStar(epsilon=0.125),
     ...     bandit,
     ...     attack,
     ...     horizon=10_000,
@@ -178,7 +178,7 @@ class CRIMED(CRIMEDStar):
     Examples
     --------
     >>> import ironarm as ia
-    >>> ia.CRIMED(epsilon=0.125).first_pulls(100_000)
+    >>> ia.policies.CRIMED(epsilon=0.125).first_pulls(100_000)
     291
 
     References

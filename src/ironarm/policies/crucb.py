@@ -44,7 +44,7 @@ class CRUCB(IndexPolicy):
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=[0, 0, 2])
     >>> result = ia.simulate(
-    ...     [ia.CRUCB(alpha=0.1), ia.UCB()],
+    ...     [ia.policies.CRUCB(alpha=0.1), ia.UCB()],
     ...     bandit,
     ...     ia.OppositeUniform(rho=0.05, scale=100),
     ...     horizon=5000,

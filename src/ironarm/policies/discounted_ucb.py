@@ -57,7 +57,7 @@ class DiscountedUCB(RangedPolicy):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.BernoulliBandit([0.2, 0.8])
-    >>> policy = ia.DiscountedUCB(discount=0.9995)
+    >>> policy = ia.policies.DiscountedUCB(discount=0.9995)
     >>> result = ia.simulate(
     ...     policy, bandit, horizon=5000, trials=20, seed=1, progress=False
     ... )

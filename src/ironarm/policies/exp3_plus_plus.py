@@ -93,7 +93,7 @@ class EXP3PlusPlus(RangedPolicy):
     >>> import ironarm as ia
     >>> bandit = ia.BernoulliBandit([0.2, 0.8])
     >>> result = ia.simulate(
-    ...     ia.EXP3PlusPlus(),
+    ...     ia.policies.EXP3PlusPlus(),
     ...     bandit,
     ...     horizon=5000,
     ...     trials=20,

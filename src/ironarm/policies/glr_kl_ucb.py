@@ -120,7 +120,7 @@ class GLRKLUCB(RangedPolicy):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.BernoulliBandit([0.2, 0.8])
-    >>> policy = ia.GLRKLUCB(changes=1)
+    >>> policy = ia.policies.GLRKLUCB(changes=1)
     >>> result = ia.simulate(
     ...     policy, bandit, horizon=5000, trials=20, seed=1, progress=False
     ... )

@@ -116,7 +116,7 @@ class HuberUCB(Policy):
     >>> bandit = ia.GaussianBandit(means=[0, 0, 2])
     >>> attack = ia.OppositeUniform(rho=0.05, scale=100)
     >>> result = ia.simulate(
-    ...     [ia.HuberUCB(epsilon=0.05), ia.UCB()],
+    ...     [ia.policies.HuberUCB(epsilon=0.05), ia.UCB()],
     ...     bandit,
     ...     attack,
     ...     horizon=20_000,

@@ -64,7 +64,7 @@ class MedianOfMeansUCB(EpochPolicy):
     >>> from scipy.stats import t as student
     >>> bandit = ia.ScipyBandit([student(df=3, loc=0), student(df=3, loc=10)])
     >>> result = ia.simulate(
-    ...     ia.MedianOfMeansUCB(v=3),
+    ...     ia.policies.MedianOfMeansUCB(v=3),
     ...     bandit,
     ...     horizon=20_000,
     ...     trials=10,

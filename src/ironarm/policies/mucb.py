@@ -89,7 +89,7 @@ class MUCB(RangedPolicy):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.BernoulliBandit([0.2, 0.8])
-    >>> policy = ia.MUCB(window=200, changes=1)
+    >>> policy = ia.policies.MUCB(window=200, changes=1)
     >>> result = ia.simulate(
     ...     policy, bandit, horizon=5000, trials=20, seed=1, progress=False
     ... )

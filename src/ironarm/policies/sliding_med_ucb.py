@@ -92,7 +92,7 @@ class SlidingMedUCB(IndexPolicy):
     --------
     >>> import ironarm as ia
     >>> agent = ia.Agent(
-    ...     ia.SlidingMedUCB(window=10, b=0.5), arms=["a", "b"], seed=7
+    ...     ia.policies.SlidingMedUCB(window=10, b=0.5), arms=["a", "b"], seed=7
     ... )
     >>> for t in range(40):
     ...     arm = agent.select()
@@ -141,7 +141,7 @@ class SlidingMedUCB(IndexPolicy):
         window, omega : as for the policy.
 
         >>> import ironarm as ia
-        >>> round(ia.SlidingMedUCB.for_rho(0.125, window=1000).b, 2)
+        >>> round(ia.policies.SlidingMedUCB.for_rho(0.125, window=1000).b, 2)
         2.54
         """
         return cls(window=window, b=MedEUCB.for_rho(rho).b, omega=omega)

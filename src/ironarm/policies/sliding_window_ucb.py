@@ -60,7 +60,7 @@ class SlidingWindowUCB(RangedPolicy):
     --------
     >>> import ironarm as ia
     >>> bandit = ia.BernoulliBandit([0.2, 0.8])
-    >>> policy = ia.SlidingWindowUCB(window=1000)
+    >>> policy = ia.policies.SlidingWindowUCB(window=1000)
     >>> result = ia.simulate(
     ...     policy, bandit, horizon=5000, trials=20, seed=1, progress=False
     ... )

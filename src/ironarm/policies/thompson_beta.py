@@ -39,7 +39,7 @@ class ThompsonBeta(MeanOfRange):
     >>> import ironarm as ia
     >>> bandit = ia.BernoulliBandit([0.1, 0.05, 0.02])
     >>> result = ia.simulate(
-    ...     [ia.ThompsonBeta(), ia.UCB(sigma=0.5)],
+    ...     [ia.policies.ThompsonBeta(), ia.UCB(sigma=0.5)],
     ...     bandit,
     ...     horizon=10_000,
     ...     trials=20,

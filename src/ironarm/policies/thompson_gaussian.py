@@ -49,7 +49,7 @@ class ThompsonGaussian(Policy):
     >>> import ironarm as ia
     >>> bandit = ia.GaussianBandit(means=[0, 1, 2])
     >>> result = ia.simulate(
-    ...     ia.ThompsonGaussian(),
+    ...     ia.policies.ThompsonGaussian(),
     ...     bandit,
     ...     horizon=1000,
     ...     trials=20,

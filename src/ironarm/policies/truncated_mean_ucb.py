@@ -62,7 +62,7 @@ class TruncatedMeanUCB(EpochPolicy):
     >>> from scipy.stats import t as student
     >>> bandit = ia.ScipyBandit([student(df=3, loc=0), student(df=3, loc=4)])
     >>> result = ia.simulate(
-    ...     ia.TruncatedMeanUCB(u=19),
+    ...     ia.policies.TruncatedMeanUCB(u=19),
     ...     bandit,
     ...     horizon=20_000,
     ...     trials=10,

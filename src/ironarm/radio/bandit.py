@@ -49,9 +49,9 @@ class RadioBandit(Bandit):
       function.
 
     A packet's level varies by a normal number of decibels, so that the clean rewards
-    have the standard deviation `spread`. `ia.Jammer` jams packets in the medium: noise
-    is added to the packet before it is received. All other attacks change the number
-    that the receiver reports.
+    have the standard deviation `spread`. `ia.attacks.Jammer` jams packets in the
+    medium: noise is added to the packet before it is received. All other attacks change
+    the number that the receiver reports.
 
     **When not to use it:** for rewards of another kind, or if you only need the regret.
     The rewards are close to normal, so `GaussianBandit` with sigma 1 gives nearly the
@@ -64,7 +64,7 @@ class RadioBandit(Bandit):
         at most 60.
     jammed : mean SINR of each channel when it is jammed, in dB; at least 0, and not
         above the clean one. It sets the jammer's power in each channel. With
-        `ia.Jammer(same_power=True)` the power is the same in all channels.
+        `ia.attacks.Jammer(same_power=True)` the power is the same in all channels.
     spread : standard deviation of the clean SINR, in dB; at most 20, and at least 0.25,
         the spread of the measurement itself (more below 15 dB).
     missed : the reward of a packet that the receiver does not find, in dB. It finds all
@@ -79,7 +79,7 @@ class RadioBandit(Bandit):
     >>> result = ia.simulate(
     ...     policies,
     ...     bandit,
-    ...     ia.Jammer(0.3, strategy="best"),
+    ...     ia.attacks.Jammer(0.3, strategy="best"),
     ...     horizon=2000,
     ...     trials=5,
     ...     seed=1,

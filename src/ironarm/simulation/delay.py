@@ -33,7 +33,7 @@ class Delay:
     law : "geometric", where the reward arrives with the same probability in each round,
         or "fixed", where every delay is the same.
     lost : the share of rewards that never come, whatever their value. An attack can
-        choose which rewards to suppress; see `ia.Suppress`.
+        choose which rewards to suppress; see `ia.attacks.Suppress`.
     expire : cancel a decision that has no reward after this many rounds; its reward is
         then refused. None: decisions stay open for ever.
 

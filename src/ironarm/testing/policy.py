@@ -56,8 +56,8 @@ def check_policy(policy: Policy) -> None:
     """
     if not isinstance(policy, Policy):
         raise PolicyFault(
-            f"a policy must be an instance of ironarm.Policy, got {policy!r}; did you pass the "
-            "class instead of an instance?"
+            f"a policy must be an instance of ironarm.extend.Policy, got {policy!r}; did you pass "
+            "the class instead of an instance?"
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RewardWarning)  # these rewards suit no policy

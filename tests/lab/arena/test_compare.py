@@ -189,7 +189,7 @@ def test_it_says_where_the_ratio_is_worst_and_where_it_is_stuck():
 def test_the_headline_says_what_the_search_found():
     """A policy that a search breaks must not look good in the first sentences."""
     named = Damage(ia.Infinite(rho=0.3), 100.0, 90.0, 110.0, 0.0)
-    found = Damage(ia.Shaped(rho=0.3), 900.0, 800.0, 1000.0, 0.5)
+    found = Damage(ia.attacks.Shaped(rho=0.3), 900.0, 800.0, 1000.0, 0.5)
     place = Place("far", 0.3, 30, row(1, 2), row(3, 4, "best"))
     standing = Standing("mine", (), 1.0, "far, rho = 0.3", 1.0, 0.0, 50.0, 0)
     where = "In the setting far at rho = 0.3 a search found"

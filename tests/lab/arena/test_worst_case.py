@@ -119,7 +119,7 @@ def test_candidates_differ_and_cover_the_family():
 def test_the_search_starts_from_understate_too():
     """One of the first seven candidates shows what `Understate` does."""
     settings = dict(horizon=500, trials=4, seed=6)
-    named = ia.simulate(ia.RUCB(), BANDIT, ia.Understate(rho=0.3), **settings)
+    named = ia.simulate(ia.RUCB(), BANDIT, ia.attacks.Understate(rho=0.3), **settings)
     starts = [
         ia.simulate(ia.RUCB(), BANDIT, attack, **settings)
         for attack in candidates(BANDIT, 0.3, 500, 7, seed=1)

@@ -61,7 +61,7 @@ def test_results_are_those_of_simulate(out):
     ):
         settings = {"horizon": 300, "trials": 3, "seed": 3, "progress": False}
         alone = ia.simulate(
-            ia.MedEUCB(b=2, block=100), bandit, ia.Jammer(0.3, strategy="best"), **settings
+            ia.MedEUCB(b=2, block=100), bandit, ia.attacks.Jammer(0.3, strategy="best"), **settings
         )
         assert np.array_equal(
             findings.outcomes[name, 0.3]["median"].regret[0, :3, -1], alone.regret[0, :, -1]
@@ -190,7 +190,7 @@ def test_mistakes_are_refused(tmp_path, file, old, new, message):
     path = tmp_path / "study" / f"{file}.toml"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
-    with pytest.raises(ia.BadFile) as caught:
+    with pytest.raises(ia.errors.BadFile) as caught:
         read_study(str(tmp_path / "study"))
     assert message in str(caught.value)
 
@@ -207,7 +207,7 @@ def test_the_papers_study_is_the_papers():
         if run.horizon == 2000
     }
     assert sizes == {
-        (tier, ia.Jammer(0.3, whom, same_power)): ((0.125, 0.3), 2000, trials)
+        (tier, ia.attacks.Jammer(0.3, whom, same_power)): ((0.125, 0.3), 2000, trials)
         for tier, trials, whom, same_power in (
             ("iq", 20, "any", False),
             ("iq", 20, "best", False),

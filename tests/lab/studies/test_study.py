@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ironarm import BadFile, InvalidInput, TrimmedUCB
+from ironarm import InvalidInput, TrimmedUCB
+from ironarm.errors import BadFile
 from ironarm.lab.studies import STUDIES
 from ironarm.lab.studies.read import read_study
 

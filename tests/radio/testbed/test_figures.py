@@ -19,7 +19,8 @@ def test_the_setup_is_the_configured_one():
     """Frequencies, means, jammed means; who is never jammed."""
     shown = words(
         pictures.setup(
-            BANDIT, *(ia.Jammer(rho, whom) for whom in ("best", "any") for rho in (0.125, 0.3))
+            BANDIT,
+            *(ia.attacks.Jammer(rho, whom) for whom in ("best", "any") for rho in (0.125, 0.3)),
         )
     )
     assert {
@@ -29,7 +30,9 @@ def test_the_setup_is_the_configured_one():
         "28.0 → 5.0 dB",
         "hits only the best channel or any packet,\nρ = 0.125 or 0.3",
     } <= set(shown)
-    shown = words(pictures.setup(BANDIT, ia.Jammer(0.3), ia.Jammer(0.3, same_power=True)))
+    shown = words(
+        pictures.setup(BANDIT, ia.attacks.Jammer(0.3), ia.attacks.Jammer(0.3, same_power=True))
+    )
     assert {
         "41.0 → 10.0 or 7.5 dB",
         "28.0 → 5.0 or 7.5 dB",
@@ -37,7 +40,8 @@ def test_the_setup_is_the_configured_one():
     } <= set(shown)
     shown = words(
         pictures.setup(
-            ia.RadioBandit(means=(40, 30, 20, 10, 5), jammed=(0,) * 5), ia.Jammer(0.2, "best")
+            ia.RadioBandit(means=(40, 30, 20, 10, 5), jammed=(0,) * 5),
+            ia.attacks.Jammer(0.2, "best"),
         )
     )
     assert {
@@ -49,7 +53,9 @@ def test_the_setup_is_the_configured_one():
 
 def test_the_spectrogram_reads_the_levels_that_were_set():
     """Noise within 0.5 dB in each channel, the floor 10 dB below, signals on top."""
-    heard = list(wideband_rounds(BANDIT, ia.Jammer(0.4), ia.EpsilonGreedy(c=10), rounds=10, seed=1))
+    heard = list(
+        wideband_rounds(BANDIT, ia.attacks.Jammer(0.4), ia.EpsilonGreedy(c=10), rounds=10, seed=1)
+    )
     power, edges = pictures.power_db(heard)
     middles = (edges[:-1] + edges[1:]) / 2
     quiet = np.ones(power.shape[1], bool)

@@ -18,7 +18,7 @@ from ironarm.radio.testbed.wideband_rounds import wideband_rounds
 
 sigmf = pytest.importorskip("sigmf")
 
-BANDIT, JAMMER, POLICY = ia.RadioBandit(), ia.Jammer(0.4), ia.EpsilonGreedy(c=10)
+BANDIT, JAMMER, POLICY = ia.RadioBandit(), ia.attacks.Jammer(0.4), ia.EpsilonGreedy(c=10)
 
 
 def command(*arguments):
@@ -110,7 +110,9 @@ def test_loud_jamming_is_not_clipped(tmp_path):
     """Full scale follows the jammer's power."""
     bandit = ia.RadioBandit(jammed=(0, 0, 0, 0, 0))
     meta, _ = record(
-        wideband_rounds(bandit, ia.Jammer(0.99), POLICY, rounds=3), bandit, tmp_path / "loud"
+        wideband_rounds(bandit, ia.attacks.Jammer(0.99), POLICY, rounds=3),
+        bandit,
+        tmp_path / "loud",
     )
     stored = np.fromfile(tmp_path / "loud.sigmf-data", "<i2")
     assert 2000 < np.abs(stored).max() < 32767
@@ -165,7 +167,7 @@ def test_a_jammer_of_the_same_power_is_recorded_with_what_it_leaves(tmp_path):
     assert meta["global"]["ironarm:jammed_db"] == pytest.approx([7.5] * 5, abs=0.03)
     assert "1,1,1,1,1, the same power in all channels" in meta["global"]["core:description"]
     read = [note["ironarm:sinr_db"] for note in meta["annotations"] if "ironarm:sinr_db" in note]
-    jammer = ia.Jammer(0.999, same_power=True)
+    jammer = ia.attacks.Jammer(0.999, same_power=True)
     heard = wideband_rounds(BANDIT, jammer, ia.UCB(), rounds=5, seed=0)
     assert read == [round(one.report.sinr_db, 3) for one in heard]
     assert np.mean(read) == pytest.approx(7.5, abs=1.9)  # spread 1 dB: four standard errors

@@ -129,7 +129,7 @@ def wideband_rounds(
     >>> import ironarm as ia
     >>> heard = list(
     ...     wideband_rounds(
-    ...         ia.RadioBandit(), ia.Jammer(0.3), ia.UCB(), rounds=5, seed=4
+    ...         ia.RadioBandit(), ia.attacks.Jammer(0.3), ia.UCB(), rounds=5, seed=4
     ...     )
     ... )
     >>> [one.channel for one in heard], len(heard[0].samples) / 5e6
