@@ -20,9 +20,9 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from ironarm.service.node import Limits
-from ironarm.service.location import Place
+from ironarm.service.location import StoreLocation
 from ironarm.service.server import serve
-serve(Place(Path(sys.argv[1])), "127.0.0.1", int(sys.argv[2]), eval(sys.argv[3]))
+serve(StoreLocation(Path(sys.argv[1])), "127.0.0.1", int(sys.argv[2]), eval(sys.argv[3]))
 """
 
 
