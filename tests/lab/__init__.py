@@ -1,1 +1,1 @@
-"""Tests of ironarm.lab; `kit` is tested through the studies and the arena."""
+"""Tests of ironarm.lab."""

@@ -77,6 +77,11 @@ class Cell:
             self.delay,
         )
 
+    def setting(self) -> str:
+        """What determines the result besides the policy; for `run_together`."""
+        rest = {key: value for key, value in self.specification.items() if key != "policies"}
+        return json.dumps([rest, self.checkpoints], sort_keys=True)
+
     @cached_property
     def key(self) -> str:
         """A hash of everything that determines the result."""

@@ -12,7 +12,7 @@ from ironarm.cli import main
 from ironarm.lab.sweeps import breakdown_map
 from ironarm.lab.sweeps.breakdown_figure import draw, shades
 from ironarm.lab.sweeps.breakdown_map import GAPS, LOWEST, Column, measure
-from ironarm.simulation.cells import Cell, CellStore
+from ironarm.simulation.cells import Cell
 from ironarm.theory import thresholds
 
 
@@ -23,7 +23,7 @@ def test_breakdown_lies_at_the_limit_of_theory(tmp_path):
     stuck at 0.2 with probability below 1e-4.
     """
     column = Column(2.0, (0.15, 0.25, 0.43, 0.49))
-    found = measure(ia.MedEUCB(b=8), CellStore(tmp_path), horizon=3000, trials=20, columns=[column])
+    found = measure(ia.MedEUCB(b=8), tmp_path, horizon=3000, trials=20, columns=[column])
     assert column.rates == pytest.approx((0.2, 0.34, 0.46))
     assert found.stuck[0][[0, 2]].tolist() == [0.0, 1.0]
     (data,) = found.to_dict()["columns"]
@@ -34,9 +34,9 @@ def test_a_map_resumes(tmp_path, monkeypatch):
     """What was measured is read, not run."""
     columns = [Column(1.0, (0.0, 0.2, 0.4)), Column(4.0, (0.1, 0.3))]
     arguments = dict(horizon=500, trials=3, columns=columns)
-    first = measure(ia.MedEUCB(b=2), CellStore(tmp_path), **arguments)
-    monkeypatch.setattr(Cell, "run", lambda *_: pytest.fail("it was run again"))
-    again = measure(ia.MedEUCB(b=2), CellStore(tmp_path), **arguments)
+    first = measure(ia.MedEUCB(b=2), tmp_path, **arguments)
+    monkeypatch.setattr(Cell, "_simulate", lambda *_: pytest.fail("it was run again"))
+    again = measure(ia.MedEUCB(b=2), tmp_path, **arguments)
     assert [x.tolist() for x in again.stuck] == [x.tolist() for x in first.stuck]
 
 
@@ -80,7 +80,7 @@ def test_the_map_shows_only_what_was_measured(tmp_path, monkeypatch):
 def test_every_cell_of_the_figure_is_measured_at_its_middle(tmp_path):
     """On both axes, and with the colour of its share."""
     columns = [Column(1.0, (0.0, 0.2, 0.5)), Column(4.0, (0.0, 0.1, 0.4, 0.5))]
-    found = measure(ia.MedEUCB(b=2), CellStore(tmp_path), horizon=500, trials=3, columns=columns)
+    found = measure(ia.MedEUCB(b=2), tmp_path, horizon=500, trials=3, columns=columns)
     meshes = draw(found).axes[0].collections
     for mesh, column, stuck in zip(meshes, columns, found.stuck, strict=True):
         corners = np.asarray(mesh.get_coordinates())
@@ -93,7 +93,7 @@ def test_every_cell_of_the_figure_is_measured_at_its_middle(tmp_path):
 def test_what_is_not_measured_is_hatched(tmp_path):
     """A column that ends early leaves no blank that reads as zero."""
     columns = [Column(1.0, (0.0, 0.4)), Column(4.0, (0.0, 0.5))]
-    found = measure(ia.MedEUCB(b=2), CellStore(tmp_path), horizon=500, trials=3, columns=columns)
+    found = measure(ia.MedEUCB(b=2), tmp_path, horizon=500, trials=3, columns=columns)
     axes = draw(found).axes[0]
     assert axes.get_ylim() == (0.0, 0.5)
     assert axes.patch.get_hatch()

@@ -13,15 +13,16 @@ from pathlib import Path
 
 from ...errors import InvalidInput
 from ...naming.own_code import split
-from ...simulation.cells import Cell, CellStore
+from ...simulation.cells import Cell
 from ...simulation.progress import Progress
+from ..kit.cell_runner import CellRunner
 from ..kit.page import require_extras
 from .compare_page import write_page
 from .places import Compared, Place, Search
 from .read import Arena, with_policies
 from .runner import ArenaFindings, run_arena
 from .standings import rows, standings
-from .worst_case import damage, run_cells, worst_case
+from .worst_case import by_trials, damage, worst_case
 
 SEARCH = {False: {"trials": 200, "budget": 64}, True: {"trials": 16, "budget": 8}}
 """How long to search for a worse attack: in full, and quickly."""
@@ -161,8 +162,9 @@ def _search(
         for attack in attacks
     ]
     with bar:
-        bar.restart(sum(cell.trials for cell in cells))
+        runner = CellRunner(out / "worst-case", workers, work=by_trials)
+        runner.prepare(cells, bar)
         what = f"{place.rival.policy} under the same attacks"
-        results = run_cells(cells, CellStore(out / "worst-case" / "cells"), workers, bar, what)
+        results = runner.obtain(cells, bar, what)
     rivals = tuple(map(damage, attacks, results))
     return Search(setting.name, worst, place.rival.policy, rivals)

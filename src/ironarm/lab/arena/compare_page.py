@@ -11,9 +11,11 @@ from typing import Any
 from ...policies import Policy
 from ...show.figures import looks_of
 from ...show.text import counted, listed
-from ...simulation.cells import Cell, CellStore, run_together
+from ...simulation.cells import Cell
+from ...simulation.progress import Progress
 from ...simulation.simulate import checkpoint_rounds
 from ...simulation.summary import short
+from ..kit.cell_runner import CellRunner
 from ..kit.evidence import Evidence
 from ..kit.page import greek, panel, provenance, render, write_report
 from ..kit.panels import regret, share_axes
@@ -124,7 +126,7 @@ def _curves(
 
     The user's own policies lie on top.
     """
-    arena, store = findings.arena, CellStore(out / "cells")
+    arena, runner, quiet = findings.arena, CellRunner(out, workers), Progress("", 1, False)
     checkpoints = tuple(checkpoint_rounds(setting.horizon).tolist())
     drawn = []
     for rho in setting.rho:
@@ -144,14 +146,8 @@ def _curves(
             )
             for name, policy in playing.items()
         }
-        results = {name: store.get(cell) for name, cell in cells.items()}
-        missing = [name for name, result in results.items() if result is None]
-        if missing:
-            made = run_together([cells[name] for name in missing], workers, False)
-            for name, result in zip(missing, made, strict=True):
-                store.put(cells[name], result)
-                results[name] = result
-        evidence = Evidence({k: v for k, v in results.items() if v is not None}, setting.trials)
+        results = runner.obtain(list(cells.values()), quiet, "")
+        evidence = Evidence(dict(zip(cells, results, strict=True)), setting.trials)
         kinds = {name: type(policy).__name__ for name, policy in playing.items()}
         title = f"ρ = {rho:g}, {counted(evidence.trials, 'trial')}"
         made = regret(evidence, looks_of(kinds), title, above=mine)

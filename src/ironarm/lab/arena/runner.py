@@ -16,15 +16,12 @@ import numpy as np
 from ...attacks import Attack
 from ...errors import InvalidInput
 from ...policies import Policy
-from ...simulation.cells import (
-    Cell,
-    CellStore,
-    compile_cells,
-    run_together,
-)
-from ...simulation.progress import Portion, Progress
+from ...simulation import Result
+from ...simulation.cells import Cell, compile_cells
+from ...simulation.progress import Progress
 from ...validation import whole
 from ..kit import statistics
+from ..kit.cell_runner import CellRunner
 from ..kit.statistics import Estimate
 from .floors import attack_floor, unknown_floor, worst_floor
 from .read import Arena, Setting
@@ -84,25 +81,16 @@ def run_arena(
     if workers is not None:
         whole("workers", workers, at_least=1)
     started = time.monotonic()
-    store, findings = CellStore(out / "cells"), ArenaFindings(arena)
+    runner, findings = CellRunner(out, workers, force=force), ArenaFindings(arena)
     groups = _groups(arena, findings)
-    seen: set[str] = set()
     with Progress("preparing", 1, True) if progress is None else progress as bar:
-        everything = {cell.key: cell for cells in groups.values() for cell in cells.values()}
-        compile_cells(list(everything.values()), bar.announce)
-        bar.restart(
-            sum(
-                cell.rounds
-                for cell in everything.values()
-                if force or not store.path(cell).exists()
-            )
-        )
+        runner.prepare((cell for cells in groups.values() for cell in cells.values()), bar)
         findings.scores = {group: {} for group in groups}  # in the arena's order
         for number, group in enumerate(_mixed(groups), start=1):
             label = f"{number} of {len(groups)}, {group[0]}, rho = {group[1]:g}, {group[2]}"
-            findings.scores[group] = _scores(
-                groups[group], store, findings, seen, bar, label, workers, force
-            )
+            cells = groups[group]
+            results = runner.obtain(list(cells.values()), bar, label)
+            findings.scores[group] = dict(zip(cells, map(_score, results), strict=True))
         findings.nanoseconds = _speeds(groups, bar)
         bar.note("computing lower bounds")
         for setting, rho in arena.places:
@@ -116,6 +104,7 @@ def run_arena(
                     if known
                     else math.nan
                 )
+    findings.kept, findings.computed, findings.shared = runner.kept, runner.computed, runner.shared
     findings.seconds = time.monotonic() - started
     return findings
 
@@ -187,57 +176,14 @@ def _cell(arena: Arena, setting: Setting, attack: Attack, policy: Policy) -> Cel
     )
 
 
-def _scores(
-    cells: Mapping[str, Cell],
-    store: CellStore,
-    findings: ArenaFindings,
-    seen: set[str],
-    bar: Progress,
-    label: str,
-    workers: int | None,
-    force: bool,
-) -> dict[str, PolicyScore]:
-    """Return the scores of one group, running what is missing as one simulation.
-
-    `seen` has the keys of all cells that groups before this one needed.
-    """
-    found = {
-        name: None if force and cell.key not in seen else store.get(cell)
-        for name, cell in cells.items()
-    }
-    missing: dict[str, Cell] = {}  # by key: two names may stand for the same policy here
-    for name, cell in cells.items():
-        if cell.key in seen:
-            findings.shared += 1
-        elif found[name] is not None:
-            findings.kept += 1
-        seen.add(cell.key)
-        if found[name] is None:
-            missing.setdefault(cell.key, cell)
-    if missing:
-        waiting = list(missing.values())
-        share = sum(cell.rounds for cell in waiting) / waiting[0].trials
-        made = dict(
-            zip(missing, run_together(waiting, workers, Portion(bar, label, share)), strict=True)
-        )
-        for key, cell in missing.items():
-            store.put(cell, made[key])
-        found = {
-            name: made[cells[name].key] if result is None else result
-            for name, result in found.items()
-        }
-        findings.computed += len(missing)
-    scores = {}
-    for name, result in found.items():
-        assert result is not None
-        regret, stuck = result.regret[0, :, -1], result.stuck[0]
-        scores[name] = PolicyScore(
-            statistics.mean(regret),
-            float(np.median(regret)),
-            statistics.share(stuck),
-            float(result.optimal[0, :, -1].mean()),
-        )
-    return scores
+def _score(result: Result) -> PolicyScore:
+    regret, stuck = result.regret[0, :, -1], result.stuck[0]
+    return PolicyScore(
+        statistics.mean(regret),
+        float(np.median(regret)),
+        statistics.share(stuck),
+        float(result.optimal[0, :, -1].mean()),
+    )
 
 
 def _speeds(groups: Mapping[GROUP, Mapping[str, Cell]], bar: Progress) -> dict[str, float]:
@@ -248,6 +194,7 @@ def _speeds(groups: Mapping[GROUP, Mapping[str, Cell]], bar: Progress) -> dict[s
     take turns, so that none has the quiet moments alone, and the shortest run counts.
     """
     first = next(iter(groups.values()))
+    compile_cells(list(first.values()), bar.announce)  # its results may be kept from before
     bar.note("timing")
     shortest = dict.fromkeys(first, math.inf)
     for _ in range(TIMED_RUNS):

@@ -26,8 +26,8 @@ from ...errors import InvalidInput
 from ...policies import Policy
 from ...policy import require_policy
 from ...show.text import counted, text_table, wrapped
-from ...simulation.cells import Cell, CellStore, compile_cells
-from ...simulation.progress import Portion, Progress
+from ...simulation.cells import Cell
+from ...simulation.progress import Progress
 from ...simulation.result import Result
 from ...simulation.summary import (
     bootstrap_interval,
@@ -35,6 +35,7 @@ from ...simulation.summary import (
     short,
 )
 from ...validation import instance, number, whole
+from ..kit.cell_runner import CellRunner
 from ..kit.page import write_json
 from .attack_candidates import candidates, named_attacks
 
@@ -247,31 +248,28 @@ def worst_case(
             f"all arms of {bandit!r} have the same mean, so there is no regret to cause. Use "
             "means that differ."
         )
-    store = CellStore(Path(out) / "cells")
+    runner = CellRunner(Path(out), workers, work=by_trials)
     sizes, lengths = _ladder(budget, trials // 2)
     named = named_attacks(bandit, rho)
     rungs: list[Rung] = []
     standing: list[Attack] = list(candidates(bandit, rho, horizon, budget, seed))
-    work = (
-        sum(size * length for size, length in zip(sizes, lengths, strict=True))
-        + (1 + len(named)) * trials
-    )
+    # the rungs after the first and the fresh trials of their winner, whoever that is
+    later = trials + sum(size * length for size, length in zip(sizes[1:], lengths[1:], strict=True))
 
     def cells(attacks: Sequence[Attack], trials: int, seed: int) -> list[Cell]:
         return [
             Cell(policy, bandit, attack, horizon, trials, seed, (horizon,)) for attack in attacks
         ]
 
-    with progress if isinstance(progress, Progress) else Progress("", work, progress) as bar:
-        bar.restart(work)
-        bar.note("searching")
+    with progress if isinstance(progress, Progress) else Progress("", 1, progress) as bar:
+        # all is compiled now: later it would be announced once more
         known = [*cells(standing, lengths[0], seed), *cells(named, trials, seed + 1)]
-        missing = [cell for cell in known if store.get(cell) is None]
-        if missing:  # all of it now: later it would be announced once more
-            compile_cells(missing, bar.announce)
+        runner.prepare(known, bar)
+        bar.extend(later)
+        bar.note("searching")
 
         def run(attacks: Sequence[Attack], trials: int, seed: int, what: str) -> list[Result]:
-            return run_cells(cells(attacks, trials, seed), store, workers, bar, what)
+            return runner.obtain(cells(attacks, trials, seed), bar, what)
 
         for size, length in zip(sizes, lengths, strict=True):
             results = run(
@@ -311,15 +309,9 @@ def worst_case(
     return outcome
 
 
-def run_cells(
-    cells: Sequence[Cell], store: CellStore, workers: int | None, bar: Progress, what: str
-) -> list[Result]:
-    """Return the cells' results, running those that are not there."""
-    missing = [cell for cell in cells if store.get(cell) is None]
-    if missing:
-        compile_cells(missing, bar.announce)
-    bar.advance(sum(cell.trials for cell in cells) - sum(cell.trials for cell in missing))
-    return [store.obtain(cell, workers, Portion(bar, what, 1)) for cell in cells]
+def by_trials(cell: Cell) -> float:
+    """Return a cell's work where all cells have the same horizon."""
+    return cell.trials
 
 
 def _ladder(candidates: int, trials: int) -> tuple[list[int], list[int]]:

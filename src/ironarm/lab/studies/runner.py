@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -13,8 +13,9 @@ from ...naming.own_faults import constants_of
 from ...policies import Policy
 from ...show.text import counted
 from ...simulation import Result
-from ...simulation.cells import Cell, CellStore, compile_cells, run_together
-from ...simulation.progress import Portion, Progress
+from ...simulation.cells import Cell
+from ...simulation.progress import Progress
+from ..kit.cell_runner import CellRunner
 from .study import Run, Study
 from .tuning import Tuned, next_value
 
@@ -44,9 +45,9 @@ others (measured: 70 to 120).
 """
 
 
-def round_work(cell: Cell) -> int:
-    """Return how much work one round of a cell is, in units of a usual round."""
-    return SIGNAL_LEVEL if getattr(cell.bandit, "tier", "") == "iq" else 1
+def cell_work(cell: Cell) -> int:
+    """Return how much work a cell is, in usual rounds."""
+    return cell.rounds * (SIGNAL_LEVEL if getattr(cell.bandit, "tier", "") == "iq" else 1)
 
 
 class Runner:
@@ -55,14 +56,9 @@ class Runner:
     def __init__(
         self, study: Study, out: Path, *, workers: int | None = None, force: bool = False
     ) -> None:
-        self._study, self._store, self._workers, self._force = (
-            study,
-            CellStore(out / "cells"),
-            workers,
-            force,
-        )
-        self._findings = StudyFindings(study)
-        self._obtained = 0
+        self._study, self._findings = study, StudyFindings(study)
+        self._cells = CellRunner(out, workers, force=force, together=TOGETHER, work=cell_work)
+        self._shown = self._total = 0
 
     def run(self) -> StudyFindings:
         """Run what is missing, and return everything."""
@@ -72,11 +68,9 @@ class Runner:
         grids = self._grids([task for task in tasks if self._study.policies[task[2]].tune])
         likely = [self._cell(run, rho, self._first(name, rho)) for run, rho, name in tasks]
         everything = [*(cell for cells, _ in grids for cell in cells), *likely]
-        work = sum(cell.rounds * round_work(cell) for cell in everything)
-        with Progress("preparing", work, True) as bar:
-            compile_cells(everything, bar.announce)
-            bar.restart(work)
-            self._total = len(everything)
+        self._total = len(everything)
+        with Progress("preparing", 1, True) as bar:
+            self._cells.prepare(everything, bar)
             chosen: dict[Task, Policy] = {}
             for cells, tuned in grids:
                 choice = self._tune(cells, tuned, bar)
@@ -93,8 +87,10 @@ class Runner:
                     bar,
                 )
                 self._findings.outcomes[run.name, rho] = dict(zip(wanted, results, strict=True))
-        self._findings.seconds = time.monotonic() - started
-        return self._findings
+        found, done = self._findings, self._cells
+        found.keys, found.kept, found.computed = done.keys, done.kept, done.computed
+        found.seconds = time.monotonic() - started
+        return found
 
     def _first(self, name: str, rho: float) -> Policy:
         """Return a policy as it is, or the first of its grid."""
@@ -119,7 +115,7 @@ class Runner:
                 break
             cell = replace(cells[0], policy=policy)
             self._total += 1
-            bar.extend(cell.rounds * round_work(cell))
+            bar.extend(cell_work(cell))
             [regret] = self._regrets([cell], name, rho, bar)
             choice = choice.with_candidate([value], policy, regret)
         return choice
@@ -176,43 +172,20 @@ class Runner:
             run.delay,
         )
 
-    def _obtain(self, cells: Iterable[tuple[str, Cell]], rho: float, bar: Progress) -> list[Result]:
+    def _obtain(self, labelled: list[tuple[str, Cell]], rho: float, bar: Progress) -> list[Result]:
         """Return the results of labelled cells that differ only in their policy."""
-        found: dict[str, Result] = {}
-        missing: dict[str, tuple[str, Cell]] = {}
-        keys = []
-        for label, cell in cells:
-            keys.append(cell.key)
-            # a tuned and an untuned policy may be the same cell; count it once
-            shared = cell.key in self._findings.keys
-            self._findings.keys.append(cell.key)
-            result = None if self._force and not shared else self._store.get(cell)
-            if result is None and cell.key not in missing:
-                missing[cell.key] = label, cell
-                continue
-            if result is not None:
-                found[cell.key] = result
-                self._findings.kept += not shared
-            self._obtained += 1
-            bar.advance(cell.rounds * round_work(cell))
-        waiting = list(missing.values())
-        for first in range(0, len(waiting), TOGETHER):
-            found |= self._run(waiting[first : first + TOGETHER], rho, bar)
-        return [found[key] for key in keys]
+        cells = [cell for _, cell in labelled]
+        labels = {cell.key: label for label, cell in reversed(labelled)}
 
-    def _run(self, cells: list[tuple[str, Cell]], rho: float, bar: Progress) -> dict[str, Result]:
-        """Run cells as one simulation and keep their results."""
-        label, cell = cells[0]
-        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-        self._obtained += len(cells)
-        part = Portion(
-            bar,
-            f"{self._obtained} of {self._total}: {label}{more}, rho = {rho:g}, "
-            f"{counted(cell.trials, 'trial')} of {cell.horizon:,} rounds",
-            len(cells) * cell.horizon * round_work(cell),
-        )
-        results = run_together([cell for _, cell in cells], self._workers, part)
-        for (_, cell), result in zip(cells, results, strict=True):
-            self._store.put(cell, result)
-            self._findings.computed += 1
-        return {cell.key: result for (_, cell), result in zip(cells, results, strict=True)}
+        def label(batch: Sequence[Cell]) -> str:
+            self._shown += len(batch)
+            first, more = batch[0], f" and {len(batch) - 1} more" if len(batch) > 1 else ""
+            return (
+                f"{self._shown} of {self._total}: {labels[first.key]}{more}, rho = {rho:g}, "
+                f"{counted(first.trials, 'trial')} of {first.horizon:,} rounds"
+            )
+
+        before = self._cells.computed
+        results = self._cells.obtain(cells, bar, label)
+        self._shown += len(cells) - (self._cells.computed - before)
+        return results

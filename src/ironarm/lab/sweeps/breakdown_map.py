@@ -27,10 +27,11 @@ from ...files import write_whole
 from ...policies import Policy
 from ...show.figures import write_figure
 from ...show.text import counted, text_table, wrapped
-from ...simulation.cells import Cell, CellStore, compile_cells
-from ...simulation.progress import Portion, Progress
+from ...simulation.cells import Cell
+from ...simulation.progress import Progress
 from ...theory import thresholds
 from ...validation import whole
+from ..kit.cell_runner import CellRunner
 from .breakdown_figure import draw
 
 ARMS = 5
@@ -160,7 +161,7 @@ class BreakdownMap:
 
 def measure(
     policy: Policy,
-    store: CellStore,
+    out: Path,
     *,
     horizon: int = 20_000,
     trials: int = 40,
@@ -168,31 +169,26 @@ def measure(
     columns: Sequence[Column] | None = None,
     workers: int | None = None,
 ) -> BreakdownMap:
-    """Measure the share of stuck trials in every cell."""
+    """Measure the share of stuck trials in every cell; `out` keeps them."""
     horizon, trials = whole("horizon", horizon, at_least=100), whole("trials", trials, at_least=2)
     columns = tuple(map(Column.at, GAPS)) if columns is None else tuple(columns)
     cells = [
-        [_cell(policy, column.gap, rho, horizon, trials, seed) for rho in column.rates]
+        _cell(policy, column.gap, rho, horizon, trials, seed)
         for column in columns
+        for rho in column.rates
     ]
-    stuck = []
-    count = sum(map(len, cells))
-    with Progress("preparing", count, True) as bar:
-        compile_cells([cell for group in cells for cell in group], bar.announce)
-        bar.restart(count * trials)
-        for column, group in zip(columns, cells, strict=True):
-            shares = []
-            for rho, cell in zip(column.rates, group, strict=True):
-                kept = store.get(cell)
-                if kept is None:
-                    what = f"rho = {rho:.3f}, gap = {column.gap:.3g} sigma"
-                    kept = store.obtain(
-                        cell, workers, Portion(bar, f"map of {policy.label}: {what}", 1)
-                    )
-                else:
-                    bar.advance(trials)
-                shares.append(float(kept.stuck.mean()))
-            stuck.append(np.array(shares))
+
+    def label(batch: Sequence[Cell]) -> str:
+        rho, gap = batch[0].attack.rho, batch[0].bandit.means[0]
+        return f"map of {policy.label}: rho = {rho:.3f}, gap = {gap:.3g} sigma"
+
+    runner = CellRunner(out, workers, work=lambda cell: cell.trials)
+    with Progress("preparing", 1, True) as bar:
+        runner.prepare(cells, bar)
+        results = iter(runner.obtain(cells, bar, label))
+    stuck = [
+        np.array([float(next(results).stuck.mean()) for _ in column.rates]) for column in columns
+    ]
     return BreakdownMap(policy, horizon, trials, seed, columns, tuple(stuck))
 
 
@@ -210,8 +206,7 @@ def write_map(
             "the map is drawn in units of sigma, so the policy must be made for a sigma of 1; "
             f"{policy!r} is made for {policy.expected_spread:g}."
         )
-    store = CellStore(out / "cells")
-    breakdown = measure(policy, store, horizon=horizon, trials=trials, workers=workers)
+    breakdown = measure(policy, out, horizon=horizon, trials=trials, workers=workers)
     written = [out / "map.json"]
     write_whole(written[0], (json.dumps(breakdown.to_dict(), indent=1) + "\n").encode())
     written += [out / f"map.{form}" for form in write_figure(draw(breakdown), out, "map")]
