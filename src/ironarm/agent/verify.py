@@ -92,15 +92,8 @@ class _Check:
                 step(STEP)
         if proved != self._proof:
             raise self._damage("what it says of its prunes does not fit")
-        if store.count(agent, log.last) != count:
-            raise self._damage(f"it has {count} entries, but counts another number of them")
-        if self._since is not None and self._since[0] > log.last:
-            raise self._damage(f"it ends with entry {log.last}, so {self._since[0]} is missing")
+        self._look_at_the_end(count, kept, noted)
         step(count % STEP)
-        if kept and max(kept) > log.last:
-            raise self._damage(f"it ends with entry {log.last}, and has a snapshot of {max(kept)}")
-        if noted is not None and noted[0] == log.last and noted[1] != log.last_hash:
-            raise self._damage("its last entry is not the one that was noted")
         proof, prune = (0, None) if self._proof is None else self._proof
         return Verified(count, log.last, log.last_hash, prune, proof, self._not_replayed)
 
@@ -123,6 +116,18 @@ class _Check:
                 "missing or was changed"
             )
         return base
+
+    def _look_at_the_end(self, count: int, kept: set[int], noted: tuple[int, bytes] | None) -> None:
+        """Compare where the entries end with what else says so."""
+        log, last = self._log, self._log.last
+        if log.store.count(log.agent, last) != count:
+            raise self._damage(f"it has {count} entries, but counts another number of them")
+        if self._since is not None and self._since[0] > last:
+            raise self._damage(f"it ends with entry {last}, so {self._since[0]} is missing")
+        if kept and max(kept) > last:
+            raise self._damage(f"it ends with entry {last}, and has a snapshot of {max(kept)}")
+        if noted is not None and noted[0] == last and noted[1] != log.last_hash:
+            raise self._damage("its last entry is not the one that was noted")
 
     def _is_here(self, created: dict[str, Any]) -> bool:
         """Say whether the agent's policy is here, so that entries can be added up."""

@@ -264,15 +264,8 @@ class Writer:
                 wanted[operation.agent].append(operation)
                 taken.append(operation)
             touched = [self._get(store, agent) for agent in held]
-            known = {
-                each.number: each.log.last for each in touched if each.replay.loaded is not None
-            }
-            rows = store.after_each(known) if known else {}
+            _catch_up(store, touched)
             for hosted in touched:
-                new = rows.get(hosted.number)
-                hosted.catch_up(new)
-                if new:
-                    hosted.catch_up()  # there may be more
                 with hosted.log.looked_up(_ids(hosted, wanted[hosted.number])):
                     for operation in wanted[hosted.number]:
                         _do(hosted, operation)
@@ -309,6 +302,17 @@ class Writer:
             hosted = self._hosted[agent] = self._make(store, agent)
         hosted.log.store = store  # of the worker that has it now
         return hosted
+
+
+def _catch_up(store: Store, touched: list[Hosted]) -> None:
+    """Let agents read what other nodes have appended, with one question for all."""
+    known = {each.number: each.log.last for each in touched if each.replay.loaded is not None}
+    rows = store.after_each(known) if known else {}
+    for hosted in touched:
+        new = rows.get(hosted.number)
+        hosted.catch_up(new)
+        if new:
+            hosted.catch_up()  # there may be more
 
 
 def _ids(hosted: Hosted, operations: list[Operation]) -> list[str]:

@@ -220,23 +220,7 @@ class Result:
         """Read a file that `save` wrote. It holds data; nothing in it is run."""
         path = Path(path)
         try:
-            data = path.read_bytes()
-            _check_sizes(path, data)
-            with np.load(io.BytesIO(data), allow_pickle=False) as file:
-                if not isinstance(file, np.lib.npyio.NpzFile) or "header" not in file:
-                    raise BadFile(f"{path} is not a result of ironarm.")
-                header = json.loads(str(file["header"]))
-                if not isinstance(header, dict) or header.get("format") != FORMAT:
-                    raise BadFile(f"{path} is not a result of ironarm.")
-                if header["version"] > FORMAT_VERSION:
-                    raise BadFile(
-                        f"{path} was written by a newer ironarm (format {header['version']}, this "
-                        f"one reads up to {FORMAT_VERSION}). Update ironarm to read it."
-                    )
-                arrays = {name: file[name] for name in ARRAYS}
-                specification = header["specification"]
-                policies = tuple(_policy(data) for data in specification["policies"])
-                seconds = None if header["seconds"] is None else float(header["seconds"])
+            result = cls(**_content(path))
         except FileNotFoundError:
             raise BadFile(f"{path} does not exist.") from None
         except BadFile:
@@ -245,25 +229,14 @@ class Result:
         # nearly anything there, from SyntaxError and TokenError to MemoryError
         except Exception as error:
             raise BadFile(f"{path} is damaged or not a result of ironarm.") from error
-        result = cls(policies=policies, specification=specification, seconds=seconds, **arrays)
-        shape = (
-            len(policies),
-            result.regret.shape[1] if result.regret.ndim == 3 else -1,
-            len(result.rounds),
-        )
-        if (
-            result.regret.shape != shape
-            or result.optimal.shape != shape
-            or result.pulls.shape[:2] != shape[:2]
-            or result.last_tenth.shape != shape[:2]
-        ):
+        if not _fits_together(result):
             raise BadFile(f"{path} is damaged: its arrays do not fit together.")
         if not _shows(result):
             raise BadFile(f"{path} is damaged: it does not say what was simulated.")
-        names = specification.get("names", [])
-        if "names" in specification and not (
+        names = result.specification.get("names", [""] * len(result.policies))
+        if not (
             isinstance(names, list)
-            and len(names) == len(policies)
+            and len(names) == len(result.policies)
             and all(isinstance(name, str) for name in names)
         ):
             raise BadFile(f"{path} is damaged: it does not name each policy.")
@@ -280,6 +253,39 @@ class Result:
         horizon, trials = self.specification["horizon"], self.specification["trials"]
         rounds = f"{counted(trials, 'trial')} of {counted(horizon, 'round')}"
         return self.summary().to_html(f"{rounds}, seed {self.specification['seed']}")
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """Return what a file holds, by the names of the fields of `Result`."""
+    data = path.read_bytes()
+    _check_sizes(path, data)
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        if not isinstance(file, np.lib.npyio.NpzFile) or "header" not in file:
+            raise BadFile(f"{path} is not a result of ironarm.")
+        header = json.loads(str(file["header"]))
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise BadFile(f"{path} is not a result of ironarm.")
+        if header["version"] > FORMAT_VERSION:
+            raise BadFile(
+                f"{path} was written by a newer ironarm (format {header['version']}, this "
+                f"one reads up to {FORMAT_VERSION}). Update ironarm to read it."
+            )
+        return {
+            "policies": tuple(_policy(data) for data in header["specification"]["policies"]),
+            "specification": header["specification"],
+            "seconds": None if header["seconds"] is None else float(header["seconds"]),
+            **{name: file[name] for name in ARRAYS},
+        }
+
+
+def _fits_together(result: Result) -> bool:
+    """Say whether the arrays are those of the same policies, trials and rounds."""
+    trials = result.regret.shape[1] if result.regret.ndim == 3 else -1
+    shape = (len(result.policies), trials, len(result.rounds))
+    return (
+        result.regret.shape == result.optimal.shape == shape
+        and result.pulls.shape[:2] == result.last_tenth.shape == shape[:2]
+    )
 
 
 def _check_sizes(path: Path, data: bytes) -> None:

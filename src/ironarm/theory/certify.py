@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -108,26 +108,45 @@ def certify(
     rho = poison_rate(rho)
     horizon = whole("horizon", horizon, at_least=2, below=2**48)
     delta = number("delta", delta, at_least=1e-12, below=1)
-    logged: Fit | None = None
     if isinstance(bandit, (str, Path, ReplayBandit)) or is_frame(bandit):
         logged = fit(bandit, rho=rho)
-        bounded = logged.bounded
-        policy = policy or policy_for(bounded)
+        policy = policy or policy_for(logged.bounded)
         if not has_laws(logged):
             return without_laws(logged, policy, rho, horizon, delta)
-        arms, judged = logged.arms, logged.suitability
-        name = logged.fitted[logged.best].name
-    elif isinstance(bandit, Bandit):
-        arms = Arms.of(bandit)
-        bounded = bounded_rewards(arms)
-        policy = policy or policy_for(bounded)
-        judged, name = suitability(arms, rho), f"arm {arms.best}"
-    else:
+        return _of_laws(_Laws.of_log(logged), rho, policy, horizon, delta)
+    if not isinstance(bandit, Bandit):
         raise InvalidInput(
             "bandit must be a bandit, for example ia.GaussianBandit(means=[0, 1]), a data frame "
             f"or the path of a CSV file, got {bandit!r}."
         )
+    laws = _Laws.of(bandit, rho)
+    return _of_laws(laws, rho, policy or policy_for(laws.bounded), horizon, delta)
 
+
+@dataclass(frozen=True)
+class _Laws:
+    """The laws of arms: given, or estimated from logged rewards."""
+
+    arms: Arms
+    bounded: Bounded | None
+    judged: Suitability
+    name: str
+    """Of the best arm."""
+    logged: Fit | None = None
+
+    @classmethod
+    def of(cls, bandit: Bandit, rho: float) -> _Laws:
+        arms = Arms.of(bandit)
+        return cls(arms, bounded_rewards(arms), suitability(arms, rho), f"arm {arms.best}")
+
+    @classmethod
+    def of_log(cls, logged: Fit) -> _Laws:
+        name = logged.fitted[logged.best].name
+        return cls(logged.arms, logged.bounded, logged.suitability, name, logged)
+
+
+def _of_laws(laws: _Laws, rho: float, policy: Policy, horizon: int, delta: float) -> Certificate:
+    arms, bounded, judged, logged = laws.arms, laws.bounded, laws.judged, laws.logged
     theorem = theorem_part(arms, rho, policy, horizon, delta)
     sharp = _sharp(arms, rho, policy)
     finite = _finite_time(arms, rho, policy, horizon)
@@ -149,7 +168,7 @@ def certify(
     recommended, recommended_bound, advice = _recommend(arms, rho, horizon, judged, budget, bounded)
     if logged and logged.cannot_tell and judged.suited:
         recommended, recommended_bound, advice = None, None, "log more rewards first."
-    if finite and sharp and recommended_bound is not None and finite.total < recommended_bound:
+    elif finite and sharp and recommended_bound is not None and finite.total < recommended_bound:
         if sharp.met:
             recommended, recommended_bound, advice = policy, finite.total, f"keep {_short(policy)}."
         else:
@@ -158,16 +177,14 @@ def certify(
             )
     # lower bounds for normal laws say nothing of rewards in a range
     normal = sigma is not None and bounded is None
-    unknown = unknown_share_floor(arms, rho, horizon) if normal else None
-    if unknown is not None and math.isfinite(unknown):
-        unknown = min(largest, unknown)
+    far, unknown = _normal_floors(arms, rho, horizon) if normal else (None, None)
     certificate = Certificate(
         policy=policy,
         rho=rho,
         horizon=horizon,
         delta=delta,
         arms=arms.count,
-        best=name,
+        best=laws.name,
         smallest_gap=bounded.gap if logged and bounded else arms.smallest_gap,
         spread=arms.spread,
         guaranteed=not why_not,
@@ -180,7 +197,7 @@ def certify(
         budget=budget,
         bounded=bounded,
         floor_worst=worst_floor(arms, rho, horizon, bounded),
-        floor_far=min(largest, regret_floor(arms, rho, horizon, far=True)) if normal else None,
+        floor_far=far,
         floor_unknown=unknown,
         recommended=recommended,
         recommended_bound=recommended_bound,
@@ -193,6 +210,19 @@ def certify(
         return certificate
     # medians converge to another arm: nothing that is computed from their order holds
     return replace(certificate, theorem=None, sharp=None, finite_time=None, bound=largest)
+
+
+def _normal_floors(arms: Arms, rho: float, horizon: int) -> tuple[float, float]:
+    """Return the lower bounds for normal laws: with a known share, and an unknown one.
+
+    The second is infinite if no policy stands every share on these arms.
+    """
+    largest = horizon * arms.largest_gap
+    unknown = unknown_share_floor(arms, rho, horizon)
+    return (
+        min(largest, regret_floor(arms, rho, horizon, far=True)),
+        min(largest, unknown) if math.isfinite(unknown) else unknown,
+    )
 
 
 def _sharp(arms: Arms, rho: float, policy: Policy) -> SharpPart | None:

@@ -91,19 +91,7 @@ def _scenario(head: dict[str, Any], rows: list[Any]) -> Scenario:
         raise ValueError(f"it has {len(rows)} requests, and its head says {head['requests']}")
     if head["goal"] not in ("min", "max") or count < 1:
         raise ValueError("its goal must be min or max, and there must be deployments")
-    readings, after = [], []
-    for t, row in enumerate(rows, start=1):
-        values, told = row["readings"], row.get("after")
-        if row["request"] != t or len(values) != count or all(x is None for x in values):
-            raise ValueError(f"request {t} needs a reading for one of {count} deployments")
-        if not all(x is None or type(x) in (int, float) for x in values):
-            raise ValueError(f"request {t} has a reading that is not a number")
-        if told is None:
-            told = [None if x is None else 0 for x in values]
-        if len(told) != count or not all(x is None or (type(x) is int and x >= 0) for x in told):
-            raise ValueError(f"request {t} has a bad list after")
-        readings.append(values)
-        after.append(told)
+    requests = [_request(t, row, count) for t, row in enumerate(rows, start=1)]
     clean = tuple((int(c["from"]), tuple(map(float, c["values"]))) for c in head["clean"])
     if not clean or clean[0][0] != 1 or any(len(values) != count for _, values in clean):
         raise ValueError("clean needs a value for each deployment from request 1 on")
@@ -118,9 +106,23 @@ def _scenario(head: dict[str, Any], rows: list[Any]) -> Scenario:
         joins=tuple(int(one["from"]) for one in deployments),
         leaves=tuple(int(one["until"]) for one in deployments),
         clean=clean,
-        readings=readings,
-        after=after,
+        readings=[readings for readings, _ in requests],
+        after=[after for _, after in requests],
     )
+
+
+def _request(t: int, row: dict[str, Any], count: int) -> tuple[list[Any], list[Any]]:
+    """Return the readings of request t, and how many requests later each is known."""
+    values, told = row["readings"], row.get("after")
+    if row["request"] != t or len(values) != count or all(x is None for x in values):
+        raise ValueError(f"request {t} needs a reading for one of {count} deployments")
+    if not all(x is None or type(x) in (int, float) for x in values):
+        raise ValueError(f"request {t} has a reading that is not a number")
+    if told is None:
+        told = [None if x is None else 0 for x in values]
+    if len(told) != count or not all(x is None or (type(x) is int and x >= 0) for x in told):
+        raise ValueError(f"request {t} has a bad list after")
+    return values, told
 
 
 def known_sum(name: str, seed: int) -> str | None:

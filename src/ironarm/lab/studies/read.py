@@ -91,31 +91,9 @@ def _study(
             "its runs."
         )
     for run in listed:
-        for rho in run.rho:
-            attack = run.attack_at(rho)
-            if attack.rho != rho or (run.attack["name"] == "NoAttack" and rho > 0):
-                raise InvalidInput(f"NoAttack attacks nothing, so rho must be 0, got {rho:g}.")
-            try:
-                attack.shows(run.bandit)
-                attack.start(run.bandit)
-            except InvalidInput as error:
-                raise InvalidInput(
-                    f"the attack {run.attack['name']} does not fit the bandit of the run "
-                    f"{run.name!r}: {error}"
-                ) from None
-            for name in run.policies:
-                for policy in entries[name].candidates(attack.rho):
-                    constants_of(policy, run.bandit.arms, run.horizon)
+        _check_run(run, entries)
     seed = whole("seed", top["seed"])
-    if any(entry.tune for entry in entries.values()) and tuning is None:
-        raise InvalidInput(
-            "a policy has a grid to tune, but there is no table [tuning] with seed and trials."
-        )
-    if tuning and tuning.seed == seed:
-        raise InvalidInput(
-            f"tuning must not use the study's own seed {seed}: a policy would be judged on the "
-            "trials it was tuned on."
-        )
+    _check_tuning(tuning, entries, seed)
     study = Study(
         name=folder.name,
         title=text("title", top["title"]),
@@ -142,6 +120,38 @@ def _study(
         check_claim(study, claim)
     check_show(study)
     return study
+
+
+def _check_run(run: Run, entries: Mapping[str, StudyPolicy]) -> None:
+    """Refuse an attack that does not fit the bandit, and policies that cannot play."""
+    for rho in run.rho:
+        attack = run.attack_at(rho)
+        if attack.rho != rho or (run.attack["name"] == "NoAttack" and rho > 0):
+            raise InvalidInput(f"NoAttack attacks nothing, so rho must be 0, got {rho:g}.")
+        try:
+            attack.shows(run.bandit)
+            attack.start(run.bandit)
+        except InvalidInput as error:
+            raise InvalidInput(
+                f"the attack {run.attack['name']} does not fit the bandit of the run "
+                f"{run.name!r}: {error}"
+            ) from None
+        for name in run.policies:
+            for policy in entries[name].candidates(attack.rho):
+                constants_of(policy, run.bandit.arms, run.horizon)
+
+
+def _check_tuning(tuning: Tuning | None, entries: Mapping[str, StudyPolicy], seed: int) -> None:
+    """Refuse grids without trials to tune them on, or with the study's own trials."""
+    if any(entry.tune for entry in entries.values()) and tuning is None:
+        raise InvalidInput(
+            "a policy has a grid to tune, but there is no table [tuning] with seed and trials."
+        )
+    if tuning and tuning.seed == seed:
+        raise InvalidInput(
+            f"tuning must not use the study's own seed {seed}: a policy would be judged on the "
+            "trials it was tuned on."
+        )
 
 
 def _results_of(run: Run) -> dict[str, str]:

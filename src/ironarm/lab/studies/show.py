@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import Any
 
 from ...errors import InvalidInput
 from ...naming.toml_fields import distinct, fields, file_name, tables, text
@@ -12,72 +13,61 @@ from .figures import KINDS, PICTURES
 from .study import Study, known_policies
 from .tables import TABLES
 
+FIGURE = (
+    ["name", "kind", "title", "run", "caption"],
+    ["policies", "trials", "heading"],
+)
+TABLE = (["name", "kind", "title"], ["run", "from"])
+"""The fields that a figure and a table must have, and those that they may have."""
+
 
 def check_show(study: Study) -> None:
     """Refuse words, figures and tables that name what the study does not have."""
     if "introduction" in study.show:
         text("introduction", study.show["introduction"])
     for part in ("words", "policies"):
-        for term, meaning in fields(
-            part,
-            study.show.get(part, {}),
-            [],
-            study.policies if part == "policies" else study.show.get(part, {}),
-        ).items():
+        known = study.policies if part == "policies" else study.show.get(part, {})
+        for term, meaning in fields(part, study.show.get(part, {}), [], known).items():
             text(f"{part}: {term}", meaning)
-    parts: list[tuple[str, Iterable[str], list[str], list[str]]] = [
-        (
-            "figures",
-            [*KINDS, *PICTURES],
-            ["name", "kind", "title", "run", "caption"],
-            ["policies", "trials", "heading"],
-        ),
-        ("tables", TABLES, ["name", "kind", "title"], ["run", "from"]),
-    ]
-    for part, kinds, required, optional in parts:
+    for part in ("figures", "tables"):
         items = tables(part, study.show.get(part, []))
         for item in items:
             what = f"{part[:-1]} {item.get('name', '')!r}"
-            fields(what, item, required, optional)
+            fields(what, item, *(FIGURE if part == "figures" else TABLE))
             file_name(f"{what}: name", item["name"])
             for words in ("title", "caption", "heading"):
                 if words in item:
                     text(f"{what}: {words}", item[words])
-            choice(f"{what}: kind", item["kind"], kinds)
+            choice(
+                f"{what}: kind", item["kind"], [*KINDS, *PICTURES] if part == "figures" else TABLES
+            )
             if "run" in item or item["kind"] in ("tails", "growth"):
                 choice(f"{what}: run", item.get("run"), [run.name for run in study.runs])
-            if part == "figures" and ("policies" in item) == (item["kind"] in PICTURES):
-                fault = (
-                    "shows no policies; leave them out" if "policies" in item else "needs policies"
-                )
-                raise InvalidInput(f"{what}: a figure of the kind {item['kind']!r} {fault}.")
-            if "heading" in item and (item["kind"] in PICTURES or item["kind"] == "schedule"):
-                raise InvalidInput(
-                    f"{what}: a figure of the kind {item['kind']!r} has no panels to head; leave "
-                    "heading out."
-                )
-            if (
-                item["kind"] in PICTURES
-                and study.run(item["run"]).bandit.to_dict()["bandit"] != "RadioBandit"
-            ):
-                raise InvalidInput(
-                    f"{what}: a {item['kind']} is drawn of a RadioBandit, got "
-                    f"{study.run(item['run']).bandit!r}."
-                )
-            if "policies" in item:
-                known_policies(
-                    f"{what}: policies", item["policies"], study.run(item["run"]).policies
-                )
-            if "trials" in item:
-                choice(f"{what}: trials", item["trials"], ["paper"])
+            if part == "figures":
+                _check_figure(study, what, item)
             if "from" in item:
-                whole(
-                    f"{what}: from", item["from"], at_least=1, below=study.run(item["run"]).horizon
-                )
-            if item["kind"] == "schedule" and not isinstance(
-                study.policies[item["policies"][0]].candidates(0.1)[0], MedEUCB
-            ):
-                raise InvalidInput(
-                    f"{what}: a schedule is drawn of MedEUCB, got {item['policies'][0]!r}."
-                )
+                horizon = study.run(item["run"]).horizon
+                whole(f"{what}: from", item["from"], at_least=1, below=horizon)
         distinct(f"the name of {part}", [item["name"] for item in items])
+
+
+def _check_figure(study: Study, what: str, item: Mapping[str, Any]) -> None:
+    """Refuse a figure whose kind does not fit what it shows."""
+    kind, run = item["kind"], study.run(item["run"])
+    if ("policies" in item) == (kind in PICTURES):
+        fault = "shows no policies; leave them out" if "policies" in item else "needs policies"
+        raise InvalidInput(f"{what}: a figure of the kind {kind!r} {fault}.")
+    if "heading" in item and kind in (*PICTURES, "schedule"):
+        raise InvalidInput(
+            f"{what}: a figure of the kind {kind!r} has no panels to head; leave heading out."
+        )
+    if kind in PICTURES and run.bandit.to_dict()["bandit"] != "RadioBandit":
+        raise InvalidInput(f"{what}: a {kind} is drawn of a RadioBandit, got {run.bandit!r}.")
+    if "policies" in item:
+        known_policies(f"{what}: policies", item["policies"], run.policies)
+    if "trials" in item:
+        choice(f"{what}: trials", item["trials"], ["paper"])
+    if kind == "schedule" and not isinstance(
+        study.policies[item["policies"][0]].candidates(0.1)[0], MedEUCB
+    ):
+        raise InvalidInput(f"{what}: a schedule is drawn of MedEUCB, got {item['policies'][0]!r}.")

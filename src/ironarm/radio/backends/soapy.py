@@ -149,19 +149,22 @@ class SoapyRadio(Closing):
                     f"{self._word(self._main)} with."
                 )
             self._set_rate(number("rate_hz", rate_hz, above=0))
-            if digital_gain and self._has_gain():
-                # scaling comes on top of whatever gain the device was left at
-                self._set_device_gain(self._least_gain())
-            if gain_db is not None:
-                self.set_gain(gain_db)
-            elif permit is not None and self._digital_db is None and self._has_gain():
-                self.set_gain(self._least_gain())
-            if permit is not None:
-                permit.check_gain(self.info().gain_db)
+            self._set_first_gain(gain_db)
             self.tune(frequency_hz)
         except BaseException:
             self.close()
             raise
+
+    def _set_first_gain(self, gain_db: float | None) -> None:
+        if self._digital_db is not None and self._has_gain():
+            # scaling comes on top of whatever gain the device was left at
+            self._set_device_gain(self._least_gain())
+        if gain_db is not None:
+            self.set_gain(gain_db)
+        elif self.permit is not None and self._digital_db is None and self._has_gain():
+            self.set_gain(self._least_gain())
+        if self.permit is not None:
+            self.permit.check_gain(self.info().gain_db)
 
     def tune(self, frequency_hz: float) -> None:
         """Tune to a frequency on the air, and wait until samples come from there."""

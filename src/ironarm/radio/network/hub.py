@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 from uuid import uuid4
@@ -228,54 +229,55 @@ class Hub:
             )
 
     def _handle(self, role: str, message: Message) -> None:
-        fields, op = message.fields, message.op
-        answer: dict[str, Any] = {"id": fields.get("id")}
-        if op == "alive":
-            self._tell(role, {"op": "alive", "hub": self.name})
-        elif op == "announce" and role == "tx":
-            self._announce(
-                *(
-                    whole(name, fields[name], below=MOST_ROUNDS)
-                    for name in ("round", "attempt", "channel")
-                )
-            )
-        elif op == "heard" and role in self.asked:
-            if self.packet and self.packet[:2] == (fields["round"], fields["attempt"]):
-                if role == "jammer":
-                    self.truth[self.packet[0]] = bool(fields["hit"])
-                self.heard.add(role)
-                if self.heard.issuperset(self.asked):
-                    self._tell(
-                        "tx", {"op": "go", "round": self.packet[0], "attempt": self.packet[1]}
-                    )
-        elif op == "late" and role == "rx":
-            round_number = whole("round", fields["round"], below=MOST_ROUNDS)
-            self._report(
-                "tx",
-                "late",
-                f"round {round_number} took longer than its packet's noise lasts, and is repeated "
-                "with noise that lasts longer; if that happens often, make jam_seconds longer",
-            )
-        elif op == "transmit" and role in EMITTERS:
-            self._transmit(role, message)
-            self._tell(role, {"op": "sent", **answer})
-        elif op == "receive" and role == "rx":
-            self._receive(message, answer)
-        elif op == "noise" and role == "noise":
-            self.round_medium.set_noise(tuple(float(level) for level in fields["levels"]))
-            self._tell(role, {"op": "set", **answer})
-        elif op == "record" and role == "rx":
-            self._keep(fields["rounds"])
-            self._tell(role, {"op": "kept", **answer})
-        elif op == "history" and role == "rx":
-            if self.complete:  # the receiver waits until all nodes have joined
-                self._tell(role, {"op": "history", "history": self._history(), **answer})
-        elif op == "watch" and kind(role) == "observer":
-            self._tell(role, {"op": "rounds", "rounds": list(self.records.values())})
-        elif op == "finish" and role == "rx":
-            self._over = ""
+        """Do what a node asks for; what is not a role's to ask is passed over."""
+        may, do = ORDERS.get(message.op, (_nobody, Hub._alive))
+        if may(self, role):
+            do(self, role, message, {"id": message.fields.get("id")})
 
-    def _announce(self, round_number: int, attempt: int, channel: int) -> None:
+    def _alive(self, role: str, message: Message, answer: dict[str, Any]) -> None:
+        self._tell(role, {"op": "alive", "hub": self.name})
+
+    def _heard(self, role: str, message: Message, answer: dict[str, Any]) -> None:
+        fields = message.fields
+        if self.packet and self.packet[:2] == (fields["round"], fields["attempt"]):
+            if role == "jammer":
+                self.truth[self.packet[0]] = bool(fields["hit"])
+            self.heard.add(role)
+            if self.heard.issuperset(self.asked):
+                self._tell("tx", {"op": "go", "round": self.packet[0], "attempt": self.packet[1]})
+
+    def _late(self, role: str, message: Message, answer: dict[str, Any]) -> None:
+        round_number = whole("round", message.fields["round"], below=MOST_ROUNDS)
+        self._report(
+            "tx",
+            "late",
+            f"round {round_number} took longer than its packet's noise lasts, and is repeated "
+            "with noise that lasts longer; if that happens often, make jam_seconds longer",
+        )
+
+    def _set_noise(self, role: str, message: Message, answer: dict[str, Any]) -> None:
+        self.round_medium.set_noise(tuple(float(level) for level in message.fields["levels"]))
+        self._tell(role, {"op": "set", **answer})
+
+    def _record(self, role: str, message: Message, answer: dict[str, Any]) -> None:
+        self._keep(message.fields["rounds"])
+        self._tell(role, {"op": "kept", **answer})
+
+    def _send_history(self, role: str, message: Message, answer: dict[str, Any]) -> None:
+        if self.complete:  # the receiver waits until all nodes have joined
+            self._tell(role, {"op": "history", "history": self._history(), **answer})
+
+    def _send_rounds(self, role: str, message: Message, answer: dict[str, Any]) -> None:
+        self._tell(role, {"op": "rounds", "rounds": list(self.records.values())})
+
+    def _finish(self, role: str, message: Message, answer: dict[str, Any]) -> None:
+        self._over = ""
+
+    def _announce(self, role: str, message: Message, answer: dict[str, Any]) -> None:
+        round_number, attempt, channel = (
+            whole(name, message.fields[name], below=MOST_ROUNDS)
+            for name in ("round", "attempt", "channel")
+        )
         if not 0 <= channel < len(CENTRES_HZ):
             raise InvalidInput(f"channel {channel} does not exist.")
         self.packet, self.sent = (round_number, attempt, channel), None
@@ -295,7 +297,11 @@ class Hub:
                 },
             )
 
-    def _transmit(self, role: str, message: Message) -> None:
+    def _transmit(self, role: str, message: Message, answer: dict[str, Any]) -> None:
+        self._emit(role, message)
+        self._tell(role, {"op": "sent", **answer})
+
+    def _emit(self, role: str, message: Message) -> None:
         fields = message.fields
         if self.packet is None or (
             role == "tx" and (fields.get("round"), fields.get("attempt")) != self.packet[:2]
@@ -318,7 +324,7 @@ class Hub:
         if role == "tx":
             self.sent = self.packet[:2]
 
-    def _receive(self, message: Message, answer: dict[str, Any]) -> None:
+    def _receive(self, role: str, message: Message, answer: dict[str, Any]) -> None:
         fields = message.fields
         if not self.complete:
             return  # the receiver asks again
@@ -370,3 +376,28 @@ class Hub:
     def _tell(self, role: str, fields: dict[str, Any], samples: np.ndarray | None = None) -> None:
         if role in self.seen:
             self._socket.send_multipart([f"{self.run}/{role}".encode(), *encoded(fields, samples)])
+
+
+def _nobody(hub: Hub, role: str) -> bool:
+    return False
+
+
+def _only(role: str) -> Callable[[Hub, str], bool]:
+    return lambda hub, asking: asking == role
+
+
+Order = Callable[[Hub, str, Message, dict[str, Any]], None]
+ORDERS: dict[str, tuple[Callable[[Hub, str], bool], Order]] = {
+    "alive": (lambda hub, role: True, Hub._alive),
+    "announce": (_only("tx"), Hub._announce),
+    "heard": (lambda hub, role: role in hub.asked, Hub._heard),
+    "late": (_only("rx"), Hub._late),
+    "transmit": (lambda hub, role: role in EMITTERS, Hub._transmit),
+    "receive": (_only("rx"), Hub._receive),
+    "noise": (_only("noise"), Hub._set_noise),
+    "record": (_only("rx"), Hub._record),
+    "history": (_only("rx"), Hub._send_history),
+    "watch": (lambda hub, role: kind(role) == "observer", Hub._send_rounds),
+    "finish": (_only("rx"), Hub._finish),
+}
+"""What nodes can ask the hub to do: who may, and what it does."""

@@ -183,17 +183,7 @@ def fit(
     rho = number("rho", rho, at_least=0, below=1)
     level = number("level", level, above=0, below=1)
     resamples = whole("resamples", resamples, at_least=10)
-    if len(bandit.logged) < 2:
-        raise InvalidInput(
-            "a certificate compares arms, so the table must have at least 2, got "
-            f"{len(bandit.logged)}."
-        )
-    logged = [np.asarray(rewards) for rewards in bandit.logged]
-    largest = max(float(np.abs(x[[0, -1]]).max()) for x in logged)
-    if largest > TOO_LARGE:
-        raise InvalidInput(
-            f"rewards up to {largest:.3g} are too large to compute with; log them in other units."
-        )
+    logged = _comparable(bandit)
     medians = np.array([_lower_median(x) for x in logged])
     means = np.array([_clipped_mean(x, _sigma(x)) for x in logged])
     kind = kind_of_log(logged)
@@ -246,6 +236,22 @@ def fit(
     why_not = _cannot_tell(fitted, best, bounded)
     deviation = float(np.std(logged[best]))
     return Fit(fitted, best, malicious, coin, bounded, verdict, why_not, level, deviation)
+
+
+def _comparable(bandit: ReplayBandit) -> list[np.ndarray]:
+    """Return the rewards of each arm, in order; refuse what cannot be compared."""
+    if len(bandit.logged) < 2:
+        raise InvalidInput(
+            "a certificate compares arms, so the table must have at least 2, got "
+            f"{len(bandit.logged)}."
+        )
+    logged = [np.asarray(rewards) for rewards in bandit.logged]
+    largest = max(float(np.abs(x[[0, -1]]).max()) for x in logged)
+    if largest > TOO_LARGE:
+        raise InvalidInput(
+            f"rewards up to {largest:.3g} are too large to compute with; log them in other units."
+        )
+    return logged
 
 
 def _shown(name: object, names: Sequence[object]) -> str:
