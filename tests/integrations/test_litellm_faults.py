@@ -46,7 +46,7 @@ from tests.integrations.mock_deployments import (
 
 AT_ONCE = 50  # requests
 NAMES = ["east", "west", "north", "south", "centre"]
-OUR_CALLS = ("_chosen", "_take", "_value", "_finish", "_failed")
+OUR_CALLS = ("_chosen", "_take", "_answered", "_finish", "_failed")
 FAULTS: list[Any] = [
     litellm.InternalServerError,
     litellm.RateLimitError,
@@ -90,8 +90,8 @@ class Ledger:
         gc.callbacks.append(self.collector)
         for name in OUR_CALLS:
             setattr(routing, name, self._timed(getattr(routing, name)))
-        make = routing._make
-        routing._make = lambda group, ids: self._watched(make(group, ids))
+        make = routing._groups.make
+        routing._groups.make = lambda group, ids: self._watched(make(group, ids))
 
     def _timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*given: Any) -> Any:
