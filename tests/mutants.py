@@ -148,8 +148,8 @@ MUTANTS = (
     Mutant(
         "entries-not-counted",
         "agent/verify.py",
-        "if store.count(agent, log.last) != count:",
-        "if store.count(agent, log.last) < count:",
+        "if log.store.count(log.agent, last) != count:",
+        "if log.store.count(log.agent, last) < count:",
         ("agent/test_verify.py::test_entries_are_counted_in_two_ways",),
     ),
     Mutant(
@@ -618,13 +618,27 @@ MUTANTS = (
     ),
     Mutant(
         "router-is-not-asked",
-        "integrations/litellm.py",
-        "            if not self._is_asked_by(router):\n",
-        '            if not hasattr(router, "get_available_deployment"):\n',
+        "integrations/router_slot.py",
+        " and not _is_asked(router):\n",
+        ' and not hasattr(router, "get_available_deployment"):\n',
         (
             "integrations/test_litellm.py::"
             "test_a_router_that_would_not_ask_is_refused_and_stays_as_it_was",
         ),
+    ),
+    Mutant(
+        "refusals-prolong-the-rest",
+        "integrations/upkeep.py",
+        "        if began < self._until:\n",
+        "        if began < self._until:\n            self._until = began + REST\n",
+        ("integrations/test_upkeep.py::test_a_refusal_does_not_prolong_the_rest",),
+    ),
+    Mutant(
+        "end-users-fill-the-log",
+        "integrations/upkeep.py",
+        " and len(said) < MOST_SAID:",
+        ":",
+        ("integrations/test_upkeep.py::test_troubles_that_all_differ_do_not_fill_the_log",),
     ),
     Mutant(
         "flag-tells-who-sent-a-reward",

@@ -296,9 +296,9 @@ def test_a_cancelled_request_expires(routed, mock):
 
 def test_many_decisions_expire_a_few_at_a_time(routed, monkeypatch):
     """So that none of the requests that see to it holds up the event loop."""
-    router, routing = routed()
     now = 0.0
     monkeypatch.setattr(integration, "monotonic", lambda: now)
+    router, routing = routed()
     for _ in range(50):
         router.get_available_deployment(GROUP, ASK)
     now = 599.0
@@ -647,6 +647,22 @@ def test_a_router_that_would_not_ask_is_refused_and_stays_as_it_was(mock, monkey
     assert [each.levelname for each in caplog.records if "ironarm" in each.name] == ["ERROR"]
     play(router, types.SimpleNamespace(open_tickets=0, agents={}), 3)
     assert len(mock.calls) == 3
+    routing.close()
+
+
+def test_a_request_while_the_strategy_is_installed_is_served(mock):
+    """By one of its deployments: the Router's slot is never empty."""
+    router = mocked_router()
+    look, found = router.get_available_deployment, []
+
+    def in_between(**given):
+        found.append(asyncio.run(router.async_get_available_deployment(GROUP, {}, ASK)))
+        return look(**given)
+
+    router.get_available_deployment = in_between
+    routing = RobustRouting(seed=1).install(router)
+    assert [each["model_info"]["id"] in ("east", "west", "north") for each in found] == [True]
+    assert (routing.agents, routing.troubles) == ({}, 0)
     routing.close()
 
 

@@ -46,7 +46,7 @@ from tests.integrations.mock_deployments import (
 
 AT_ONCE = 50  # requests
 NAMES = ["east", "west", "north", "south", "centre"]
-OUR_CALLS = ("_chosen", "_take", "_value", "_finish", "_failed")
+OUR_CALLS = ("_chosen", "_take", "_answered", "_finish", "_failed")
 FAULTS: list[Any] = [
     litellm.InternalServerError,
     litellm.RateLimitError,
@@ -90,8 +90,8 @@ class Ledger:
         gc.callbacks.append(self.collector)
         for name in OUR_CALLS:
             setattr(routing, name, self._timed(getattr(routing, name)))
-        make = routing._make
-        routing._make = lambda group, ids: self._watched(make(group, ids))
+        make = routing._groups.make
+        routing._groups.make = lambda group, ids: self._watched(make(group, ids))
 
     def _timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*given: Any) -> Any:
@@ -191,7 +191,7 @@ async def play(router: Any, requests: int, world: random.Random) -> Counter[str]
 def kept() -> int:
     """Return how many of our objects of single requests are still in memory."""
     gc.collect()
-    kinds = (integration.Outcome, integration.Ticket)
+    kinds = (integration.Outcome, integration.PendingDecision)
     # by type: a weak proxy of what is gone raises an error if it is asked more
     return sum(issubclass(type(each), kinds) for each in gc.get_objects())
 

@@ -19,6 +19,7 @@ from openfeature.flag_evaluation import Reason
 from openfeature.track import TrackingEventDetails
 
 from ironarm.integrations import flag as module
+from ironarm.integrations import upkeep
 from ironarm.integrations.openfeature import AgentProvider
 
 ANN, BOB = EvaluationContext("ann"), EvaluationContext("bob")
@@ -175,9 +176,31 @@ def test_an_event_without_a_value_needs_to_know_what_silence_is(serve, caplog):
         client.track("button", ANN)
     assert [record.message for record in caplog.records] == [
         "the event 'button': an event for the flag 'button' has no value, so it is ignored; give "
-        "it a value, or give the provider missing=0 if silence counts as 0."
+        "it a value, or give the provider missing=0 if silence counts as 0. (1 troubles so far)"
     ]
     assert sum(agent.rewards.values()) == 0
+
+
+def test_a_missing_reward_that_the_agent_refuses_is_said_once(serve, clock, caplog):
+    """Its decisions are given up, so that they do not come again."""
+    agent = an_agent()
+
+    def refuse(id, value):
+        raise ia.InvalidInput("rewards are above 1.")
+
+    agent.learn = refuse
+    provider = AgentProvider({"button": agent}, missing=0, patience=60)
+    client = serve(provider)
+    for user in ("a", "b", "c"):
+        client.get_string_value("button", "none", EvaluationContext(user))
+    clock[0] += 61
+    with caplog.at_level(logging.WARNING, "ironarm.openfeature"):
+        assert client.get_string_value("button", "none", ANN) != "none"
+    assert [record.message for record in caplog.records] == [
+        "missing = 0.0 for the flag 'button': rewards are above 1. (1 troubles so far)"
+    ]
+    assert provider.troubles == 3
+    assert len(provider._flags["button"]._open) == 1
 
 
 def test_what_waits_is_bounded(serve, clock):
@@ -192,7 +215,7 @@ def test_what_waits_is_bounded(serve, clock):
     assert provider.unmatched == 1
     clock[0] += 61
     client.track("button", None, reward(decision="button/none"))
-    assert len(agent.open_decisions) == 100 - module.AT_ONCE
+    assert len(agent.open_decisions) == 100 - upkeep.AT_ONCE
     for _ in range(10):
         client.get_string_value("button", "none", ANN)
     assert len(agent.open_decisions) == 1

@@ -45,7 +45,8 @@ class TestLiteLLM:
         """
         import litellm
 
-        from ironarm.integrations.litellm import RobustRouting, agent_name
+        from ironarm.integrations.litellm import RobustRouting
+        from ironarm.integrations.model_groups import agent_name
         from tests.integrations.mock_deployments import GROUP, error, mocked_router, until
 
         async def behave(name):
@@ -75,18 +76,22 @@ class TestLiteLLM:
         assert mock.calls.count("east") == failed == shared.rewards["east"]
         assert shared.estimates["east"] == pytest.approx(-1e6)
 
-    def test_without_the_service_requests_go_on(self, mock):
+    def test_without_the_service_requests_go_on(self, mock, monkeypatch):
         """The first finds out that nobody is there; the others do not ask."""
+        from ironarm.integrations import litellm as integration
+        from ironarm.integrations import upkeep
         from ironarm.integrations.litellm import RobustRouting
         from tests.integrations.mock_deployments import mocked_router
 
+        now = 0.0
+        monkeypatch.setattr(integration, "monotonic", lambda: now)
         router = mocked_router()
         routing = RobustRouting(service=f"http://127.0.0.1:{free_port()}").install(router)
-        make, asked = routing._make, []
-        routing._make = lambda *given: (asked.append(given), make(*given))[1]
+        make, asked = routing._groups.make, []
+        routing._groups.make = lambda *given: (asked.append(given), make(*given))[1]
         assert asyncio.run(played(router, 5)) == 0
         assert (len(asked), routing.troubles, len(mock.calls)) == (1, 5, 5)
-        routing._rest_until = 0.0  # time passes
+        now += upkeep.REST
         asyncio.run(played(router, 1))
         assert len(asked) == 2
         routing.close()

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from ..agent import Agent
 from ..agent.contract import LiveAgent
-from ..errors import InvalidInput, StoreError, UnknownDecision
+from ..errors import InvalidInput, StoreError
+from .upkeep import Rest, Troubles, closed, overdue
 
-LOG = logging.getLogger("ironarm.openfeature")
-AT_ONCE = 20
-"""Old decisions that one call closes; each call makes at most one."""
 SLOW = 0.5
 """Seconds after which a failure was a slow one: others have waited for it."""
-REST = 5.0
-"""Seconds for which an agent that failed slowly is left alone."""
-T = TypeVar("T")
 
 
 class Waiting(NamedTuple):
@@ -48,9 +42,10 @@ class Flag:
     def __init__(
         self,
         waiting: Waiting,
+        troubles: Troubles,
         key: str,
         agent: LiveAgent,
-        events: list[str],
+        events: str | Iterable[str] | None,
         values: Mapping[str, Any] | None,
     ) -> None:
         arms = [str(arm) for arm in agent.arms]
@@ -61,14 +56,20 @@ class Flag:
                 f"values of the flag {key!r} must say what each of its variants stands for: "
                 f"{', '.join(arms)}; got {', '.join(map(str, values)) or 'none'}."
             )
-        self.key, self.agent, self.events = key, agent, frozenset(events)
-        self._waiting, self._values = waiting, values
+        self.key, self.agent = key, agent
+        self.events = frozenset([events] if isinstance(events, str) else events or [key])
+        self._waiting, self._troubles, self._values = waiting, troubles, values
         # one at a time, so that a user who asks twice at once gets one decision
         self._lock = threading.Lock()
         self._open: dict[str, OpenDecision] = {}  # oldest first
-        self._by_user: dict[str, str] = {}
-        self._rest_until = 0.0
+        self._by_user: dict[str | None, str] = {}
+        self._rest = Rest(f"the agent of the flag {key!r}", monotonic, slow=SLOW)
         self._closed = False
+
+    def prepare(self) -> None:
+        """Compile what the agent needs, if it is one in this process."""
+        if hasattr(self.agent, "prepare"):
+            self.agent.prepare()
 
     def take_over(self, other: Flag) -> None:
         """Go on with the decisions that wait for another flag of the same agent.
@@ -109,12 +110,13 @@ class Flag:
             if self._closed:
                 raise InvalidInput(f"the flag {self.key!r} was removed, or has a new agent.")
             self._close_old(room=1)
-            waiting = self._open.get(self._by_user.get(user, "")) if user is not None else None
+            waiting = self._open.get(self._by_user.get(user, ""))
             if waiting is not None:
-                if not self._is_old(waiting) and waiting.arm in map(str, self.agent.arms):
+                is_fresh = monotonic() - waiting.made < self._waiting.patience
+                if is_fresh and waiting.arm in map(str, self.agent.arms):
                     return waiting, self._value(waiting.arm), True
                 self._close(waiting)
-            made = self._asked(self.agent.decide)
+            made = self._rest.asked(self.agent.decide)
             if self._values is not None and str(made.arm) not in self._values:
                 self.agent.cancel(made.id)
                 raise InvalidInput(
@@ -128,85 +130,39 @@ class Flag:
                 self._by_user[user] = ticket
             return decision, self._value(decision.arm), False
 
-    def learn_user(self, user: str, value: float, sender: str | None) -> bool:
-        """Reward the open decision of a user; False if there is none."""
+    def learn(self, ticket: str | None, user: str | None, value: float, sender: str | None) -> bool:
+        """Reward the decision of a ticket, also one that another process has made, or,
+        without a ticket, the open decision of a user; False if there is none.
+        """
         with self._lock:
             self._close_old()
-            decision = self._open.get(self._by_user.get(user, ""))
-            return decision is not None and self._learn(decision, value, sender)
-
-    def learn_ticket(self, ticket: str, value: float, sender: str | None) -> bool:
-        """Reward a decision, also one that another process has made."""
-        with self._lock:
-            self._close_old()
-            decision = self._open.get(ticket)
+            decision = self._open.get(self._by_user.get(user, "") if ticket is None else ticket)
             if decision is not None:
                 return self._learn(decision, value, sender)
-            if isinstance(self.agent, Agent):
-                return False  # its ids are numbers, and all its decisions were made here
-            try:
-                self._tell(ticket.rpartition("/")[2], value, sender)
-            except UnknownDecision:
-                return False
-            return True
+            if ticket is None or isinstance(self.agent, Agent):
+                return False  # ids of `Agent` are numbers, and all its decisions were made here
+            return self._rest.asked(closed, self.agent, ticket.rpartition("/")[2], value, sender)
 
-    def _learn(self, decision: OpenDecision, value: float, sender: str | None) -> bool:
-        try:
-            self._tell(decision.id, value, sender)
-        except UnknownDecision:  # its arm was removed, or somebody expired it
-            self._forget(decision)
-            return False
+    def _learn(self, decision: OpenDecision, value: float | None, sender: str | None) -> bool:
+        """Close a decision; False if the agent had closed it already."""
+        was_open = self._rest.asked(closed, self.agent, decision.id, value, sender)
         self._forget(decision)
-        return True
-
-    def _tell(self, id: Any, value: float, sender: str | None) -> None:
-        if sender is None:
-            self._asked(lambda: self.agent.learn(id, value))
-        else:
-            self._asked(lambda: self.agent.learn(id, value, source=sender))
-
-    def _asked(self, work: Callable[[], T]) -> T:
-        """Ask the agent something. A service that does not answer takes a while to say
-        so, and callers wait for each other: so it is then left alone for some seconds.
-        """
-        began = monotonic()
-        if began < self._rest_until:
-            raise StoreError(
-                f"the agent of the flag {self.key!r} failed less than {REST:g} seconds ago; it "
-                "is not asked again yet."
-            )
-        try:
-            return work()
-        except StoreError:
-            if monotonic() - began > SLOW:
-                self._rest_until = monotonic() + REST
-            raise
-
-    def _is_old(self, decision: OpenDecision) -> bool:
-        return monotonic() - decision.made >= self._waiting.patience
+        return was_open
 
     def _close_old(self, room: int = 0) -> None:
         """Close some decisions that have waited too long; the oldest are first."""
-        for _ in range(AT_ONCE):
-            oldest = next(iter(self._open.values()), None)
-            full = len(self._open) + room > self._waiting.most_open
-            if oldest is None or not (full or self._is_old(oldest)):
-                return
-            self._close(oldest)
+        made_until = monotonic() - self._waiting.patience
+        for ticket in overdue(self._open, made_until, self._waiting.most_open - room):
+            self._close(self._open[ticket])
 
     def _close(self, decision: OpenDecision) -> None:
         """Close a decision for which no event came."""
         missing = self._waiting.missing
         try:
-            if missing is None:
-                self._asked(lambda: self.agent.cancel(decision.id))
-            else:
-                self._tell(decision.id, missing, None)
-        except UnknownDecision:
-            pass  # it is closed already
+            self._learn(decision, missing, None)
         except InvalidInput as error:
-            LOG.warning("missing = %s for the flag %r: %s", missing, self.key, error)
-        self._forget(decision)
+            self._troubles.report(f"missing = {missing} for the flag {self.key!r}", error)
+            self._forget(decision)
 
     def _forget(self, decision: OpenDecision) -> None:
         self._open.pop(decision.ticket, None)

@@ -10,59 +10,39 @@ LiteLLM's callbacks close the ticket: with the reward of the answer, with the wo
 reward there is if the deployment failed, or without one if nothing can be blamed on it.
 A ticket that no callback closes expires.
 
-The strategy takes the place of LiteLLM's own latency-based handler, because the Router
-asks that one last, for calls with and without asyncio, and with all that it knows.
+`router_slot.py` says how the Router comes to ask the strategy, `model_groups.py` where
+agents are kept, `routing.py` what is learnt, `upkeep.py` what happens when agents fail.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-import itertools
 import logging
-import math
 import random
 import secrets
-import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any
 
-from ..agent import Agent, DurableAgent
 from ..agent.contract import LiveAgent
 from ..agent.input import reward_of
-from ..errors import (
-    InvalidInput,
-    IronarmError,
-    MissingExtra,
-    StoreError,
-    UnknownArm,
-    UnknownDecision,
-    missing_extra,
-)
+from ..errors import InvalidInput, MissingExtra, StoreError, missing_extra
 from ..policies import Policy
 from ..validation import choice, number
-from ..which_policy import default_policy
-from .routing import (
-    REWARDS,
-    Outcome,
-    PendingDecision,
-    agent_name,
-    failures,
-    file_name,
-    of_outcome,
-)
+from .model_groups import ModelGroups
+from .routing import REWARDS, Outcome, PendingDecision, failures, of_outcome
+from .upkeep import Rest, Troubles, closed, overdue
 
 try:
     import litellm
     from litellm.integrations.custom_logger import CustomLogger
-    from litellm.router_strategy.lowest_latency import RoutingArgs
+
+    from .router_slot import InSlot, leave, router_of_proxy, take
 except ImportError as error:
     raise missing_extra("the routing strategy for LiteLLM", "litellm") from error
 
@@ -70,32 +50,14 @@ __all__ = ["Outcome", "RobustRouting"]
 
 TICKET = "ironarm_ticket"
 """The key in a deployment's model_info under which its ticket travels to callbacks."""
-PROBE = [{"role": "user", "content": "which deployment?"}]
-SLOT = "latency-based-routing"
-"""The strategy whose place is taken."""
 DEPLOYMENTS_OWN = frozenset({401, 402, 403, 404, 408, 429})
 """Statuses 4xx that are the deployment's fault: its key, its address, its limits. The
 others are the caller's, who could else make a deployment look bad by bad requests."""
-AT_ONCE = 20
-"""Decisions that expire in one call; each call makes at most one."""
-COMMIT_WITHIN = 0.01  # seconds for which entries of a log share a commit
-ANSWER_WITHIN = 2.0  # seconds that the service may take for an answer
-REST = 5.0  # seconds for which agents that failed are left alone
-REPORT_EVERY = 60.0  # seconds between two reports of trouble in the log
 
 log = logging.getLogger(__name__)
-_serial = itertools.count(1)
 
 
-class _Group:
-    """A model group: its agent, and which deployments the Router has had."""
-
-    def __init__(self, name: str, agent: LiveAgent) -> None:
-        self.name, self.agent = name, agent
-        self.seen: set[str] = set()
-
-
-class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not followed by mypy
+class RobustRouting(InSlot, CustomLogger):  # type: ignore[misc]  # LiteLLM is not followed by mypy
     """A routing strategy for LiteLLM that withstands corrupt feedback.
 
     Each model group has its own agent, whose arms are the group's deployments. Stalls,
@@ -146,8 +108,6 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
     >>> routing.close()
     """
 
-    routing_args = RoutingArgs()  # the Router shows those of the handler in this place
-
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
         # the proxy looks for this hook in a callback's own class, not in its bases
@@ -167,44 +127,36 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         seed: int | None = None,
     ) -> None:
         super().__init__()
-        if agent is not None and any(x is not None for x in (policy, path, service, key, seed)):
-            raise InvalidInput(
-                "agent makes the agents, so leave out policy, path, service, key and seed."
-            )
-        if path is not None and service is not None:
-            raise InvalidInput("agents are kept in path or by service; leave one of them out.")
-        if key is not None and service is None:
-            raise InvalidInput("key belongs to a service; give its address as service.")
-        self.serial = next(_serial)  # LiteLLM keeps one of several loggers that look alike
+        self.serial = secrets.randbits(63)  # LiteLLM keeps one of several loggers that look alike
         if callable(reward):
             self._reward = of_outcome(reward)
         else:
             self._reward = REWARDS[choice("reward", reward, REWARDS)]
         self._worst = failures(reward_of(worst))
         self._expire_after = number("expire_after", expire_after, above=0)
-        self._policy, self._seed = policy, seed
-        self._path = None if path is None else _folder(Path(path))
-        self._client: Any = None if service is None else _client(service, key)
-        self._make = agent or (self._own_agent if service is None else self._served_agent)
+        self._groups = ModelGroups(
+            policy=policy,
+            path=path,
+            service=service,
+            key=key,
+            agent=agent,
+            seed=seed,
+            expire_after=self._expire_after,
+        )
         # an agent in memory answers in microseconds; others wait for a disk or a
         # network, and must not hold up the event loop
         self._worker = (
             None
-            if agent is None and path is None and service is None
+            if self._groups.in_memory
             else ThreadPoolExecutor(1, thread_name_prefix="ironarm litellm")
         )
-        self._lock = threading.Lock()
-        self._groups: dict[str, _Group] = {}
+        self._rest = Rest("agents", monotonic)
+        self._troubles = Troubles(log, monotonic)
         self._tickets: dict[int, PendingDecision] = {}
         self._next_expiry = 0.0
         self._router: Any = None
         self._refused: Any = None
-        self._probing: int | None = None  # the thread that installs
-        self._was_asked = False
-        self._late = self._troubles = 0
-        self._last_report = self._rest_until = -math.inf
-        if agent is None and service is None:  # compile before serving
-            Agent(policy or default_policy(), arms=2, seed=0).prepare()
+        self._late = 0
 
     def install(self, router: Any) -> RobustRouting:
         """Let this strategy route the Router's calls, and return the strategy.
@@ -215,43 +167,14 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         """
         if self._router is not None and self._router is not router:
             log.info("a new Router takes the place of the one before")
-            self._leave(self._router)
+            leave(self._router, self)
+        take(router, self)
         if self._router is not router:
             log.info("ironarm routes the calls of a Router")
-        before = getattr(router, "lowestlatency_logger", None), router.routing_strategy
-        router.lowestlatency_logger, router.routing_strategy = self, SLOT
-        if before[0] is not self:
-            if not self._is_asked_by(router):
-                router.lowestlatency_logger, router.routing_strategy = before
-                raise MissingExtra(
-                    f"LiteLLM {version('litellm')} does not ask ironarm's strategy for "
-                    "deployments, so the Router was left as it was. Install a release that "
-                    "ironarm names: pip install --upgrade 'ironarm[litellm]'."
-                )
-            if before[0] is not None:
-                litellm.logging_callback_manager.remove_callback_from_all_lists(before[0])
         self._router = router
         if self not in litellm.callbacks:
             litellm.logging_callback_manager.add_litellm_callback(self)
         return self
-
-    def _is_asked_by(self, router: Any) -> bool:
-        """Have the Router look for a deployment, and say whether it asks here.
-
-        Its slot for a strategy is not public: if a release renamed it, every request of
-        the user would fail. A Router without models cannot be asked.
-        """
-        names = router.get_model_names()
-        self._probing, self._was_asked = threading.get_ident(), not names
-        try:
-            for name in names:  # one may have a strategy of its own
-                if self._was_asked:
-                    break
-                with suppress(Exception):
-                    router.get_available_deployment(model=name, messages=PROBE)
-        finally:
-            self._probing = None
-        return self._was_asked
 
     def expire(self, older_than: float) -> int:
         """Close all decisions older than this many seconds; return how many.
@@ -262,36 +185,23 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         for key, ticket in list(self._tickets.items()):
             if ticket.made <= limit:
                 self._tickets.pop(key, None)
-        return sum(group.agent.expire(older_than) for group in list(self._groups.values()))
+        return sum(agent.expire(older_than) for agent in self.agents.values())
 
     def close(self) -> None:
         """Give the Router its simple strategy back, and close the agents' files."""
-        if self._router is not None:
-            self._leave(self._router)
+        leave(self._router, self)
         litellm.logging_callback_manager.remove_callback_from_all_lists(self)
         self._router = None
         if self._worker is not None:
             self._worker.shutdown()
-        for group in self._groups.values():
-            close = getattr(group.agent, "close", None)
-            if close is not None:
-                close()
-        if self._client is not None:
-            self._client.close()
-
-    def _leave(self, router: Any) -> None:
-        """Give a Router its simple strategy back."""
-        if router.lowestlatency_logger is self:
-            router.lowestlatency_logger = None
-            router.routing_strategy_init("simple-shuffle", {})
-            router.routing_strategy = "simple-shuffle"
+        self._groups.close()
 
     # what is known
 
     @property
     def agents(self) -> dict[str, Any]:
         """The agents by model group."""
-        return {name: group.agent for name, group in self._groups.items()}
+        return self._groups.agents
 
     @property
     def open_tickets(self) -> int:
@@ -306,7 +216,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
     @property
     def troubles(self) -> int:
         """How often the agent or the reward function failed; the log says why."""
-        return self._troubles
+        return self._troubles.count
 
     # the Router asks for a deployment
 
@@ -326,7 +236,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
                 self._worker, self._chosen, model_group, healthy_deployments
             )
         except RuntimeError as error:  # closed meanwhile
-            self._report(f"no decision for {model_group!r}, so one at random", error)
+            self._troubles.report(f"no decision for {model_group!r}, so one at random", error)
             return random.choice(healthy_deployments)
         return await chosen
 
@@ -339,9 +249,6 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         request_kwargs: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Choose one of the deployments that can be used."""
-        if self._probing == threading.get_ident():
-            self._was_asked = True
-            return healthy_deployments[0]
         return self._chosen(model_group, healthy_deployments)
 
     # LiteLLM's request leaves the processor's caches cold, and every line here costs
@@ -351,45 +258,24 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         by_id = {str(each["model_info"]["id"]): each for each in deployments}
         now = monotonic()
         try:
-            if now < self._rest_until:
-                self._refuse()
-            group = self._groups.get(model_group) or self._group_of(model_group, by_id)
-            decision = self._decide(group, list(by_id), now)
+            group, decision = self._rest.asked(self._decided, model_group, by_id, now)
             chosen = by_id[decision.arm]
         except Exception as error:  # a request is more than what is learnt from it
-            self._rest_after(error)
-            self._report(f"no decision for {model_group!r}, so one at random", error)
+            self._troubles.report(f"no decision for {model_group!r}, so one at random", error)
             return random.choice(deployments)
         # nobody may guess one: a caller's own model_info comes to callbacks too
         ticket = secrets.randbits(63)
         self._tickets[ticket] = PendingDecision(
-            group.name, decision.arm, group.agent, decision.id, datetime.now(), now
+            group, decision.arm, decision.id, datetime.now(), now
         )
         return {**chosen, "model_info": {**chosen["model_info"], TICKET: ticket}}
 
-    def _group_of(self, model_group: str, by_id: dict[str, dict[str, Any]]) -> _Group:
-        """Return the model group, made if need be; that of a wildcard is the wildcard.
-
-        Callers invent names under a wildcard, and every agent takes memory.
-        """
-        ids = list(by_id)
-        known = model_group in self._router.model_names
-        name = model_group if known else str(by_id[ids[0]]["model_name"])
-        with self._lock:
-            if name not in self._groups:
-                self._groups[name] = _Group(name, self._make(name, ids))
-            return self._groups[name]
-
-    def _decide(self, group: _Group, ids: list[str], now: float) -> Any:
-        if len(group.seen) != len(ids) or not group.seen.issuperset(ids):
-            self._follow(group, ids)
+    def _decided(self, model_group: str, by_id: dict[str, dict[str, Any]], now: float) -> Any:
+        """Return the model group, and its agent's decision."""
+        group = self._groups.of(model_group, by_id, self._router)
         if now >= self._next_expiry:
             self._expire_some(now)
-        try:
-            return group.agent.decide(among=ids)
-        except UnknownArm:  # new here, or another process has removed it
-            self._add_missing(group.agent, ids)
-            return group.agent.decide(among=ids)
+        return group, group.decide(list(by_id), self._router)
 
     def _expire_some(self, now: float) -> None:
         """Close decisions whose callback has not come, few in the event loop."""
@@ -397,53 +283,11 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
             self._next_expiry = now + self._expire_after / 10
             self.expire(self._expire_after)
             return
-        with suppress(RuntimeError):  # another thread has closed one; there is a next time
-            for _ in range(AT_ONCE):
-                oldest = next(iter(self._tickets.items()), None)
-                made = now if oldest is None else oldest[1].made
-                if oldest is None or made + self._expire_after > now:
-                    self._next_expiry = made + self._expire_after
-                    return
-                if self._tickets.pop(oldest[0], None) is not None:
-                    self._tell(oldest[1], None)
-
-    def _own_agent(self, group: str, ids: Sequence[str]) -> LiveAgent:
-        if self._path is None:
-            return Agent(self._policy, arms=ids, seed=self._seed)
-        file = self._path / f"{file_name(group)}.db"
-        if file.exists():  # perhaps made with other deployments, so they are left out
-            with suppress(StoreError):  # a crash has left it empty; or the error comes again
-                return DurableAgent(file, self._policy, commit_within=COMMIT_WITHIN)
-        return DurableAgent(file, self._policy, ids, seed=self._seed, commit_within=COMMIT_WITHIN)
-
-    def _served_agent(self, group: str, ids: Sequence[str]) -> LiveAgent:
-        client, name = self._client, agent_name(group)
-        try:
-            return client.create(
-                name, self._policy, ids, seed=self._seed, reward_within=self._expire_after
-            )
-        except InvalidInput:  # another proxy has made it, perhaps with other deployments
-            if name not in client.agents():
-                raise
-            return client.agent(name)
-
-    def _follow(self, group: _Group, ids: list[str]) -> None:
-        """Remove the arms of deployments that this Router had, and has no more."""
-        with self._lock:
-            group.seen.update(ids)
-            for arm in group.seen.difference(ids):
-                if not self._router.has_model_id(arm):
-                    group.seen.discard(arm)
-                    self._add_missing(group.agent, ids)  # the last arm cannot be removed
-                    with suppress(IronarmError):  # another process was faster
-                        group.agent.remove_arm(arm)
-
-    def _add_missing(self, agent: LiveAgent, ids: list[str]) -> None:
-        known = set(agent.arms)
-        for id in ids:
-            if id not in known:
-                with suppress(InvalidInput):  # another process was faster
-                    agent.add_arm(id)
+        with suppress(RuntimeError, KeyError):  # a thread was faster; there is a next time
+            for key in overdue(self._tickets, now - self._expire_after):
+                self._tell(self._tickets.pop(key), None)
+            oldest = next((ticket.made for ticket in self._tickets.values()), now)
+            self._next_expiry = oldest + self._expire_after
 
     # LiteLLM's callbacks
 
@@ -451,19 +295,16 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
     ) -> None:
         """Learn from an answer."""
-        ticket = self._take(kwargs.get("litellm_params"))
-        if ticket is None:
-            return
-        value = self._value(ticket, kwargs, response_obj, end_time)
+        ticket, value = self._answered(kwargs, response_obj, end_time)
         if type(value) is not float and inspect.isawaitable(value):
             try:
                 value = await value
             except asyncio.CancelledError as error:  # LiteLLM gives a callback 20 seconds
-                self._report("the reward function was cut off", error)
+                self._troubles.report("the reward function was cut off", error)
                 self._finish(ticket, None)
                 raise
             except Exception as error:
-                self._report("the reward function failed", error)
+                self._troubles.report("the reward function failed", error)
                 value = None
         self._finish(ticket, value)
 
@@ -471,14 +312,11 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
     ) -> None:
         """Learn from an answer to a call without asyncio."""
-        ticket = self._take(kwargs.get("litellm_params"))
-        if ticket is None:
-            return
-        value = self._value(ticket, kwargs, response_obj, end_time)
+        ticket, value = self._answered(kwargs, response_obj, end_time)
         if inspect.iscoroutine(value):
             value.close()
             value = None
-            self._report(
+            self._troubles.report(
                 "an async reward function cannot be used for calls without asyncio",
                 InvalidInput("use acompletion, or a reward function without async"),
             )
@@ -518,8 +356,7 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         The proxy makes its Router after its callbacks, and again when its settings
         change.
         """
-        proxy_server = sys.modules.get("litellm.proxy.proxy_server")
-        router = getattr(proxy_server, "llm_router", None)
+        router = router_of_proxy()
         if router is None or router is self._refused:
             return
         try:
@@ -537,23 +374,29 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
         except (KeyError, TypeError):  # not a call of ours
             return None
 
-    def _value(self, ticket: PendingDecision, call: dict[str, Any], response: Any, end: Any) -> Any:
-        """Return the reward of an answer; None if there is nothing to learn."""
-        if call.get("cache_hit") is True:
-            return None  # the cache answered
+    def _answered(
+        self, call: dict[str, Any], response: Any, end: Any
+    ) -> tuple[PendingDecision | None, Any]:
+        """Return a call's ticket and reward; None if there is nothing to learn."""
+        ticket = self._take(call.get("litellm_params"))
+        if ticket is None or call.get("cache_hit") is True:
+            return ticket, None  # not a call of ours, or the cache answered
         try:
-            return self._reward(ticket, call, response, end or datetime.now())
+            return ticket, self._reward(ticket, call, response, end or datetime.now())
         except Exception as error:  # the function is the user's
-            self._report("the reward function failed", error)
-            return None
+            self._troubles.report("the reward function failed", error)
+            return ticket, None
 
     def _failed(self, carrier: Any, exception: Any) -> None:
         ticket = self._take(carrier)
-        if ticket is not None:
-            self._finish(ticket, next(self._worst) if is_deployments_fault(exception) else None)
+        self._finish(
+            ticket, next(self._worst) if ticket and is_deployments_fault(exception) else None
+        )
 
-    def _finish(self, ticket: PendingDecision, value: Any) -> None:
-        """Close a decision, with a reward or without."""
+    def _finish(self, ticket: PendingDecision | None, value: Any) -> None:
+        """Close a decision, with a reward or without; None: the call is not ours."""
+        if ticket is None:
+            return
         if self._worker is None:
             self._tell(ticket, value)
         else:
@@ -562,38 +405,11 @@ class RobustRouting(CustomLogger):  # type: ignore[misc]  # LiteLLM is not follo
 
     def _tell(self, ticket: PendingDecision, value: Any) -> None:
         try:
-            if monotonic() < self._rest_until:
-                self._refuse()
-            if value is None:
-                ticket.agent.cancel(ticket.decision)
-            else:
-                ticket.agent.learn(ticket.decision, value)
-        except UnknownDecision:  # it has expired, or its arm is gone
-            self._late += 1
-        except StoreError as error:  # the decision will expire
-            self._rest_after(error)
-            self._report(f"nothing learnt from a call of {ticket.deployment!r}", error)
+            self._late += not self._rest.asked(closed, ticket.group.agent, ticket.decision, value)
         except Exception as error:
-            self._report(f"nothing learnt from a call of {ticket.deployment!r}", error)
-            if value is not None:
+            self._troubles.report(f"nothing learnt from a call of {ticket.deployment!r}", error)
+            if value is not None and not isinstance(error, StoreError):  # that one will expire
                 self._tell(ticket, None)
-
-    # a service that does not answer takes a while to say so, and those who wait for it
-    # wait for each other: so it is left alone for some seconds
-
-    def _refuse(self) -> NoReturn:
-        raise StoreError(f"agents failed less than {REST:g} seconds ago; not asked again yet")
-
-    def _rest_after(self, error: Exception) -> None:
-        if isinstance(error, StoreError) and monotonic() >= self._rest_until:
-            self._rest_until = monotonic() + REST
-
-    def _report(self, what: str, error: BaseException) -> None:
-        self._troubles += 1
-        if monotonic() - self._last_report >= REPORT_EVERY:
-            self._last_report = monotonic()
-            why = str(error) or type(error).__name__
-            log.warning("%s: %s (%d troubles so far)", what, why, self._troubles)
 
 
 def is_deployments_fault(exception: Any) -> bool:
@@ -605,21 +421,6 @@ def is_deployments_fault(exception: Any) -> bool:
     except (AttributeError, TypeError, ValueError):
         return True
     return not 400 <= status < 500 or status in DEPLOYMENTS_OWN
-
-
-def _folder(path: Path) -> Path:
-    """Make the folder for agents, so that a fault shows at once and not in the log."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(f"path: {path} cannot be created: {error.strerror}.") from None
-    return path
-
-
-def _client(address: str, key: str | None) -> Any:
-    from .. import Client  # needs an extra of its own
-
-    return Client(address, key, timeout=ANSWER_WITHIN, patience=0)
 
 
 def __getattr__(name: str) -> Any:

@@ -16,15 +16,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from functools import partialmethod
+from time import monotonic
 from typing import Any, TypeVar
 
 from ..agent import Agent
 from ..agent.contract import LiveAgent
 from ..errors import InvalidInput, missing_extra
 from ..validation import number, optional, whole
-from .flag import LOG, Flag, OpenDecision, Waiting
+from .flag import Flag, Waiting
+from .upkeep import Troubles
 
 try:
     from openfeature.evaluation_context import EvaluationContext
@@ -112,13 +114,11 @@ class AgentProvider(AbstractProvider):
         self._sources = bool(sources)
         self._flags: dict[str, Flag] = {}
         self._changing = threading.Lock()
-        self._said: deque[str] = deque(maxlen=100)
+        self._troubles = Troubles(logging.getLogger("ironarm.openfeature"), monotonic)
         self._failing = False
         self._ended = False
         self.unmatched = 0
         """Events that belonged to no open decision."""
-        self.troubles = 0
-        """Calls that failed; the log says why."""
         events, values = events or {}, values or {}
         for name, given in (("events", events), ("values", values)):
             for key in given:
@@ -127,7 +127,14 @@ class AgentProvider(AbstractProvider):
                         f"{name} names the flag {key!r}; expected one of {', '.join(agents)}."
                     )
         for key, agent in agents.items():
-            self._flags[key] = self._flag(key, agent, events.get(key), values.get(key))
+            self._flags[key] = Flag(
+                self._waiting, self._troubles, key, agent, events.get(key), values.get(key)
+            )
+
+    @property
+    def troubles(self) -> int:
+        """Calls that failed; the log says why."""
+        return self._troubles.count
 
     def add_flag(
         self,
@@ -141,8 +148,8 @@ class AgentProvider(AbstractProvider):
         If the agent is the same, decisions keep waiting for their events; if it is
         another one, they are closed.
         """
-        flag = self._flag(key, agent, events, values)
-        _prepare(flag)
+        flag = Flag(self._waiting, self._troubles, key, agent, events, values)
+        flag.prepare()
         with self._changing:
             before = self._flags.get(key)
             if before is not None and before.agent is agent:
@@ -161,10 +168,6 @@ class AgentProvider(AbstractProvider):
             self._guarded(f"the flag {key!r}", before.close_all)
         self.emit_provider_configuration_changed(ProviderEventDetails(flags_changed=[key]))
 
-    def _flag(self, key: str, agent: LiveAgent, events: Any, values: Any) -> Flag:
-        names = [events] if isinstance(events, str) else list(events or [key])
-        return Flag(self._waiting, key, agent, names, values)
-
     # what OpenFeature calls
 
     def get_metadata(self) -> Metadata:
@@ -174,100 +177,78 @@ class AgentProvider(AbstractProvider):
     def initialize(self, evaluation_context: EvaluationContext) -> None:
         """Compile what the agents need, so that no evaluation has to."""
         for flag in self._flags.values():
-            _prepare(flag)
+            flag.prepare()
         self._ended = False
 
     def shutdown(self) -> None:
         """Write waiting entries to the disk. The agents are yours, and stay open."""
         self._ended = True
         for flag in self._flags.values():
-            flush = getattr(flag.agent, "flush", None)
-            if flush is not None:
-                self._guarded("shutdown", flush)
+            if hasattr(flag.agent, "flush"):
+                self._guarded("shutdown", flag.agent.flush)
 
-    def resolve_string_details(
+    def _resolve(
         self,
+        kind: Any,
         flag_key: str,
-        default_value: str,
+        default_value: T,
         evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[str]:
+    ) -> FlagResolutionDetails[T]:
         """Decide, and return the variant's name or what it stands for."""
-        return self._resolve(str, flag_key, default_value, evaluation_context)
+        flag = self._flags.get(flag_key)
+        if self._ended:
+            return _default(
+                default_value, ErrorCode.PROVIDER_NOT_READY, "the provider is shut down"
+            )
+        if flag is None:
+            return _default(
+                default_value, ErrorCode.FLAG_NOT_FOUND, f"there is no flag {flag_key!r}"
+            )
+        if not flag.has_type(kind):
+            return _default(
+                default_value,
+                ErrorCode.TYPE_MISMATCH,
+                f"the flag {flag_key!r} has values of another type; give values for its variants",
+            )
+        found = self._guarded(
+            f"the flag {flag_key!r}", lambda: flag.decide(_user(evaluation_context) or None)
+        )
+        if isinstance(found, Exception):
+            return _default(default_value, ErrorCode.GENERAL, str(found))
+        decision, value, repeated = found
+        return FlagResolutionDetails(
+            value=value,
+            variant=decision.arm,
+            reason=Reason.CACHED if repeated else Reason.SPLIT,
+            flag_metadata={TICKET: decision.ticket},
+        )
 
-    def resolve_boolean_details(
+    async def _resolve_async(
         self,
+        kind: Any,
         flag_key: str,
-        default_value: bool,
+        default_value: T,
         evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[bool]:
-        """Decide, and return what the variant stands for."""
-        return self._resolve(bool, flag_key, default_value, evaluation_context)
-
-    def resolve_integer_details(
-        self,
-        flag_key: str,
-        default_value: int,
-        evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[int]:
-        """Decide, and return what the variant stands for."""
-        return self._resolve(int, flag_key, default_value, evaluation_context)
-
-    def resolve_float_details(
-        self,
-        flag_key: str,
-        default_value: float,
-        evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[float]:
-        """Decide, and return what the variant stands for."""
-        return self._resolve(float, flag_key, default_value, evaluation_context)
-
-    def resolve_object_details(
-        self, flag_key: str, default_value: Any, evaluation_context: EvaluationContext | None = None
-    ) -> FlagResolutionDetails[Any]:
-        """Decide, and return what the variant stands for."""
-        return self._resolve((dict, list), flag_key, default_value, evaluation_context)
-
-    async def resolve_string_details_async(
-        self,
-        flag_key: str,
-        default_value: str,
-        evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[str]:
+    ) -> FlagResolutionDetails[T]:
         """Decide without blocking the event loop."""
-        return await self._resolve_async(str, flag_key, default_value, evaluation_context)
+        flag = self._flags.get(flag_key)
+        if flag is None or isinstance(flag.agent, Agent):  # microseconds
+            return self._resolve(kind, flag_key, default_value, evaluation_context)
+        return await asyncio.to_thread(
+            self._resolve, kind, flag_key, default_value, evaluation_context
+        )
 
-    async def resolve_boolean_details_async(
-        self,
-        flag_key: str,
-        default_value: bool,
-        evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[bool]:
-        """Decide without blocking the event loop."""
-        return await self._resolve_async(bool, flag_key, default_value, evaluation_context)
-
-    async def resolve_integer_details_async(
-        self,
-        flag_key: str,
-        default_value: int,
-        evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[int]:
-        """Decide without blocking the event loop."""
-        return await self._resolve_async(int, flag_key, default_value, evaluation_context)
-
-    async def resolve_float_details_async(
-        self,
-        flag_key: str,
-        default_value: float,
-        evaluation_context: EvaluationContext | None = None,
-    ) -> FlagResolutionDetails[float]:
-        """Decide without blocking the event loop."""
-        return await self._resolve_async(float, flag_key, default_value, evaluation_context)
-
-    async def resolve_object_details_async(
-        self, flag_key: str, default_value: Any, evaluation_context: EvaluationContext | None = None
-    ) -> FlagResolutionDetails[Any]:
-        """Decide without blocking the event loop."""
-        return await self._resolve_async((dict, list), flag_key, default_value, evaluation_context)
+    # one evaluation for all types; OpenFeature has a name for each
+    resolve_string_details: Any = partialmethod(_resolve, str)
+    resolve_boolean_details: Any = partialmethod(_resolve, bool)
+    resolve_integer_details: Any = partialmethod(_resolve, int)
+    resolve_float_details: Any = partialmethod(_resolve, float)
+    resolve_object_details: Any = partialmethod(_resolve, (dict, list))
+    resolve_string_details_async: Any = partialmethod(_resolve_async, str)
+    resolve_boolean_details_async: Any = partialmethod(_resolve_async, bool)
+    resolve_integer_details_async: Any = partialmethod(_resolve_async, int)
+    resolve_float_details_async: Any = partialmethod(_resolve_async, float)
+    resolve_object_details_async: Any = partialmethod(_resolve_async, (dict, list))
 
     def track(
         self,
@@ -280,48 +261,13 @@ class AgentProvider(AbstractProvider):
             if isinstance(tracking_event_name, str) and tracking_event_name in flag.events:
                 self._guarded(
                     f"the event {tracking_event_name!r}",
-                    lambda flag=flag: self._reward(  # type: ignore[misc]
-                        flag, evaluation_context, tracking_event_details
-                    ),
+                    self._reward,
+                    flag,
+                    evaluation_context,
+                    tracking_event_details,
                 )
 
     # inside
-
-    async def _resolve_async(
-        self, kind: Any, key: str, default: T, context: EvaluationContext | None
-    ) -> FlagResolutionDetails[T]:
-        flag = self._flags.get(key)
-        if flag is None or isinstance(flag.agent, Agent):
-            return self._resolve(kind, key, default, context)  # microseconds
-        return await asyncio.to_thread(self._resolve, kind, key, default, context)
-
-    def _resolve(
-        self, kind: Any, key: str, default: T, context: EvaluationContext | None
-    ) -> FlagResolutionDetails[T]:
-        flag = self._flags.get(key)
-        if self._ended:
-            return _default(default, ErrorCode.PROVIDER_NOT_READY, "the provider is shut down")
-        if flag is None:
-            return _default(default, ErrorCode.FLAG_NOT_FOUND, f"there is no flag {key!r}")
-        if not flag.has_type(kind):
-            return _default(
-                default,
-                ErrorCode.TYPE_MISMATCH,
-                f"the flag {key!r} has values of another type; give values for its variants",
-            )
-        found: list[tuple[OpenDecision, Any, bool]] = []
-        trouble = self._guarded(
-            f"the flag {key!r}", lambda: found.append(flag.decide(_user(context) or None))
-        )
-        if trouble is not None or not found:
-            return _default(default, ErrorCode.GENERAL, str(trouble))
-        decision, value, repeated = found[0]
-        return FlagResolutionDetails(
-            value=value,
-            variant=decision.arm,
-            reason=Reason.CACHED if repeated else Reason.SPLIT,
-            flag_metadata={TICKET: decision.ticket},
-        )
 
     def _reward(
         self,
@@ -341,25 +287,24 @@ class AgentProvider(AbstractProvider):
         given: Any = None if details is None else details.attributes.get(TICKET)
         sender = user if self._sources else None
         if given is None:
-            done = user is not None and flag.learn_user(user, value, sender)
+            done = flag.learn(None, user, value, sender)
         else:
             if not isinstance(given, (str, list, tuple)):
                 raise InvalidInput(f"{TICKET!r} must be a ticket or a list of them, got {given!r}.")
-            tickets = [str(one) for one in ([given] if isinstance(given, str) else given)]
+            tickets = map(str, [given] if isinstance(given, str) else given)
             mine = [one for one in tickets if one.rpartition("/")[0] == flag.key]
-            done = sum(flag.learn_ticket(one, value, sender) for one in mine) > 0
+            done = sum(flag.learn(one, user, value, sender) for one in mine) > 0
         self.unmatched += not done
 
-    def _guarded(self, what: str, work: Callable[[], Any]) -> Exception | None:
-        """Do some work; return what went wrong, and say so to those who listen."""
+    def _guarded(self, what: str, work: Callable[..., T], *given: Any) -> T | Exception:
+        """Do some work; return what it returns, or what went wrong.
+
+        Those who listen are told when trouble begins, and when it is over.
+        """
         try:
-            work()
+            done = work(*given)
         except Exception as error:
-            self.troubles += 1
-            # a mistake in every event would fill the log
-            level = logging.DEBUG if str(error) in self._said else logging.WARNING
-            self._said.append(str(error))
-            LOG.log(level, "%s: %s", what, error)
+            self._troubles.report(what, error)
             if not isinstance(error, InvalidInput) and not self._failing:
                 self._failing = True
                 self.emit_provider_error(
@@ -369,14 +314,7 @@ class AgentProvider(AbstractProvider):
         if self._failing:
             self._failing = False
             self.emit_provider_ready(ProviderEventDetails(message="the agents answer again"))
-        return None
-
-
-def _prepare(flag: Flag) -> None:
-    """Compile what a flag's agent needs, if it is one in this process."""
-    prepare = getattr(flag.agent, "prepare", None)
-    if prepare is not None:
-        prepare()
+        return done
 
 
 def _user(context: EvaluationContext | None) -> str | None:

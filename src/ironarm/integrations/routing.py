@@ -1,15 +1,14 @@
-"""What a routing strategy learns: outcomes, their rewards, and the agents it asks."""
+"""What a routing strategy learns: outcomes, and their rewards."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from ..agent.contract import LiveAgent
+from .model_groups import ModelGroup
 
 DISTINCT = 4096
 """How many different rewards failures have, each as close to the next as can be. The
@@ -39,9 +38,8 @@ class Outcome(NamedTuple):
 class PendingDecision(NamedTuple):
     """A decision that waits for its outcome."""
 
-    group: str
+    group: ModelGroup
     deployment: str
-    agent: LiveAgent
     decision: Any
     started: datetime
     made: float
@@ -87,7 +85,7 @@ def of_outcome(function: Callable[[Outcome], Any]) -> Reward:
     ) -> Any:
         return function(
             Outcome(
-                ticket.group,
+                ticket.group.name,
                 ticket.deployment,
                 ticket.seconds(end),
                 ticket.seconds(_first(call) or end),
@@ -112,26 +110,3 @@ def failures(worst: float) -> Iterator[float]:
     """
     step = math.ulp(worst) if math.isfinite(worst) else 0.0
     return (worst + step * i for i in itertools.cycle(range(DISTINCT)))
-
-
-def file_name(group: str) -> str:
-    """Return a file name for a model group, its own for each.
-
-    >>> file_name("gpt-4o"), file_name("openai/*")
-    ('gpt-4o', 'openai%2f%2a')
-    """
-    return _escaped(group, r"[^a-z0-9._-]", "%")
-
-
-def agent_name(group: str) -> str:
-    """Return a name at the service for a model group, its own for each.
-
-    >>> agent_name("gpt-4o"), agent_name("openai/*")
-    ('litellm.gpt-4o', 'litellm.openai_2f_2a')
-    """
-    return f"litellm.{_escaped(group, r'[^A-Za-z0-9.-]', '_')}"
-
-
-def _escaped(text: str, pattern: str, mark: str) -> str:
-    """Replace each character of the pattern by its bytes, with a mark before each."""
-    return re.sub(pattern, lambda m: "".join(f"{mark}{b:02x}" for b in m[0].encode()), text)
