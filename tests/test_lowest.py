@@ -102,6 +102,16 @@ def test_a_result(tmp_path, capsys):
     assert (tmp_path / "plot.svg").stat().st_size > 1000
 
 
+def test_a_frame():
+    """Of Arrow, also with names that repeat, and as a stream."""
+    import pyarrow
+
+    names = ["Arm", "reward", "other", "other"]
+    table = pyarrow.table([["x", "y"], [1.0, 4.0], [0, 0], [0, 0]], names=names)
+    for frame in (table, table.select(["Arm", "reward"]), table.to_reader()):
+        assert ia.ReplayBandit(frame).means.tolist() == [1.0, 4.0]
+
+
 @compiled
 def test_the_service(tmp_path):
     """A real node with a key: decide, reward, summary, counts, page."""

@@ -61,6 +61,7 @@ EXTRAS = (
     "sigmf",
     "openfeature",
     "pandas",
+    "narwhals",
     "httpx",
     "msgspec",
     "psycopg",
