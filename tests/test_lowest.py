@@ -7,6 +7,7 @@ tests/engine/test_jit.py.
 
 import json
 import os
+import re
 
 import numpy as np
 import pytest
@@ -114,7 +115,9 @@ def test_a_frame():
 
 @compiled
 def test_the_service(tmp_path):
-    """A real node with a key: decide, reward, summary, counts, page."""
+    """A real node with a key: decide, reward, summary, counts, page with its login."""
+    import httpx
+
     from ironarm.service.keys import make_key
     from ironarm.service.place import Place
     from tests.service.running import ask, running
@@ -132,6 +135,11 @@ def test_the_service(tmp_path):
         assert ask(node.port, "PUT", path, {"value": "x"}, key)[0] == 422
         assert ask(node.port, "GET", "/v1/agents/ads", key=key)[1]["decisions"] == 1
         assert b"ironarm_commits_total" in ask(node.port, "GET", "/metrics", key=key)[1]
+        with httpx.Client(base_url=f"http://127.0.0.1:{node.port}") as browser:
+            assert browser.get("/agents/ads").status_code == 303
+            form = re.search(r'name="form" value="(.+?)"', browser.get("/login").text)[1]
+            assert browser.post("/login", data={"key": key, "form": form}).status_code == 303
+            assert browser.get("/agents/ads").status_code == 200
 
 
 @compiled
