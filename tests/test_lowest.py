@@ -44,7 +44,7 @@ def test_a_simulation_is_that_of_the_naive_twin(policy):
 @compiled
 def test_a_study_of_the_radio(tmp_path, request):
     """Signals through compiled kernels, cells, claims, figures and the page."""
-    study = request.path.parent / "studies" / "small_radio"
+    study = request.path.parent / "lab" / "studies" / "small_radio"
     assert main(["reproduce", "--study", str(study), "--out", str(tmp_path)]) == 0
     assert "<svg" in (tmp_path / "report.html").read_text()
     assert json.loads((tmp_path / "report.json").read_text())["claims"]
