@@ -1,7 +1,9 @@
 """Frames of pandas, polars and Arrow go in and come out."""
 
 import random
+import sys
 
+import narwhals
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ import ironarm as ia
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")
+duckdb = pytest.importorskip("duckdb")
+dask = pytest.importorskip("dask.dataframe")
 
 DATA = {"arm": ["x", "y", "x", "y"], "reward": [1.0, 4.0, 3.0, 6.0], "other": [0, 0, 0, 0]}
 
@@ -28,6 +32,10 @@ class OnlyInterchange:
         self.__dataframe__ = pyarrow.table(data).__dataframe__
 
 
+class Derived(pandas.DataFrame):
+    """What GeoPandas gives: a class from elsewhere that derives from that of pandas."""
+
+
 MAKERS = {
     "pandas": pandas.DataFrame,
     "polars": polars.DataFrame,
@@ -35,6 +43,12 @@ MAKERS = {
     "arrow": pyarrow.table,
     "stream": OnlyStream,
     "interchange": OnlyInterchange,
+    "record batch": pyarrow.record_batch,
+    "reader": lambda data: pyarrow.table(data).to_reader(),
+    "duckdb": lambda data: duckdb.from_arrow(pyarrow.table(data)),
+    "dask": lambda data: dask.from_pandas(pandas.DataFrame(data), npartitions=2),
+    "subclass": Derived,
+    "narwhals": lambda data: narwhals.from_native(polars.DataFrame(data)),
 }
 every_kind = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 
@@ -89,6 +103,71 @@ def test_columns_that_differ_only_in_case_are_refused():
         ia.ReplayBandit(pandas.DataFrame([["x", "y", 1.0]], columns=["Arm", "ARM", "reward"]))
     frame = pandas.DataFrame([["x", "y", 1.0]], columns=["Arm", "arm", "reward"])
     assert ia.ReplayBandit(frame).names == ["y"]
+
+
+REPEATED = [["x", 0, 0, 1.0], ["y", 0, 0, 2.0]]
+KINDS_THAT_REPEAT = {
+    "pandas": lambda names: pandas.DataFrame(REPEATED, columns=names),
+    "arrow": lambda names: pyarrow.table(list(zip(*REPEATED, strict=True)), names=names),
+    "reader": lambda names: KINDS_THAT_REPEAT["arrow"](names).to_reader(),
+    "stream": lambda names: OnlyStream(KINDS_THAT_REPEAT["arrow"](names)),
+    "duckdb": lambda names: duckdb.sql(
+        "select " + ", ".join(f"c{i} as {name}" for i, name in enumerate(names)) + " from "
+        "(values ('x', 0, 0, 1.0), ('y', 0, 0, 2.0)) as t(c0, c1, c2, c3)"
+    ),
+}
+
+
+@pytest.mark.parametrize("make", KINDS_THAT_REPEAT.values(), ids=KINDS_THAT_REPEAT)
+def test_other_columns_may_share_a_name(make):
+    """As after a join. The two that are read may not."""
+    assert ia.ReplayBandit(make(["arm", "other", "other", "reward"])).means.tolist() == [1, 2]
+    with pytest.raises(ia.InvalidInput, match="2 columns called 'arm'"):
+        ia.ReplayBandit(make(["arm", "arm", "other", "reward"]))
+    with pytest.raises(ia.InvalidInput, match="'arm' and 'reward', got other, other, x, reward"):
+        ia.ReplayBandit(make(["other", "other", "x", "reward"]))
+
+
+def test_a_frame_of_pandas_keeps_what_arrow_cannot_hold():
+    """Arms that are text and numbers, and names that are no text."""
+    for kind in (pandas.DataFrame, Derived):
+        bandit = ia.ReplayBandit(kind({"arm": ["x", 1], "reward": [1, 2], 7: [0, 0]}))
+        assert bandit.names == ["x", 1]
+
+
+MARKS = (None, float("nan"), pandas.NA, pandas.NaT)
+
+
+@pytest.mark.parametrize("mark", MARKS, ids=repr)
+def test_every_mark_of_a_missing_value_is_known(mark):
+    frame = pandas.DataFrame({"arm": pandas.Series(["x", mark], dtype=object), "reward": [1, 2]})
+    with pytest.raises(ia.InvalidInput, match="row 2 of the data frame has no arm"):
+        ia.ReplayBandit(frame)
+
+
+class Unreadable:
+    """It says that it speaks a protocol, and does not."""
+
+    def __init__(self, protocol):
+        setattr(self, protocol, self.fail)
+
+    def fail(self, *_, **__):
+        raise NotImplementedError("not today")
+
+
+@pytest.mark.parametrize("protocol", ["__arrow_c_stream__", "__dataframe__"])
+def test_what_cannot_be_read_gets_a_sentence(protocol, monkeypatch):
+    with pytest.raises(ia.InvalidInput, match=r"an? Unreadable, cannot be read \(not today\)"):
+        ia.ReplayBandit(Unreadable(protocol))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ia.MissingExtra, match=r"of the type Unreadable needs .*'study'"):
+        ia.ReplayBandit(Unreadable(protocol))
+
+
+def test_without_pyarrow_pandas_and_polars_are_read(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for kind in (pandas.DataFrame, Derived, polars.DataFrame, polars.LazyFrame):
+        assert ia.ReplayBandit(kind(DATA)).means.tolist() == [2.0, 5.0]
 
 
 def test_a_csv_file_may_have_capital_letters(tmp_path):

@@ -7,6 +7,7 @@ tests/engine/test_jit.py.
 
 import json
 import os
+import re
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def test_a_simulation_is_that_of_the_naive_twin(policy):
 @compiled
 def test_a_study_of_the_radio(tmp_path, request):
     """Signals through compiled kernels, cells, claims, figures and the page."""
-    study = request.path.parent / "studies" / "small_radio"
+    study = request.path.parent / "lab" / "studies" / "small_radio"
     assert main(["reproduce", "--study", str(study), "--out", str(tmp_path)]) == 0
     assert "<svg" in (tmp_path / "report.html").read_text()
     assert json.loads((tmp_path / "report.json").read_text())["claims"]
@@ -102,9 +103,21 @@ def test_a_result(tmp_path, capsys):
     assert (tmp_path / "plot.svg").stat().st_size > 1000
 
 
+def test_a_frame():
+    """Of Arrow, also with names that repeat, and as a stream."""
+    import pyarrow
+
+    names = ["Arm", "reward", "other", "other"]
+    table = pyarrow.table([["x", "y"], [1.0, 4.0], [0, 0], [0, 0]], names=names)
+    for frame in (table, table.select(["Arm", "reward"]), table.to_reader()):
+        assert ia.ReplayBandit(frame).means.tolist() == [1.0, 4.0]
+
+
 @compiled
 def test_the_service(tmp_path):
-    """A real node with a key: decide, reward, summary, counts, page."""
+    """A real node with a key: decide, reward, summary, counts, page with its login."""
+    import httpx
+
     from ironarm.service.keys import make_key
     from ironarm.service.location import StoreLocation
     from tests.service.running import ask, running
@@ -122,6 +135,11 @@ def test_the_service(tmp_path):
         assert ask(node.port, "PUT", path, {"value": "x"}, key)[0] == 422
         assert ask(node.port, "GET", "/v1/agents/ads", key=key)[1]["decisions"] == 1
         assert b"ironarm_commits_total" in ask(node.port, "GET", "/metrics", key=key)[1]
+        with httpx.Client(base_url=f"http://127.0.0.1:{node.port}") as browser:
+            assert browser.get("/agents/ads").status_code == 303
+            form = re.search(r'name="form" value="(.+?)"', browser.get("/login").text)[1]
+            assert browser.post("/login", data={"key": key, "form": form}).status_code == 303
+            assert browser.get("/agents/ads").status_code == 200
 
 
 @compiled

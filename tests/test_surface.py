@@ -64,6 +64,7 @@ EXTRAS = (
     "sigmf",
     "openfeature",
     "pandas",
+    "narwhals",
     "httpx",
     "msgspec",
     "psycopg",

@@ -1,4 +1,4 @@
-"""Data frames in and out: pandas, polars, Arrow, and what speaks their interchange.
+"""Data frames in and out: whatever narwhals, Arrow or the interchange protocol reads.
 
 Nothing here is imported before somebody has a frame or asks for one.
 """
@@ -29,14 +29,8 @@ def pairs_of_frame(frame: Any) -> list[tuple[Any, Any]]:
     The columns are `arm` and `reward`, in small or capital letters. Where a value is
     missing it is refused.
     """
-    if hasattr(frame, "collect_schema") and hasattr(frame, "collect"):
-        frame = frame.collect()  # a query of polars that has not run yet
-    if not _gives_columns(frame):
-        frame = _by_arrow(frame)
-    names = _names(frame)
-    arms, rewards = (
-        _values(frame[column_for(name, names, "the data frame")]) for name in ("arm", "reward")
-    )
+    table = _table(frame)
+    arms, rewards = (table[name].to_list() for name in _wanted(table.columns))
     for row, pair in enumerate(zip(arms, rewards, strict=True), start=1):
         for what, value in zip(("arm", "reward"), pair, strict=True):
             if _missing(value):
@@ -68,16 +62,32 @@ def column_for(wanted: str, names: Sequence[Any], where: str) -> Any:
     return found[0]
 
 
-def _names(frame: Any) -> list[Any]:
-    return list(getattr(frame, "column_names", None) or frame.columns)
+def _wanted(names: Sequence[Any]) -> list[Any]:
+    return [column_for(name, names, "the data frame") for name in ("arm", "reward")]
 
 
-def _gives_columns(frame: Any) -> bool:
-    """Whether it is a frame of pandas, polars or Arrow, which need no converting."""
-    home = type(frame).__module__.partition(".")[0]
-    return home in ("pandas", "polars", "pyarrow") and (
-        hasattr(frame, "columns") or hasattr(frame, "column_names")
-    )
+def _table(frame: Any) -> Any:
+    """Return a frame of any library as one of narwhals, in memory.
+
+    A query that speaks Arrow, as DuckDB's do, comes that way: narwhals must know each
+    release of DuckDB, and Arrow's stream stays the same. Others, narwhals runs.
+    """
+    import narwhals.stable.v2 as narwhals
+    from narwhals.dependencies import is_into_dataframe
+    from narwhals.exceptions import DuplicateError
+
+    if hasattr(frame, "__arrow_c_stream__") and not is_into_dataframe(frame):
+        frame = _by_arrow(frame)
+    try:
+        table = narwhals.from_native(frame, pass_through=True)
+    except DuplicateError:
+        # pandas and Arrow let names repeat: leave out columns that nobody asked for
+        if hasattr(frame, "iloc"):
+            return _table(frame[_wanted(frame.columns)])
+        return _table(frame.select(_wanted(frame.column_names)))
+    if isinstance(table, narwhals.LazyFrame):
+        return table.collect()
+    return table if isinstance(table, narwhals.DataFrame) else _table(_by_arrow(frame))
 
 
 def _by_arrow(frame: Any) -> Any:
@@ -94,12 +104,6 @@ def _by_arrow(frame: Any) -> Any:
         raise InvalidInput(
             f"the data frame, a {type(frame).__name__}, cannot be read ({error})."
         ) from None
-
-
-def _values(column: Any) -> list[Any]:
-    if hasattr(column, "to_pylist"):
-        return list(column.to_pylist())
-    return list(column.to_list())
 
 
 def _missing(value: Any) -> bool:

@@ -203,7 +203,7 @@ class Page:
     async def log_out(self, request: Request) -> Response:
         """Forget the key."""
         given = await _form(request)
-        if not session.same(given.get("token", ""), session.token(self.node, request)):
+        if not session.token_is_ours(self.node, request, given.get("token", "")):
             raise Problem(403, "this form does not belong to your session; open the page again.")
         response = RedirectResponse("/login", 303)
         session.end(self.node, response)

@@ -1,18 +1,18 @@
 """Who looks at the page: a key, remembered by a signed cookie.
 
-The cookie holds the key's id and a time, never the key. It is signed with a secret that
-all nodes share. Each request looks the key up again: a revoked key ends its sessions.
-Browsers send a cookie to every port of a host, so its name has the service in it: who
-looks at two services on one host stays logged in at both.
+The cookie holds the key's id and a time, never the key. It is signed, by itsdangerous,
+with a secret that all nodes share. Each request looks the key up again: a revoked key
+ends its sessions. Browsers send a cookie to every port of a host, so its name has the
+service in it: who looks at two services on one host stays logged in at both.
 """
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 import secrets
 from time import time
 
+from itsdangerous import BadSignature, Signer
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -23,15 +23,22 @@ LASTS = 12 * 3600
 """Seconds until the page asks for the key again."""
 
 
+def signer(node: Node, purpose: str) -> Signer:
+    """Return what signs for one purpose, and compares in constant time.
+
+    Each purpose has a key of its own, so no signature serves for another.
+    """
+    return Signer(
+        node.secret,
+        salt=f"ironarm page {purpose}",
+        key_derivation="hmac",
+        digest_method=hashlib.sha256,
+    )
+
+
 def signature(node: Node, purpose: str, text: str) -> str:
     """Return what only a node can compute for a text."""
-    message = f"ironarm page {purpose}\n{text}".encode()
-    return hmac.new(node.secret, message, hashlib.sha256).hexdigest()
-
-
-def same(first: str, second: str) -> bool:
-    """Compare in constant time; any text may come from outside."""
-    return hmac.compare_digest(first.encode(), second.encode())
+    return signer(node, purpose).get_signature(text).decode()
 
 
 def cookie_name(node: Node, purpose: str) -> str:
@@ -41,9 +48,9 @@ def cookie_name(node: Node, purpose: str) -> str:
 
 def begin(node: Node, request: Request, response: Response, key: Key) -> None:
     """Remember a key in the browser."""
-    front = f"{key.id}.{int(time()) + LASTS}"
-    name = cookie_name(node, "session")
-    _set(request, response, name, f"{front}.{signature(node, 'session', front)}")
+    # the end, and not the beginning: another node's clock may not be there yet
+    signed = signer(node, "session").sign(f"{key.id}.{int(time()) + LASTS}").decode()
+    _set(request, response, cookie_name(node, "session"), signed)
     response.delete_cookie(cookie_name(node, "form"), path="/")
 
 
@@ -54,13 +61,14 @@ def end(node: Node, response: Response) -> None:
 
 def key_of(node: Node, request: Request) -> Key | None:
     """Return the key of a session; None if there is none that may read."""
-    parts = _cookie(node, request, "session").split(".")
-    if len(parts) != 3 or not node.secret:
+    if not node.secret:
         return None
-    id, until, signed = parts
-    if not same(signed, signature(node, "session", f"{id}.{until}")):
+    try:
+        front = signer(node, "session").unsign(_cookie(node, request, "session")).decode()
+    except BadSignature:
         return None
-    # what we have signed ourselves is a number
+    # what we have signed ourselves is an id and a number
+    id, until = front.split(".")
     if int(until) < time():
         return None
     key = node.keys.get(id)
@@ -74,6 +82,11 @@ def _cookie(node: Node, request: Request, purpose: str) -> str:
 def token(node: Node, request: Request) -> str:
     """Return the token that a form of this session must carry."""
     return signature(node, "form", _cookie(node, request, "session"))
+
+
+def token_is_ours(node: Node, request: Request, given: str) -> bool:
+    """Say whether a form was made for this session."""
+    return signer(node, "form").verify_signature(_cookie(node, request, "session"), given)
 
 
 def new_form(node: Node, request: Request) -> tuple[str, str]:
@@ -92,7 +105,7 @@ def keep_form(node: Node, request: Request, response: Response, nonce: str) -> N
 def form_is_ours(node: Node, request: Request, given: str) -> bool:
     """Say whether a form without a session was made for this browser."""
     nonce = _cookie(node, request, "form")
-    return bool(nonce) and same(given, signature(node, "login", nonce))
+    return bool(nonce) and signer(node, "login").verify_signature(nonce, given)
 
 
 def _set(request: Request, response: Response, name: str, value: str) -> None:
