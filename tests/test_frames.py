@@ -160,7 +160,7 @@ def test_what_cannot_be_read_gets_a_sentence(protocol, monkeypatch):
     with pytest.raises(ia.InvalidInput, match=r"an? Unreadable, cannot be read \(not today\)"):
         ia.ReplayBandit(Unreadable(protocol))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ia.MissingExtra, match=r"of the type Unreadable needs .*'study'"):
+    with pytest.raises(ia.errors.MissingExtra, match=r"of the type Unreadable needs .*'study'"):
         ia.ReplayBandit(Unreadable(protocol))
 
 

@@ -24,7 +24,7 @@ from unittest import mock
 
 import ironarm as ia
 from ironarm.agent import logged, replay
-from ironarm.agent.store import SqliteStore
+from ironarm.agent.sqlite import SqliteStore
 from ironarm.agent.verify import verified
 from ironarm.errors import IronarmError
 

@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 
 import ironarm as ia
-from ironarm.agent import store
+from ironarm.agent import sqlite
 from ironarm.agent.log import Log
 
 from .damage import KEPT, run
@@ -78,7 +78,7 @@ def test_a_damaged_index_is_found_when_a_file_is_opened(large, log, monkeypatch)
         schema.format(INDEX + "IS NOT NULL"),
     )
     if large:
-        monkeypatch.setattr(store, "LOOK", 0)
+        monkeypatch.setattr(sqlite, "LOOK", 0)
         ia.DurableAgent(path).close()
         reader = sqlite3.connect(path)  # while it is open, nobody removes the -wal file
         reader.execute("SELECT count(*) FROM log").fetchall()

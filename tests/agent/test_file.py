@@ -8,7 +8,7 @@ import pytest
 import ironarm as ia
 from ironarm.agent import file as agent_file
 from ironarm.agent.log import Entry, Log
-from ironarm.agent.store import SqliteStore
+from ironarm.agent.sqlite import SqliteStore
 from ironarm.engine import machine
 from ironarm.engine.state import State
 from ironarm.files import PIECE

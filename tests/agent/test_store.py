@@ -2,7 +2,7 @@
 
 import pytest
 
-from ironarm.agent.store import SqliteStore
+from ironarm.agent.sqlite import SqliteStore
 from ironarm.errors import ContractFault
 from ironarm.testing import check_store
 

@@ -12,7 +12,7 @@ import ironarm as ia
 from ironarm.agent import logged, replay, verify
 from ironarm.agent.log import Entry, Log, Prune, entry_hash
 from ironarm.agent.snapshot import sealed, snapshot_of
-from ironarm.agent.store import SqliteStore
+from ironarm.agent.sqlite import SqliteStore
 from ironarm.agent.verify import verified
 from ironarm.cli import main
 from ironarm.service.hosted import Hosted

@@ -12,7 +12,7 @@ import pytest
 
 import ironarm as ia
 from ironarm.agent import logged, replay
-from ironarm.agent.store import SqliteStore
+from ironarm.agent.sqlite import SqliteStore
 from ironarm.cli import main
 from ironarm.service import node as node_module
 from ironarm.service import verbs

@@ -3,7 +3,7 @@
 import pytest
 
 from ironarm.agent import logged
-from ironarm.agent.store import SqliteStore
+from ironarm.agent.sqlite import SqliteStore
 from ironarm.errors import ClosedDecision
 from ironarm.service import hosted
 from ironarm.service.directory import create

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from ironarm.agent.store import SqliteStore
+from ironarm.agent.sqlite import SqliteStore
 from ironarm.errors import StoreError
 from ironarm.service import writer as writer_module
 from ironarm.service.writer import AT_ONCE, Busy, Writer

@@ -35,7 +35,7 @@ from .logged import DurableDecision, Frozen, LoggedAgent, keep_snapshot, rows_by
 from .replay import Replay
 from .reward_check import Watch, warn_of_lost
 from .source_book import Source, optional_source
-from .store import SqliteStore
+from .sqlite import SqliteStore
 
 
 class DurableAgent:

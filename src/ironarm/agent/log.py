@@ -34,7 +34,8 @@ from typing import Any, NamedTuple
 
 from ..errors import BadFile, PrunedEntries
 from .snapshot import Snapshot, snapshot_of
-from .store import Row, SqliteStore, Store
+from .sqlite import SqliteStore
+from .store import Row, Store
 
 
 class Entry(NamedTuple):

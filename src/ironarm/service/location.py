@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..agent.store import SqliteStore, Store
+from ..agent.sqlite import SqliteStore
+from ..agent.store import Store
 from ..errors import InvalidInput, StoreError
 
 FILE = "ironarm.db"

@@ -29,7 +29,7 @@ def check_store(open_store: Open) -> None:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from ironarm.agent.store import SqliteStore
+    >>> from ironarm.agent.sqlite import SqliteStore
     >>> from ironarm.testing import check_store
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "logs.db")
