@@ -154,12 +154,12 @@ MUTANTS = (
     ),
     Mutant(
         "failed-commit-stays-in-memory",
-        "agent/durable.py",
-        """            self._log.roll_back()
+        "agent/shared_log.py",
+        """            self.log.roll_back()
         self._began = None
-        self._replay.forget()
+        self.replay.forget()
 """,
-        """            self._log.roll_back()
+        """            self.log.roll_back()
         self._began = None
 """,
         ("agent/test_durable.py::test_a_full_disk_is_reported_and_nothing_is_stored",),

@@ -120,14 +120,14 @@ def trials(folder: Path) -> dict[str, tuple[bytes, Callable[[Path], object], obj
     path = folder / "whole.db"
     with ia.DurableAgent(path, ia.RUCB(), arms=["a", "b", 3], seed=5, commit_within=1) as agent:
         sent = play(agent)
-        for thread in agent._threads[1:]:
+        for thread in agent._shared.threads[1:]:
             thread.join()  # it writes a snapshot; the first one commits
     found: dict[str, tuple[bytes, Callable[[Path], object], object]] = {}
     opening = partial(open_log, sent=sent)
     for name in ("whole log", "pruned log"):
         if name == "pruned log":
             with ia.DurableAgent(path) as agent:
-                agent._logged.prune(keep=300)
+                agent._shared.logged.prune(keep=300)
         opened, checked = opening(path), verify_log(path)
         data = path.read_bytes()
         found[f"{name}, opened"] = data, opening, opened

@@ -324,7 +324,7 @@ def test_decisions_do_not_wait_for_a_figure(durable, monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
     kind = partial(ia.DurableAgent, tmp_path / "agent.db") if durable else ia.Agent
     agent = kind(ia.UCB(), arms=["a", "b"], seed=1)
-    held = []
-    monkeypatch.setattr(plot, "plot_agent", lambda *_: held.append(agent._lock._is_owned()))
+    held, lock = [], (agent._shared.lock if durable else agent._lock)
+    monkeypatch.setattr(plot, "plot_agent", lambda *_: held.append(lock._is_owned()))
     agent.plot()
     assert held == [False]

@@ -128,9 +128,9 @@ def test_a_durable_agent_comes_to_the_same_state_again(policy, tmp_path):
             assert i % 2 == 0 or decision.arm in usable
             if world.random() < 0.8:
                 agent.learn(decision.id, reward(world, decision.arm))
-        known, fields = agent.summary(), agent._replay.core.state
+        known, fields = agent.summary(), agent._shared.replay.core.state
         fields.refresh()
         with ia.DurableAgent(path) as again:
             assert again.summary() == known
-            again._replay.core.state.refresh()
-            assert again._replay.core.state.dump() == fields.dump()
+            again._shared.replay.core.state.refresh()
+            assert again._shared.replay.core.state.dump() == fields.dump()

@@ -59,7 +59,7 @@ def test_a_file_of_the_first_format_gets_the_note(log):
     change(path, "DELETE FROM setting", "PRAGMA user_version = 1")
     with ia.DurableAgent(path) as agent:
         assert agent.decisions == 2
-        assert agent._log.store.noted_end(1) == (4, agent._log.last_hash)
+        assert agent._shared.log.store.noted_end(1) == (4, agent._shared.log.last_hash)
     change(path, "DELETE FROM log WHERE number = 4")
     with pytest.raises(ia.errors.BadFile, match="are missing"):
         ia.DurableAgent(path)

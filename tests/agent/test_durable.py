@@ -44,8 +44,8 @@ def frozen(agent):
     Rewards that an estimator holds are sorted: how they lie in memory depends on how
     they came there, and no choice depends on it.
     """
-    with agent._reading():
-        data, state = agent._replay.frozen()
+    with agent._shared.reading():
+        data, state = agent._shared.replay.frozen()
         data = json_ready(data)
     dumped = state.dump()
     dumped["rewards"] = [sorted(held) for held in dumped.get("rewards", [])]
@@ -81,7 +81,7 @@ def test_what_is_opened_again_goes_on_to_the_last_bit(policy, tmp_path, monkeypa
         before = frozen(agent)
     with ia.DurableAgent(path) as again:
         assert frozen(again) == before
-        assert again._log.snapshot() is not None
+        assert again._shared.log.snapshot() is not None
     log = Log.open(path, create=False)
     log.store.drop_snapshots(1)
     log.close()
@@ -111,7 +111,7 @@ def test_several_processes_share_one_agent(tmp_path):
         assert agent.decisions == 120
         assert sum(agent.rewards.values()) == len(told)
         assert len(agent.open_decisions) == 120 - len(told)
-        assert agent._log.verify() == 1 + 120 + len(told)
+        assert agent._shared.log.verify() == 1 + 120 + len(told)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
@@ -130,7 +130,7 @@ def test_killed_without_warning_nothing_acknowledged_is_lost(tmp_path):
         worker.send_signal(signal.SIGKILL)
         told += worker.communicate()[0].split("\n")[:-1]  # the last line may be a part
     with ia.DurableAgent(path) as agent:
-        log = agent._log
+        log = agent._shared.log
         for id in told:
             assert [entry.kind for entry in log.about(id)] == ["decided", "rewarded"]
         assert log.verify() == log.last
@@ -220,14 +220,14 @@ def test_a_full_disk_is_reported_and_nothing_is_stored(tmp_path):
     with ia.DurableAgent(tmp_path / "agent.db", ia.UCB(), arms=2, seed=1) as agent:
         play(agent, 5)
         before, entries = frozen(agent), agent.summary()["entries"]
-        connection = agent._log.store.connection
+        connection = agent._shared.log.store.connection
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(ia.StoreError, match=r"full.*Nothing was stored.*make room"):
             play(agent, 10_000)
         stored = agent.summary()["entries"]
         connection.execute("PRAGMA max_page_count = 1000000")
-        assert agent._log.verify() == stored >= entries
+        assert agent._shared.log.verify() == stored >= entries
         agent.decide()
         assert agent.summary()["entries"] == stored + 1
         assert before != frozen(agent)
@@ -237,11 +237,11 @@ def test_a_database_that_cannot_be_written_is_reported(tmp_path):
     """Reading goes on."""
     with ia.DurableAgent(tmp_path / "agent.db", ia.UCB(), arms=2, seed=1) as agent:
         decision = agent.decide()
-        agent._log.store.connection.execute("PRAGMA query_only = ON")
+        agent._shared.log.store.connection.execute("PRAGMA query_only = ON")
         with pytest.raises(ia.StoreError, match="readonly"):
             agent.learn(decision, 1.0)
         assert agent.rewards == {0: 0, 1: 0}
-        agent._log.store.connection.execute("PRAGMA query_only = OFF")
+        agent._shared.log.store.connection.execute("PRAGMA query_only = OFF")
         agent.learn(decision, 1.0)
         assert agent.rewards == {0: 1, 1: 0}
 
@@ -315,18 +315,18 @@ def test_batched_commits_reach_the_disk_in_time(tmp_path):
 def test_a_failure_behind_the_caller_reaches_the_next_call(tmp_path):
     """Entries that waited for the disk and never got there are not lost silently."""
     agent = ia.DurableAgent(tmp_path / "agent.db", ia.UCB(), arms=2, seed=1, commit_within=0.05)
-    commit = agent._log.commit
+    commit = agent._shared.log.commit
 
     def fail():
         raise ia.StoreError("the disk is gone.")
 
-    agent._log.commit = fail
+    agent._shared.log.commit = fail
     agent.decide()
     deadline = time.monotonic() + 120
-    while agent._failure is None:
+    while agent._shared._failure is None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    agent._log.commit = commit
+    agent._shared.log.commit = commit
     with pytest.raises(ia.StoreError, match="are lost"):
         agent.decide()
     assert agent.decide().arm == 0
@@ -470,7 +470,7 @@ def test_a_refused_call_loses_nothing_of_others(tmp_path):
     with ia.DurableAgent(path) as again:
         assert again.decisions == 3
         assert sum(again.rewards.values()) == 1
-        assert again._log.verify() == 5
+        assert again._shared.log.verify() == 5
 
 
 def test_a_generator_may_use_the_agent(tmp_path):
@@ -478,7 +478,7 @@ def test_a_generator_may_use_the_agent(tmp_path):
     with ia.DurableAgent(tmp_path / "agent.db", ia.UCB(), arms=2, seed=1) as agent:
         agent.learn_batch((agent.decide(), 1.0) for _ in range(5))
         assert sum(agent.rewards.values()) == 5
-        assert agent._log.verify() == 11
+        assert agent._shared.log.verify() == 11
 
 
 @pytest.mark.parametrize("arm", [np.int64(1), np.str_("x")])
@@ -491,7 +491,7 @@ def test_names_that_only_look_like_names(arm, tmp_path):
         before = frozen(agent)
     with ia.DurableAgent(path) as again:
         assert frozen(again) == before
-        assert again._log.verify() == 3
+        assert again._shared.log.verify() == 3
 
 
 @pytest.mark.parametrize("source", ["\ud800", 2**63, 10**5000], ids=["half", "large", "huge"])
@@ -521,7 +521,7 @@ def test_the_number_of_sources_that_are_told_apart_is_in_the_log(tmp_path):
     with pytest.raises(ia.InvalidInput, match="sources_held = 8, got 9"):
         ia.DurableAgent(path, sources_held=9)
     with ia.DurableAgent(tmp_path / "b.db", ia.UCB(), arms=["a"], seed=1) as usual:
-        assert "sources_held" not in usual._replay.created
+        assert "sources_held" not in usual._shared.replay.created
     with ia.DurableAgent(tmp_path / "b.db", sources_held=100_000):
         pass
 

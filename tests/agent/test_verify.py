@@ -36,7 +36,7 @@ def play(agent, rounds, seed=4):
         decision = agent.decide()
         if world.random() < 0.8:
             agent.learn(decision, world.random() + (decision.arm == "b"), source="user")
-    for thread in agent._threads:
+    for thread in agent._shared.threads:
         thread.join()  # it writes a snapshot
 
 
@@ -305,7 +305,7 @@ def test_logs_from_before_there_were_seals_go_on(name, tmp_path):
         assert [list(each) for each in agent.open_decisions] == expected["open"]
         assert [list(each) for each in agent.rewards.items()] == expected["rewards"]
         assert [agent.decide().arm for _ in range(12)] == expected["next"]
-        for thread in agent._threads:
+        for thread in agent._shared.threads:
             thread.join()
     check(path)
     newest = rows(path, "SELECT state FROM snapshot ORDER BY number DESC LIMIT 1")[0][0]
@@ -332,7 +332,7 @@ def test_a_long_log_without_a_usable_snapshot_gets_one(log):
     (number, _), *_ = rows(log, "SELECT number, state FROM snapshot")
     change(log, ("DELETE FROM snapshot",))
     with ia.DurableAgent(log) as agent:
-        for thread in agent._threads:
+        for thread in agent._shared.threads:
             thread.join()
     assert rows(log, "SELECT number FROM snapshot") == [(number,)]
     check(log)

@@ -109,8 +109,10 @@ def test_another_policy_on_a_logged_agents_arms(tmp_path, capsys):
     with ia.DurableAgent(path, ia.RUCB(), arms=["a", "b"], seed=1) as agent:
         for k in range(12):
             agent.learn(agent.decide(), k / 7)
-        with agent._appending:
-            agent._logged.reward(agent._logged.decide().id, float("-inf"), kind="failed")
+        with agent._shared.appending:
+            agent._shared.logged.reward(
+                agent._shared.logged.decide().id, float("-inf"), kind="failed"
+            )
     assert main(["log", "export", str(path), "-o", str(out)]) == 0
     assert "1 failure has no finite reward" in capsys.readouterr().err
     words = ["--bandit", f"ReplayBandit({str(out)!r})", "--policies", "UCB", "RUCB"]

@@ -11,17 +11,11 @@ process that reads the log comes to the same state, to the last bit:
 
 from __future__ import annotations
 
-import atexit
-import os
-import threading
-import weakref
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
-from ..errors import InvalidInput, IronarmError, StoreError, UnknownDecision
+from ..errors import StoreError, UnknownDecision
 from ..frames import is_frame, pairs_of_frame
 from ..policies import Policy
 from ..policy import require_policy
@@ -30,12 +24,10 @@ from . import file as agent_file
 from . import shown
 from .core import Core
 from .input import Name, reward_of, rows_of
-from .log import Log
-from .logged import DurableDecision, Frozen, LoggedAgent, keep_snapshot, rows_by_id
-from .replay import Replay
+from .logged import DurableDecision, rows_by_id
 from .reward_check import Watch, warn_of_lost
+from .shared_log import SharedLog
 from .source_book import Source, optional_source
-from .sqlite import SqliteStore
 
 
 class DurableAgent:
@@ -91,8 +83,7 @@ class DurableAgent:
         sources_held: int | None = None,
         commit_within: float = 0.0,
     ) -> None:
-        self._path = Path(path)
-        self._within = number("commit_within", commit_within, at_least=0, at_most=60)
+        within = number("commit_within", commit_within, at_least=0, at_most=60)
         if policy is not None:
             require_policy(policy)
         # made in memory first, so that bad input leaves no file behind
@@ -104,39 +95,27 @@ class DurableAgent:
         }
         asked = {name: value for name, value in given.items() if value is not None}
         new = None if arms is None else Core(policy, arms, **asked)  # type: ignore[arg-type]
-        self._lock = threading.RLock()
-        self._due = threading.Condition(self._lock)
-        self._began: float | None = None  # when the open transaction began
-        self._failure: IronarmError | None = None
-        self._threads: list[threading.Thread] = []
-        self._version: int | None = None
-        self._closed = False
-        self._process = os.getpid()
-        self._appending = _Appending(self)
+        self._path = Path(path)
+        self._shared = SharedLog(self._path, policy, create=new is not None, within=within)
         self._watch: Watch | None = None  # looks at the first rewards of a new agent
         self._memory_watched = False
-        self._log = Log.open(self._path, create=new is not None)
-        self._replay = Replay(self._path, policy)
-        self._logged = LoggedAgent(self._log, self._replay, self._snapshot_due)
         try:
-            self._logged.catch_up()
-            self._logged.seal()
-            with self._appending:
-                if self._replay.loaded is not None:
-                    self._replay.check_same(None if new is None else new.arms, asked)
+            self._shared.logged.catch_up()
+            self._shared.logged.seal()
+            with self._shared.appending:
+                if self._shared.replay.loaded is not None:
+                    self._shared.replay.check_same(None if new is None else new.arms, asked)
                 elif new is not None:
-                    self._logged.create(new.described())
+                    self._shared.logged.create(new.described())
                     self._watch = Watch(new.policy)
                 else:
                     raise StoreError(f"{path} holds no agent; give arms to create one there.")
             self.flush()
-            self._memory_watched = self._replay.core.bounded
+            self._memory_watched = self._shared.replay.core.bounded
         except BaseException:
-            self._log.close()
+            self._shared.log.close()
             raise
-        if self._within > 0:
-            self._start(self._commit_when_due)
-            _close_at_exit(self)
+        self._shared.commit_in_time()
 
     # decisions
 
@@ -151,17 +130,17 @@ class DurableAgent:
         """
         # a generator may use the agent itself, so it is read before the log is held
         usable = among if among is None or isinstance(among, str) else list(among)
-        with self._appending:
-            return self._logged.decide(among=usable)
+        with self._shared.appending:
+            return self._shared.logged.decide(among=usable)
 
     def best(self) -> Name:
         """Return the arm with the best estimate; before any reward, the first arm."""
-        with self._reading() as core:
+        with self._shared.reading() as core:
             return core.best()
 
     def prepare(self) -> DurableAgent:
         """Compile everything that live use needs, and return the agent."""
-        with self._reading() as core:
+        with self._shared.reading() as core:
             core.prepare()
         return self
 
@@ -173,10 +152,10 @@ class DurableAgent:
         The reward closes the arm's oldest open decision. If none is open, it counts as
         an extra observation.
         """
-        with self._appending:
+        with self._shared.appending:
             x = reward_of(reward)
             sender = optional_source(source)
-            name = self._logged.update(arm, x, sender)
+            name = self._shared.logged.update(arm, x, sender)
         self._look([(name, x, sender)])
 
     def learn(self, id: str | DurableDecision, reward: float, source: Name | None = None) -> None:
@@ -185,8 +164,8 @@ class DurableAgent:
         Repeating the same reward changes nothing; a different one is refused.
         """
         text, x, sender = id_of(id), reward_of(reward), optional_source(source)
-        with self._appending:
-            arm = self._logged.reward(text, x, sender)
+        with self._shared.appending:
+            arm = self._shared.logged.reward(text, x, sender)
         if arm is not None:
             self._look([(arm, x, sender)])
 
@@ -199,15 +178,19 @@ class DurableAgent:
         """
         # a generator may use the agent itself, so it is read before the log is held
         rows = rows_of(rewards, "a decision or its id, and a reward")
-        with self._appending:
+        with self._shared.appending:
             wanted = rows_by_id(
                 (id_of(given), reward_of(reward), optional_source(source))
                 for given, reward, source in rows
             )
-            new = {id: row for id, row in wanted.items() if not self._logged.is_known(id, row[0])}
+            new = {
+                id: row
+                for id, row in wanted.items()
+                if not self._shared.logged.is_known(id, row[0])
+            }
             seen = []
             for id, (x, sender) in new.items():
-                arm = self._logged.reward(id, x, sender)
+                arm = self._shared.logged.reward(id, x, sender)
                 assert arm is not None
                 seen.append((arm, x, sender))
         self._look(seen)
@@ -219,15 +202,15 @@ class DurableAgent:
         """
         if self._watch is None and not self._memory_watched:
             return
-        with self._lock:
+        with self._shared.lock:
             for arm, x, source in seen:
                 if self._watch is None:
                     break
                 self._watch.signed |= source is not None
                 if self._watch.saw(arm, x):
                     self._watch = None
-            if self._memory_watched and self._replay.loaded is not None:
-                inexact = set(self._replay.core.inexact)
+            if self._memory_watched and self._shared.replay.loaded is not None:
+                inexact = set(self._shared.replay.core.inexact)
                 lost = next((arm for arm, _, _ in seen if arm in inexact), None)
                 if lost is not None:
                     self._memory_watched = False
@@ -235,20 +218,20 @@ class DurableAgent:
 
     def cancel(self, id: str | DurableDecision) -> None:
         """Close a decision that will never get a reward; repeating it does nothing."""
-        with self._appending:
-            self._logged.cancel(id_of(id))
+        with self._shared.appending:
+            self._shared.logged.cancel(id_of(id))
 
     def expire(self, older_than: float) -> int:
         """Cancel all decisions older than this many seconds; return how many."""
-        with self._appending:
+        with self._shared.appending:
             age = number("older_than", older_than, at_least=0)
-            return self._logged.expire(self._logged.now() - age)
+            return self._shared.logged.expire(self._shared.logged.now() - age)
 
     def warm_start(self, log: Iterable[tuple[Name, float]] | Any) -> None:
         """Learn from logged pairs (arm, reward), as if the agent had chosen the arm."""
         given = rows_of(pairs_of_frame(log) if is_frame(log) else log, "an arm and a reward")
-        with self._appending:
-            self._logged.warm(
+        with self._shared.appending:
+            self._shared.logged.warm(
                 [(arm, reward_of(reward), optional_source(source)) for arm, reward, source in given]
             )
 
@@ -256,76 +239,76 @@ class DurableAgent:
 
     def add_arm(self, arm: Name) -> None:
         """Add an arm at the end; the agent first makes the forced pulls it lacks."""
-        with self._appending:
-            self._logged.add_arm(arm)
+        with self._shared.appending:
+            self._shared.logged.add_arm(arm)
 
     def remove_arm(self, arm: Name) -> None:
         """Remove an arm and close its open decisions; the others keep their state."""
-        with self._appending:
-            self._logged.remove_arm(arm)
+        with self._shared.appending:
+            self._shared.logged.remove_arm(arm)
 
     # what is known
 
     @property
     def policy(self) -> Policy:
         """The policy."""
-        with self._reading() as core:
+        with self._shared.reading() as core:
             return core.policy
 
     @property
     def arms(self) -> tuple[Name, ...]:
         """The arms' names, in order."""
-        with self._reading() as core:
+        with self._shared.reading() as core:
             return core.arms
 
     @property
     def decisions(self) -> int:
         """How many decisions have been made; each is a round."""
-        with self._reading() as core:
+        with self._shared.reading() as core:
             return core.decisions
 
     @property
     def open_decisions(self) -> list[DurableDecision]:
         """The decisions that have no reward yet, oldest first."""
-        with self._reading() as core:
+        with self._shared.reading() as core:
             return [DurableDecision(*pair) for pair in core.open_pairs()]
 
     @property
     def estimates(self) -> dict[Name, float]:
         """The arms' current estimates; NaN before the first reward."""
-        with self._reading() as core:
+        with self._shared.reading() as core:
             return core.estimates
 
     @property
     def rewards(self) -> dict[Name, int]:
         """How many rewards each arm has."""
-        with self._reading() as core:
+        with self._shared.reading() as core:
             return core.rewards
 
     @property
     def inexact(self) -> list[Name]:
         """With memory="bounded", the arms whose median has ever left its window."""
-        with self._reading() as core:
+        with self._shared.reading() as core:
             return core.inexact
 
     def sources(self) -> list[Source]:
         """Return what the agent knows of each source; see `Agent.sources`."""
-        with self._reading() as core:
+        with self._shared.reading() as core:
             report = core.sources_later()
         return report()
 
     def summary(self) -> dict[str, Any]:
         """Return what the agent knows of each arm; see `Agent.summary`."""
-        with self._reading() as core:
-            return {**core.summary(), "entries": self._log.last}
+        with self._shared.reading() as core:
+            return {**core.summary(), "entries": self._shared.log.last}
 
     def save(self, path: str | Path) -> None:
         """Write the agent as it is now to a separate file for `Agent.load`.
 
         In that file, open decisions are numbered in the order in which they were made.
         """
-        with self._reading():
-            saved = self._replay.copied()
+        with self._shared.reading():
+            saved = self._shared.replay.copied()
         agent_file.write(Path(path), saved())
 
     def plot(self, path: str | Path | None = None, *, ax: Any = None, column: bool = False) -> Any:
@@ -333,22 +316,19 @@ class DurableAgent:
         from ..show.curves import Look
         from .plot import plot_agent, seen
 
-        with self._reading() as core:
+        with self._shared.reading() as core:
             now = seen(core)
         return plot_agent(now, Look(ax=ax, column=column, path=path))
 
     def __repr__(self) -> str:
-        with self._reading() as core:
+        with self._shared.reading() as core:
             return shown.as_text(core, f"DurableAgent({str(self._path)!r}, ")
 
     # the file
 
     def flush(self) -> None:
         """Write all waiting entries to the disk."""
-        with self._lock:
-            self._raise_failure()
-            if self._began is not None:
-                self._commit()
+        self._shared.flush()
 
     def close(self) -> None:
         """Write all waiting entries to the disk, and close the file.
@@ -356,188 +336,13 @@ class DurableAgent:
         With `commit_within`, this also happens when a script ends normally, but not in
         a `multiprocessing` process or one that is killed.
         """
-        if os.getpid() != self._process:
-            return  # it belongs to the process that opened it
-        with self._lock:
-            if self._closed:
-                return
-            try:
-                self.flush()
-            finally:
-                self._closed = True
-                self._due.notify_all()
-        for thread in self._threads:
-            thread.join()
-        self._log.close()
+        self._shared.close()
 
     def __enter__(self) -> DurableAgent:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-    # inside
-
-    def _snapshot_due(self, frozen: Frozen) -> None:
-        self._start(lambda: self._keep_snapshot(frozen))
-
-    def _undo(self, start: tuple[int, bytes], error: BaseException) -> None:
-        """Take back what a block has appended before it failed.
-
-        What others appended before, and wait for, is kept.
-        """
-        if isinstance(error, StoreError):
-            self._take_back()
-            return
-        refused = isinstance(error, InvalidInput) and self._log.mark() == start
-        if not refused:
-            self._log.cut(start)
-        if not refused or self._within == 0:
-            self._commit()
-        if not refused:
-            self._replay.forget()
-
-    def _begin(self) -> None:
-        """Take the log's end, and come up to date."""
-        self._log.begin()
-        self._began = monotonic()
-        if self._within > 0:
-            self._due.notify_all()  # somebody must commit it in time
-        try:
-            self._logged.catch_up()
-        except BaseException:
-            self._take_back()
-            raise
-
-    @contextmanager
-    def _reading(self) -> Iterator[Core]:
-        """Lend the agent in memory, up to date."""
-        with self._lock:
-            self._check_usable()
-            if self._began is None:
-                version = self._log.store.version()
-                if self._replay.loaded is None or version != self._version:
-                    self._logged.catch_up()
-                    self._version = version
-            yield self._replay.core
-
-    def _commit(self) -> None:
-        """Bring the transaction to the disk."""
-        try:
-            self._log.commit()
-            self._began = None
-        except BaseException:
-            self._take_back()
-            raise
-
-    def _take_back(self) -> None:
-        """Undo the transaction; the agent in memory is read from the log again."""
-        with suppress(IronarmError):
-            self._log.roll_back()
-        self._began = None
-        self._replay.forget()
-
-    def _check_usable(self) -> None:
-        if os.getpid() != self._process:
-            raise StoreError(
-                f"{self._path} was opened before this process was forked; open it again in "
-                "each process."
-            )
-        if self._closed:
-            raise StoreError(f"{self._path} is closed; open it again with DurableAgent(path).")
-        self._raise_failure()
-
-    def _raise_failure(self) -> None:
-        """Tell the next caller that entries of the calls before are lost."""
-        if self._failure is not None:
-            failure, self._failure = self._failure, None
-            raise failure
-
-    # threads
-
-    def _start(self, work: Any) -> None:
-        self._threads = [thread for thread in self._threads if thread.is_alive()]
-        thread = threading.Thread(target=work, name="ironarm log", daemon=True)
-        self._threads.append(thread)
-        thread.start()
-
-    def _commit_when_due(self) -> None:
-        """Commit what has waited long enough, until the agent is closed."""
-        with self._due:
-            while not self._closed:
-                if self._began is None:
-                    self._due.wait()
-                    continue
-                left = self._began + self._within - monotonic()
-                if left > 0:
-                    self._due.wait(left)
-                    continue
-                try:
-                    self._commit()
-                except Exception as error:  # it must live on, and the next caller must know
-                    self._failure = StoreError(
-                        f"{error} The entries of the last {self._within:g} s are lost."
-                    )
-
-    def _keep_snapshot(self, frozen: Frozen) -> None:
-        """Write a snapshot; a failure costs nothing but time at the next start."""
-        with suppress(IronarmError):
-            store = SqliteStore.open(self._path, create=False)
-            try:
-                keep_snapshot(store, self._log.agent, frozen)
-            finally:
-                store.close()
-
-
-class _Appending:
-    """Holds the log's end while entries are made, and commits them.
-
-    After an error nothing that the block appended is kept, on disk or in memory. It is
-    a class, and not a generator, because every call pays for it.
-    """
-
-    def __init__(self, agent: DurableAgent) -> None:
-        self._agent = agent
-        self._starts: list[tuple[int, bytes]] = []  # a stack: blocks may be nested
-
-    def __enter__(self) -> None:
-        agent = self._agent
-        agent._lock.acquire()
-        try:
-            agent._check_usable()
-            if agent._began is None:
-                agent._begin()
-            self._starts.append(agent._log.mark())
-        except BaseException:
-            agent._lock.release()
-            raise
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        agent = self._agent
-        try:
-            start = self._starts.pop()
-            if error is not None:
-                agent._undo(start, error)
-            elif agent._within == 0 or monotonic() - (agent._began or 0.0) >= agent._within:
-                agent._commit()
-        finally:
-            agent._lock.release()
-
-
-_open: weakref.WeakSet[DurableAgent] = weakref.WeakSet()
-
-
-def _close_at_exit(agent: DurableAgent) -> None:
-    """Let what waits for the disk get there when Python ends."""
-    if not _open:
-        atexit.register(_close_all)
-    _open.add(agent)
-
-
-def _close_all() -> None:
-    for agent in list(_open):
-        with suppress(IronarmError):
-            agent.close()
 
 
 def id_of(decision: object) -> str:
