@@ -32,6 +32,9 @@ some c, CAUTION v is at least ONE_REWARD c^2. A look has four steps.
 
 A look costs O(rows * arms). It comes when the rewards have grown by an eighth, and by
 as many as there are sources, so that it costs O(arms) for each reward.
+
+More than 500 lines stand in one file here, because the four steps share their fields
+and are read in this order.
 """
 
 from __future__ import annotations
