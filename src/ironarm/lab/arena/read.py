@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ... import attacks, bandits
+from ... import bandits
 from ...attacks import ATTACK, Attack
 from ...bandits import Bandit
 from ...errors import InvalidInput
@@ -31,7 +31,8 @@ from ...policies import Policy, policy_from_text
 from ...simulation import Delay, Sources
 from ...simulation.feedback import FIELDS as FEEDBACK
 from ...simulation.feedback import feedback_of
-from ...validation import did_you_mean, number, whole
+from ...validation import number, whole
+from ..kit.grid import attack_at, fitting, known_names, named, rates
 from .names import arena_file
 from .scenario_setting import from_scenario
 
@@ -110,12 +111,7 @@ class Arena:
         kind, parameters = parse(
             self.attacks[name], ATTACK, partial(value_with, names={"rho": rho, **setting.known})
         )
-        if "rho" in parameters:
-            raise InvalidInput(
-                f"the attack {name!r} has a rho of its own, but rho comes from the setting. Leave "
-                f"it out of {self.attacks[name]!r}."
-            )
-        return attacks.make(kind, parameters if kind == "NoAttack" else {"rho": rho, **parameters})
+        return attack_at(f"the attack {name!r}", kind, parameters, rho)
 
     def needs(self, name: str) -> tuple[str, ...]:
         """Return what you must know about a setting to use a policy there.
@@ -205,15 +201,11 @@ def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
         _texts(data, "attacks"),
         settings,
         _pairs(data.get("compare", []), texts),
-        _rivals(data.get("rivals", []), texts),
+        known_names("rivals", data.get("rivals", []), texts, least=0),
     )
     for setting in settings:
-        for name in setting.without:
-            if name not in arena.attacks:
-                raise InvalidInput(
-                    f"the setting {setting.name!r} leaves out the attack {name!r}; expected one "
-                    f"of {', '.join(arena.attacks)}.{did_you_mean(name, arena.attacks)}"
-                )
+        what = f"without of the setting {setting.name!r}"
+        known_names(what, list(setting.without), arena.attacks, "attack", least=0)
         for what, entries in (
             ("policy", arena.policies),
             ("attack", {name: arena.attacks[name] for name in arena.attacks_in(setting)}),
@@ -247,24 +239,12 @@ def _arena(data: dict[str, Any], trials: int | None, quick: bool) -> Arena:
 def _fitting(arena: Arena, name: str, setting: Setting) -> Attack:
     """Return an attack of a setting, or report that it does not fit the bandit."""
     attack = arena.attack(name, setting, max(setting.rho))
-    try:
-        attack.shows(setting.bandit)
-        attack.start(setting.bandit)
-    except InvalidInput as error:
-        raise InvalidInput(
-            f"the attack {name!r} does not fit the setting {setting.name!r}: {error} Or add "
-            f"without = [{name!r}] to the setting."
-        ) from None
-    return attack
+    where, hint = f"the setting {setting.name!r}", f" Or add without = [{name!r}] to the setting."
+    return fitting(f"the attack {name!r}", where, attack, setting.bandit, hint)
 
 
 def _texts(data: dict[str, Any], key: str) -> dict[str, str]:
-    table = data[key]
-    if not isinstance(table, dict) or not table:
-        raise InvalidInput(
-            f"{key} must be a table of names and texts, with at least one, got {table!r}."
-        )
-    return {name: text(f"{key}: {name}", value) for name, value in table.items()}
+    return {name: text(f"{key}: {name}", value) for name, value in named(key, data[key]).items()}
 
 
 def _pairs(value: object, known: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -275,25 +255,9 @@ def _pairs(value: object, known: Mapping[str, str]) -> tuple[tuple[str, str], ..
         raise InvalidInput(
             f'compare must be pairs of policies, for example [["UCB", "MedEUCB"]], got {value!r}.'
         )
-    for name in (name for pair in value for name in pair):
-        if name not in known:
-            raise InvalidInput(
-                f"compare names the policy {name!r}; expected one of "
-                f"{', '.join(known)}.{did_you_mean(name, known)}"
-            )
+    for pair in value:
+        known_names("compare", pair, known)
     return tuple((first, second) for first, second in value)
-
-
-def _rivals(value: object, known: Mapping[str, str]) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise InvalidInput(f"rivals must be a list of policies, got {value!r}.")
-    for name in value:
-        if name not in known:
-            raise InvalidInput(
-                f"rivals names the policy {name!r}; expected one of "
-                f"{', '.join(known)}.{did_you_mean(str(name), known)}"
-            )
-    return tuple(value)
 
 
 def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
@@ -314,13 +278,6 @@ def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
         raise InvalidInput(
             f"without of the setting {name!r} must be a list of attacks, got {without!r}."
         )
-    rho = table["rho"] if isinstance(table["rho"], list) else [table["rho"]]
-    if not rho:
-        raise InvalidInput(f"the setting {name!r} needs at least one rho.")
-    distinct(
-        f"in the setting {name!r} rho",
-        [f"{value:g}" if isinstance(value, (int, float)) else value for value in rho],
-    )
     if not isinstance(table["bandit"], dict):
         raise InvalidInput(
             f'the setting {name!r} needs a bandit such as {{ name = "GaussianBandit", means = [0, '
@@ -331,7 +288,7 @@ def _setting(table: dict[str, Any], trials: int | None, quick: bool) -> Setting:
         title=text("a setting's title", table["title"]),
         bandit=bandits.make(table["bandit"]),
         known={key: number(key, value) for key, value in known.items()},
-        rho=tuple(number("rho", value, at_least=0, below=0.5) for value in rho),
+        rho=rates(f"the setting {name!r}", table["rho"], below=0.5),
         horizon=whole("horizon", table["horizon"], at_least=10, below=2**48),
         trials=whole("trials", table["trials"], at_least=1),
         without=tuple(text(f"without of the setting {name!r}", attack) for attack in without),

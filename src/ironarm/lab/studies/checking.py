@@ -23,8 +23,9 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 from ...errors import InvalidInput
 from ...validation import number
+from ..kit.grid import known_names
 from ..kit.statistics import Estimate
-from .study import Run, known_policies
+from .study import Run
 
 AGREE, DISAGREE, CANNOT_TELL = "agree", "disagree", "cannot tell"
 
@@ -82,7 +83,7 @@ def _within(**bounds: float) -> Refuse:
 
 
 def _names(what: str, value: Any, run: Run) -> None:
-    known_policies(what, value, run.policies)
+    known_names(what, value, run.policies)
 
 
 def _names_or_none(what: str, value: Any, run: Run) -> None:

@@ -19,11 +19,12 @@ from ...naming.toml_fields import distinct, fields, read_toml, tables, text
 from ...policies import policy_from_text
 from ...simulation.feedback import FIELDS as FEEDBACK
 from ...simulation.feedback import feedback_of
-from ...validation import did_you_mean, number, whole
+from ...validation import did_you_mean, whole
+from ..kit.grid import attack_at, fitting, known_names, named, rates
 from . import STUDIES
 from .claims import check_claim
 from .show import check_show
-from .study import Run, Study, StudyPolicy, Tuning, known_policies
+from .study import Run, Study, StudyPolicy, Tuning
 
 HOME = Path(__file__).parent
 
@@ -73,11 +74,9 @@ def _study(
         ["title", "seed", "bandit", "attack", "policies", "runs"],
         ["paper", "paper_trials", "proposed", "tuning", "arm", "unit"],
     )
-    if not isinstance(top["policies"], dict) or not top["policies"]:
-        raise InvalidInput(
-            f"policies must be a table with at least one policy, got {top['policies']!r}."
-        )
-    entries = {name: _entry(name, data) for name, data in top["policies"].items()}
+    entries = {
+        name: _entry(name, data) for name, data in named("policies", top["policies"]).items()
+    }
     tuning = _tuning(top["tuning"], quick) if "tuning" in top else None
     listed = [
         _run(data, top, entries, tuning, trials, quick) for data in tables("runs", top["runs"])
@@ -112,7 +111,7 @@ def _study(
         quick=quick,
         arm=text("arm", top.get("arm", "arm")),
         unit=text("unit", top["unit"]) if "unit" in top else "",
-        proposed=known_policies("proposed", top["proposed"], entries) if "proposed" in top else (),
+        proposed=known_names("proposed", top["proposed"], entries) if "proposed" in top else (),
     )
     if not study.show:  # a report without a number would say nothing
         study = replace(study, show={"tables": [_results_of(run) for run in study.runs]})
@@ -128,14 +127,8 @@ def _check_run(run: Run, entries: Mapping[str, StudyPolicy]) -> None:
         attack = run.attack_at(rho)
         if attack.rho != rho or (run.attack["name"] == "NoAttack" and rho > 0):
             raise InvalidInput(f"NoAttack attacks nothing, so rho must be 0, got {rho:g}.")
-        try:
-            attack.shows(run.bandit)
-            attack.start(run.bandit)
-        except InvalidInput as error:
-            raise InvalidInput(
-                f"the attack {run.attack['name']} does not fit the bandit of the run "
-                f"{run.name!r}: {error}"
-            ) from None
+        where = f"the bandit of the run {run.name!r}"
+        fitting(f"the attack {run.attack['name']}", where, attack, run.bandit)
         for name in run.policies:
             for policy in entries[name].candidates(attack.rho):
                 constants_of(policy, run.bandit.arms, run.horizon)
@@ -209,20 +202,14 @@ def _run(
         fields(f"{what}, quick", table["quick"], [], ["trials", "horizon"])
     if quick:
         table = {**table, **table.get("quick", {})}
-    chosen = known_policies(f"{what}: policies", table.get("policies", list(entries)), entries)
-    rho = table["rho"] if isinstance(table["rho"], list) else [table["rho"]]
-    if not rho:
-        raise InvalidInput(f"{what}: rho is empty; expected at least one number.")
-    distinct(f"{what}: rho", [f"{value:g}" if isinstance(value, float) else value for value in rho])
+    chosen = known_names(f"{what}: policies", table.get("policies", list(entries)), entries)
     bandit, attack = (_own(part, study[part], table.get(part, {})) for part in ("bandit", "attack"))
-    if "rho" in attack:
-        raise InvalidInput(
-            "the attack has a rho of its own, but rho comes from the runs. Leave it out of "
-            "[attack]."
-        )
+    rho = rates(what, table["rho"])
+    parameters = {key: value for key, value in attack.items() if key != "name"}
+    attack_at(f"{what}: the attack", attack["name"], parameters, rho[0])
     return Run(
         name=str(table["name"]),
-        rho=tuple(number("rho", value, at_least=0, below=1) for value in rho),
+        rho=rho,
         horizon=whole("horizon", table["horizon"], at_least=1, below=10**12),
         trials=whole(
             "trials", table["trials"] if trials is None else trials, at_least=2, below=10**8

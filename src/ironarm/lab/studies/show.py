@@ -9,8 +9,9 @@ from ...errors import InvalidInput
 from ...naming.toml_fields import distinct, fields, file_name, tables, text
 from ...policies import MedEUCB
 from ...validation import choice, whole
+from ..kit.grid import known_names
 from .figures import KINDS, PICTURES
-from .study import Study, known_policies
+from .study import Study
 from .tables import TABLES
 
 FIGURE = (
@@ -64,7 +65,7 @@ def _check_figure(study: Study, what: str, item: Mapping[str, Any]) -> None:
     if kind in PICTURES and run.bandit.to_dict()["bandit"] != "RadioBandit":
         raise InvalidInput(f"{what}: a {kind} is drawn of a RadioBandit, got {run.bandit!r}.")
     if "policies" in item:
-        known_policies(f"{what}: policies", item["policies"], run.policies)
+        known_names(f"{what}: policies", item["policies"], run.policies)
     if "trials" in item:
         choice(f"{what}: trials", item["trials"], ["paper"])
     if kind == "schedule" and not isinstance(

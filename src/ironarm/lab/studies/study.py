@@ -13,12 +13,9 @@ from typing import Any
 from ... import attacks
 from ...attacks import Attack
 from ...bandits import Bandit
-from ...errors import InvalidInput
-from ...naming.toml_fields import distinct
 from ...policies import Policy, policy_from_text
 from ...simulation import Delay, Sources
 from ...simulation.simulate import checkpoint_rounds
-from ...validation import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -116,17 +113,3 @@ class Study:
     def run(self, name: str) -> Run:
         """Return the run of that name."""
         return next(run for run in self.runs if run.name == name)
-
-
-def known_policies(what: str, names: object, entries: Iterable[str]) -> tuple[str, ...]:
-    """Return names of policies if the study has them, or report the first it lacks."""
-    known = list(entries)
-    if not isinstance(names, list) or not names:
-        raise InvalidInput(f"{what} must be a list of names of policies, got {names!r}.")
-    for name in names:
-        if name not in known:
-            raise InvalidInput(
-                f"{what}: there is no policy {name!r} in the study.{did_you_mean(name, known)}"
-            )
-    distinct(f"{what}: the policy", names)
-    return tuple(names)

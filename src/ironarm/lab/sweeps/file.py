@@ -26,7 +26,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ... import attacks, policies
+from ... import policies
 from ...attacks import ATTACK, Attack
 from ...bandits import GaussianBandit
 from ...errors import InvalidInput
@@ -38,6 +38,7 @@ from ...policies import POLICY, Policy
 from ...simulation.cells import Cell
 from ...simulation.simulate import checkpoint_rounds
 from ...validation import did_you_mean, number, whole
+from ..kit.grid import attack_at
 
 KEYS = {
     "policies": 'policies = ["MedEUCB", "UCB(alpha=[1, 2])"]',
@@ -133,12 +134,7 @@ def _attacks(data: dict[str, Any]) -> Iterator[Attack]:
             chances = [number("rho", rho, at_least=0, below=1) for rho in _numbers(data, "rho")]
         for rho in chances:
             for name, parameters in _variants(text, ATTACK, rho):
-                if "rho" in parameters:
-                    raise InvalidInput(
-                        f"the attack {text!r} has a rho of its own, but rho has its own line, "
-                        f"{KEYS['rho']!r}. Leave it out of the attack."
-                    )
-                yield attacks.make(name, {"rho": rho, **parameters})
+                yield attack_at(f"the attack {text!r}", name, parameters, rho)
 
 
 def _policies(data: dict[str, Any], rho: float) -> Iterator[Policy]:
