@@ -26,6 +26,7 @@ from ironarm.lab.arena.standings import (
     rows,
     standings,
 )
+from ironarm.lab.kit import cell_runner
 from ironarm.lab.kit.statistics import Estimate
 from ironarm.simulation.progress import Progress
 from ironarm.theory import regret_floor
@@ -86,9 +87,9 @@ def test_an_interrupted_arena_goes_on(finished, tmp_path, monkeypatch):
         path.unlink()
     files[1].write_bytes(b"not a result")
     asked = []
-    together = arena_runner.run_together
+    together = cell_runner.run_together
     monkeypatch.setattr(
-        arena_runner,
+        cell_runner,
         "run_together",
         lambda cells, *rest: asked.extend(cells) or together(cells, *rest),
     )
@@ -103,7 +104,7 @@ def test_an_interrupted_arena_goes_on(finished, tmp_path, monkeypatch):
 
 def test_a_repeated_arena_runs_nothing(finished, monkeypatch, capsys):
     """Everything is there, the page included."""
-    monkeypatch.setattr(arena_runner, "run_together", lambda *_: pytest.fail("it was run again"))
+    monkeypatch.setattr(cell_runner, "run_together", lambda *_: pytest.fail("it was run again"))
     written = (finished / "report.html").stat().st_mtime_ns
     assert main(["arena", str(FILE), "--out", str(finished)]) == 0
     assert (finished / "report.html").stat().st_mtime_ns == written

@@ -155,7 +155,7 @@ def test_interrupted_it_goes_on_and_finished_it_runs_nothing(tmp_path, capsys, m
     """
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert main([*COMMAND, "--out", str(whole)]) == 0
-    original, ran = Cell.run, []
+    original, ran = Cell._simulate, []
 
     def run(cell, *arguments):
         ran.append(cell.key)
@@ -163,7 +163,7 @@ def test_interrupted_it_goes_on_and_finished_it_runs_nothing(tmp_path, capsys, m
             raise KeyboardInterrupt
         return original(cell, *arguments)
 
-    monkeypatch.setattr(Cell, "run", run)
+    monkeypatch.setattr(Cell, "_simulate", run)
     assert main([*COMMAND, "--out", str(parts)]) == 130
     assert "the same command resumes" in capsys.readouterr().err
     assert main([*COMMAND, "--out", str(parts)]) == 0

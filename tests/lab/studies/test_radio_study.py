@@ -306,8 +306,8 @@ def test_the_first_claims_say_that_they_check_the_configuration():
     assert all("paper's testbed" in claim["note"] for claim in about_rewards)
 
 
-def test_progress_goes_with_the_work(out, monkeypatch):
-    """A round at signal level is much more work, and all of it is counted."""
+def test_progress_goes_with_the_work(tmp_path, monkeypatch):
+    """A round at signal level is much more work, and what is run is counted."""
     bars = []
 
     class Watched(Progress):
@@ -316,9 +316,11 @@ def test_progress_goes_with_the_work(out, monkeypatch):
             bars.append(self)
 
     monkeypatch.setattr("ironarm.lab.studies.runner.Progress", Watched)
-    Runner(read_study(str(SMALL)), out).run()
+    Runner(read_study(str(SMALL)), tmp_path).run()
     signal, analytic, normal, tuning = 2 * 3 * 300, 2 * 200 * 300, 2 * 12 * 300, 3 * 3 * 300
     assert bars[0]._done == bars[0]._total == SIGNAL_LEVEL * signal + analytic + normal + tuning
+    Runner(read_study(str(SMALL)), tmp_path).run()
+    assert bars[1]._done == bars[1]._total == 0
 
 
 def test_the_page_speaks_of_the_trials_there_are(out):

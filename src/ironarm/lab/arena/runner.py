@@ -91,6 +91,8 @@ def run_arena(
             cells = groups[group]
             results = runner.obtain(list(cells.values()), bar, label)
             findings.scores[group] = dict(zip(cells, map(_score, results), strict=True))
+        # the results of the first group may be kept from before
+        compile_cells(list(next(iter(groups.values())).values()), bar.announce)
         findings.nanoseconds = _speeds(groups, bar)
         bar.note("computing lower bounds")
         for setting, rho in arena.places:
@@ -194,7 +196,6 @@ def _speeds(groups: Mapping[GROUP, Mapping[str, Cell]], bar: Progress) -> dict[s
     take turns, so that none has the quiet moments alone, and the shortest run counts.
     """
     first = next(iter(groups.values()))
-    compile_cells(list(first.values()), bar.announce)  # its results may be kept from before
     bar.note("timing")
     shortest = dict.fromkeys(first, math.inf)
     for _ in range(TIMED_RUNS):
