@@ -53,7 +53,6 @@ CORE = {
 EXTRAS = (
     "matplotlib",
     "jinja2",
-    "joblib",
     "pyarrow",
     "dask",
     "distributed",
