@@ -53,7 +53,7 @@ def test_a_study_of_the_radio(tmp_path, request):
 @compiled
 @pytest.mark.parametrize("where", [["--workers", "2"], ["--dask", "--workers", "2"]])
 def test_a_sweep(where, tmp_path):
-    """In processes, by joblib and by Dask; the tables are Parquet."""
+    """In processes, ours and Dask's; the tables are Parquet."""
     import pyarrow.parquet
 
     settings = "rho = 0.1\nmeans = [0, 1]\nhorizon = 300\ntrials = 2\nseed = 7\n"

@@ -56,7 +56,6 @@ CORE = {
 EXTRAS = (
     "matplotlib",
     "jinja2",
-    "joblib",
     "pyarrow",
     "dask",
     "distributed",

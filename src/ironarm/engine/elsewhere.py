@@ -1,8 +1,9 @@
-"""Compile in another process, which writes to the cache that all processes share.
+"""Start another process that calls a function of ours, to compile or to run cells.
 
-The other Python starts isolated (`-I`): it imports nothing from the folder where this
-process happens to run, and obeys no PYTHON... variable. Only then it gets this
-process's own paths, without those that depend on that folder.
+What it compiles goes to the cache that all processes share. The other Python starts
+isolated (`-I`): it imports nothing from the folder where this process happens to run,
+and obeys no PYTHON... variable. Only then it gets this process's own paths, without
+those that depend on that folder.
 """
 
 from __future__ import annotations

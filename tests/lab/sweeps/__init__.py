@@ -1,5 +1,5 @@
 """Tests of ironarm.lab.sweeps.
 
-`joblib_parts` and `own_processes` are tested in test_backends.py, `breakdown_figure` in
+`own_processes` is tested in test_backends.py, `breakdown_figure` in
 test_breakdown_map.py.
 """

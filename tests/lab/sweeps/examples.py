@@ -20,7 +20,7 @@ horizon = 100_000
 trials = 50
 seed = 3
 """
-"""Eight cells of some tenths of a second: long enough to be disturbed in the middle."""
+"""Eight cells of some tenths of a second."""
 
 
 def written(folder, text):

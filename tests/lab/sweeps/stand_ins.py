@@ -15,7 +15,10 @@ def die(folder, cell, key):
 
 
 def die_once(folder, cell, key):
-    """Leave a mark; the first cell kills its worker while the second is under way."""
+    """Leave a mark; the first cell kills its worker while the second is under way.
+
+    The second goes on when a third has begun, which is after the kill.
+    """
     place = Path(folder).parents[1]
     begun, killed = place / "begun", place / "killed"
     begun.mkdir(exist_ok=True)
@@ -27,8 +30,45 @@ def die_once(folder, cell, key):
             file.write(key)
         os.kill(os.getpid(), signal.SIGKILL)
     except FileExistsError:
-        time.sleep(1 if len(list(begun.iterdir())) == 2 else 0)
+        while len(list(begun.iterdir())) < 3:
+            time.sleep(0.01)
     return run_cell(folder, cell, key)
+
+
+def count(folder, cell, key):
+    """Leave a mark beside the sweep's folder."""
+    marks = Path(folder).parents[1] / "runs"
+    marks.mkdir(exist_ok=True)
+    (marks / str(uuid4())).touch()
+    return run_cell(folder, cell, key)
+
+
+def stay(folder, cell, key):
+    """Never end once a cell is finished, so that a test can disturb the sweep then."""
+    while list(Path(folder).glob("[!.]*.npz")):
+        time.sleep(0.01)
+    return run_cell(folder, cell, key)
+
+
+def print_much(folder, cell, key):
+    """More than a pipe holds."""
+    print("x" * 100_000)
+    return run_cell(folder, cell, key)
+
+
+def fail(folder, cell, key):
+    """With an error that cannot be pickled."""
+    raise Unsendable("too", "much")
+
+
+class Unsendable(Exception):
+    def __init__(self, one, two):
+        super().__init__(f"{one} {two}")
+
+
+def end_cluster(folder, cell, key):
+    """Kill the process that started this one, in which Dask's scheduler runs."""
+    os.kill(os.getppid(), signal.SIGKILL)
 
 
 def pretend(folder, cell, key):

@@ -1,6 +1,6 @@
-"""A sweep writes the same files whatever ends it or its workers, on joblib and on Dask.
+"""A sweep writes the same files whatever ends it or its workers, also on Dask.
 
-Here are the tests of `backends.py`, `own_processes.py` and `joblib_parts.py`.
+Here are the tests of `backends.py` and `own_processes.py`.
 """
 
 import os
@@ -9,49 +9,54 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import psutil
 import pytest
 
 import ironarm as ia
-from ironarm.lab.sweeps import backends, sweep
+from ironarm.lab.sweeps import backends, own_processes, sweep
 from ironarm.lab.sweeps.file import read_sweep
+from ironarm.lab.sweeps.own_processes import OwnProcesses
 from ironarm.lab.sweeps.sweep import run_sweep
 
 from . import stand_ins
 from .examples import LONGER, SMALL, contents, written
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="sends POSIX signals")
+on_both = pytest.mark.parametrize("dask", [None, "local"], ids=["processes", "dask"])
+
+
+ROOT = Path(__file__).parents[3]
+COMMAND = """
+import signal, sys
+# a shell starts background jobs with SIGINT ignored, and the tests may be such a job
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.path.insert(0, sys.argv[1])
+from ironarm.cli import main
+from ironarm.lab.sweeps import sweep
+from tests.lab.sweeps import stand_ins
+sweep.run_cell = stand_ins.stay
+sys.exit(main(sys.argv[2:]))
+"""
 
 
 def start(tmp_path, *options):
-    """Start the longer sweep as a shell would, and wait for its first finished cell."""
-    command = [
-        sys.executable,
-        "-m",
-        "ironarm",
-        "sweep",
-        str(written(tmp_path, LONGER)),
-        "--out",
-        str(tmp_path / "out"),
-        "--workers",
-        "2",
-        *options,
-    ]
-    # a shell starts background jobs with SIGINT ignored, and the tests may be such a
-    # job
-    command = [
-        sys.executable,
-        "-c",
-        "import os, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); "
-        f"os.execv({command[0]!r}, {command!r})",
-    ]
+    """Start the longer sweep as a command, and wait for its first finished cell.
+
+    Two workers finish at most two cells, and stay busy until the sweep is ended.
+    """
+    verb = ["sweep", str(written(tmp_path, LONGER)), "--out", str(tmp_path / "out")]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-c", COMMAND, str(ROOT), *verb, "--workers", "2", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     deadline = time.monotonic() + 120
-    while not list((tmp_path / "out" / "cells").glob("*.npz")):
+    while not list((tmp_path / "out" / "cells").glob("[!.]*.npz")):
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -78,7 +83,7 @@ def ends(group):
 
 
 @needs_signals
-@pytest.mark.parametrize("options", [[], ["--dask"]], ids=["joblib", "dask"])
+@pytest.mark.parametrize("options", [[], ["--dask"]], ids=["processes", "dask"])
 def test_an_interrupted_sweep_goes_on_where_it_stopped(options, tmp_path, longer):
     """A real SIGINT to all its processes, as Ctrl-C sends it.
 
@@ -98,51 +103,53 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(options, tmp_path, longer
         for name, data in contents(tmp_path / "out").items()
         if not Path(name).name.startswith(".")
     }
-    assert 0 < len(finished) < 8
+    assert 0 < len(finished) <= 2
     assert finished.items() <= contents(longer).items()
     run_sweep(read_sweep(written(tmp_path, LONGER)), tmp_path / "out", workers=1)
     assert contents(longer) == contents(tmp_path / "out")
 
 
 @needs_signals
-def test_a_killed_sweep_goes_on_where_it_stopped(tmp_path, longer):
+@pytest.mark.parametrize("options", [[], ["--dask"]], ids=["processes", "dask"])
+def test_a_killed_sweep_goes_on_where_it_stopped(options, tmp_path, longer):
     """SIGKILL of the process that was started: its workers end too.
 
     Run again, it keeps what was finished, and its files are those of an undisturbed
     sweep.
     """
-    process = start(tmp_path)
+    process = start(tmp_path, *options)
     process.kill()
     process.communicate(timeout=120)
     assert ends(process.pid)
     finished = {
         path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "cells").glob("[!.]*.npz")
     }
-    assert 0 < len(finished) < 8
+    assert 0 < len(finished) <= 2
     run_sweep(read_sweep(written(tmp_path, LONGER)), tmp_path / "out", workers=1)
     assert finished == {path: path.stat().st_mtime_ns for path in finished}
     assert contents(longer) == contents(tmp_path / "out")
 
 
 @needs_signals
-@pytest.mark.parametrize("dask", [None, "local"], ids=["joblib", "dask"])
-def test_a_killed_worker_loses_its_cell_only(dask, tmp_path, monkeypatch, small):
+@on_both
+def test_a_killed_worker_loses_its_cell_only(dask, tmp_path, monkeypatch, small, capsys):
     """SIGKILL of a worker while another is at work.
 
     One cell is begun twice, all others once, and the files are those of an undisturbed
-    sweep.
+    sweep. Dask does that by itself, silently.
     """
     monkeypatch.setattr(sweep, "run_cell", stand_ins.die_once)
     cells = read_sweep(written(tmp_path, SMALL))
     run_sweep(cells, tmp_path / "out", workers=2, dask=dask)
     begun = Counter(path.name.partition(".")[0] for path in (tmp_path / "begun").iterdir())
     killed = (tmp_path / "killed").read_text()
+    assert capsys.readouterr().err == ("" if dask else f"{sweep.KILLED}\n")
     assert begun == {cell.key: 1 + (cell.key == killed) for cell in cells}
     assert contents(small) == contents(tmp_path / "out")
 
 
 @needs_signals
-@pytest.mark.parametrize("dask", [None, "local"], ids=["joblib", "dask"])
+@on_both
 def test_a_sweep_whose_workers_always_die_gives_up(dask, tmp_path, monkeypatch):
     """With a sentence, instead of trying for ever."""
     monkeypatch.setattr(sweep, "run_cell", stand_ins.die)
@@ -176,6 +183,29 @@ def test_a_scheduler_that_runs_already(tmp_path, small):
     assert contents(small) == contents(tmp_path / "out")
 
 
+def test_a_scheduler_without_workers(tmp_path, monkeypatch):
+    """A sentence that says how to start one."""
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(backends, "CONNECT_SECONDS", 1)
+    cells = read_sweep(written(tmp_path, SMALL))[:1]
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as cluster,
+        pytest.raises(ia.InvalidInput, match=r"has no workers after 1 s; .*: dask worker"),
+    ):
+        run_sweep(cells, tmp_path / "out", dask=cluster.scheduler_address)
+
+
+@needs_signals
+def test_a_scheduler_that_ends(tmp_path, monkeypatch):
+    """A sentence, not a traceback of Dask's."""
+    monkeypatch.setattr(backends, "CONNECT_SECONDS", 1)
+    monkeypatch.setattr(sweep, "run_cell", stand_ins.end_cluster)
+    cells = read_sweep(written(tmp_path, SMALL))[:3]
+    with pytest.raises(ia.IronarmError, match="the Dask scheduler has ended"):
+        run_sweep(cells, tmp_path / "out", workers=1, dask="local")
+
+
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense"])
 def test_no_scheduler_at_the_address(address, tmp_path, monkeypatch):
     """A sentence that says how to start one."""
@@ -184,22 +214,79 @@ def test_no_scheduler_at_the_address(address, tmp_path, monkeypatch):
         run_sweep(read_sweep(written(tmp_path, SMALL))[:1], tmp_path / "out", dask=address)
 
 
-@pytest.mark.parametrize("part", ["joblib._parallel_backends", "joblib.externals.loky.backend"])
-def test_a_joblib_with_other_parts_is_named(part, tmp_path, monkeypatch):
-    """By its version, with what to install."""
-    monkeypatch.setitem(sys.modules, part, None)
-    for name in ("joblib_parts", "own_processes"):
-        monkeypatch.delitem(sys.modules, f"ironarm.lab.sweeps.{name}", raising=False)
-    cells = read_sweep(written(tmp_path, SMALL))[:1]
-    with pytest.raises(ia.IronarmError, match=r"sweeps do not support joblib .* Install it with"):
-        run_sweep(cells, tmp_path / "out", workers=1)
-
-
-def test_workers_import_nothing_from_the_current_folder():
+@on_both
+def test_workers_import_nothing_from_the_current_folder(dask, tmp_path, monkeypatch, small):
     """Somebody else may have put a `pickle.py` there."""
-    joblib = pytest.importorskip("joblib")
-    from ironarm.lab.sweeps.own_processes import OwnProcesses
+    mark = tmp_path / "imported"
+    place = tmp_path / "place"
+    place.mkdir()
+    for name in sys.stdlib_module_names:
+        (place / f"{name}.py").write_text(f"open({str(mark)!r}, 'a').write({name!r})")
+    cells = read_sweep(written(tmp_path, SMALL))
+    monkeypatch.chdir(place)
+    run_sweep(cells, tmp_path / "out", workers=2, dask=dask)
+    assert not mark.exists(), mark.read_text()
+    assert contents(small) == contents(tmp_path / "out")
 
-    with joblib.parallel_config(backend=OwnProcesses()):
-        look = joblib.delayed(eval)("__import__('sys').flags.safe_path")
-        assert joblib.Parallel(n_jobs=2)([look, look]) == [True, True]
+
+@on_both
+def test_a_script_runs_once(dask, tmp_path):
+    """It needs no `if __name__ == "__main__"`."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from ironarm.lab.sweeps.file import read_sweep\n"
+        "from ironarm.lab.sweeps.sweep import run_sweep\n"
+        "print('once')\n"
+        f"run_sweep(read_sweep({str(written(tmp_path, SMALL))!r})[:3], "
+        f"{str(tmp_path / 'out')!r}, workers=2, dask={dask!r})\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert (0, "once\n", "") == (done.returncode, done.stdout, done.stderr)
+
+
+@on_both
+def test_what_workers_print_goes_to_standard_error(dask, tmp_path, monkeypatch, capfd):
+    """However much it is, and however long the lines."""
+    monkeypatch.setattr(sweep, "run_cell", stand_ins.print_much)
+    cells = read_sweep(written(tmp_path, SMALL))[:3]
+    run_sweep(cells, tmp_path / "out", workers=1, dask=dask, progress=False)
+    printed = capfd.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("x" * 100_000) == 3
+
+
+def errors_of(function, *tasks):
+    """What a single process answers."""
+    with closing(OwnProcesses(1)) as processes:
+        return [error for _, error in processes.run(function, tasks)]
+
+
+def test_errors_say_where_they_arose():
+    """In a worker, even those that cannot be sent from there."""
+    division, nothing = errors_of(exec, ("1 / 0",), ("1 / 1",))
+    assert isinstance(division, ZeroDivisionError)
+    assert any("in a worker" in note for note in division.__notes__)
+    assert nothing is None
+    [unsendable] = errors_of(stand_ins.fail, ("", None, ""))
+    assert isinstance(unsendable, RuntimeError)
+    assert "Unsendable: too much" in str(unsendable)
+
+
+def test_workers_start_one_thread_each(monkeypatch):
+    """Unless the user says otherwise."""
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    look = "import os; assert os.environ['{}_NUM_THREADS'] == '{}'"
+    assert errors_of(exec, (look.format("NUMBA", 1),), (look.format("OMP", 3),)) == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("limit", "count"), [("max 100000", 4), ("150000 100000", 2), ("900000 100000", 4)]
+)
+def test_processors_are_those_that_may_be_used(limit, count, tmp_path, monkeypatch):
+    """In a container there may be less than the machine has."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3}, raising=False)
+    monkeypatch.setattr(own_processes, "CPU_LIMIT", tmp_path / "cpu.max")
+    assert own_processes.processors() == 4
+    (tmp_path / "cpu.max").write_text(f"{limit}\n")
+    assert own_processes.processors() == count

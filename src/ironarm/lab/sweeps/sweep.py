@@ -9,7 +9,6 @@ They don't depend on which worker ran a cell, or when.
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +16,13 @@ from pathlib import Path
 from ...errors import InvalidInput, IronarmError, missing_extra
 from ...simulation.cells import Cell, CellStore, compile_cells
 from ...simulation.progress import Progress
-from .backends import backend, interrupts_held, lost_worker_errors
+from .backends import Run, backend
+from .own_processes import WorkerKilled
 
 ROUNDS_WITHOUT_PROGRESS = 3
-"""How often the remaining cells are tried again while workers die and none finishes."""
+"""How often the remaining cells are tried while workers die and none finishes."""
+
+KILLED = "a worker was killed; its cell is run again after the others"
 
 
 def run_sweep(
@@ -40,8 +42,8 @@ def run_sweep(
     out : a folder for the tables; its subfolder `cells` holds the finished cells. On a
         cluster of several machines, all must see this folder under this path.
     workers : processes on this machine; None for one on each processor.
-    dask : None for processes on this machine, by joblib; "local" for a Dask cluster on
-        this machine; or a scheduler's address.
+    dask : None for processes on this machine; "local" for a Dask cluster on this
+        machine; or a scheduler's address.
     force : run all cells, including finished ones.
     progress : show progress on standard error; None for yes, if it is a terminal.
     """
@@ -58,8 +60,8 @@ def run_sweep(
         missing = _missing(cells, store, bar)
         if missing:
             compile_cells(missing, bar.announce)
-            with backend(workers, dask) as count:
-                _run(missing, store, count, bar)
+            with backend(workers, dask) as run:
+                _run(missing, store, run, bar)
         _remove_remains(cells, store)
         bar.note("writing tables")
         return write_tables(cells, store, out)
@@ -88,46 +90,32 @@ def _remove_remains(cells: Sequence[Cell], store: CellStore) -> None:
             path.unlink(missing_ok=True)
 
 
-def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -> None:
-    """Run the cells.
-
-    The backend gives a killed worker's cell to another worker. If it gives up, run the
-    remaining cells again.
-    """
-    from joblib import Parallel, delayed
-
+def _run(cells: Sequence[Cell], store: CellStore, run: Run, bar: Progress) -> None:
+    """Run the cells; those whose workers were killed again after the others."""
     bar.restart(len(cells))
     bar.note(f"sweep, {len(cells)} cells")
     waiting, fruitless = list(cells), 0
     while waiting:
         # a copy has no cached key, so the worker computes the key from its own code
-        tasks = [delayed(run_cell)(str(store.folder), replace(cell), cell.key) for cell in waiting]
-        # one cell to a task, so that a killed worker loses no more
-        parallel = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
+        tasks = [(str(store.folder), replace(cell), cell.key) for cell in waiting]
         reported: set[str] = set()
-        lost = False
-        with interrupts_held():
-            finished = parallel(tasks)  # starts the processes
-        try:
-            for key in finished:
-                reported.add(key)
-                bar.advance()
-                bar.refresh()
-        except lost_worker_errors():
-            lost = True
-        except (ModuleNotFoundError, RuntimeError) as error:
-            # what Dask says where its scheduler lacks a package
-            if isinstance(error, RuntimeError) and "deserialization" not in str(error):
-                raise
-            raise IronarmError(
-                "a machine of the cluster lacks ironarm or a package it needs. Install them "
-                "wherever the scheduler or a worker runs."
-            ) from error
-        finally:
-            with warnings.catch_warnings():
-                # after Ctrl-C joblib warns that tasks were cancelled, as intended
-                warnings.simplefilter("ignore")
-                finished.close()
+        for (_, _, key), error in run(run_cell, tasks):
+            if isinstance(error, WorkerKilled):
+                print(KILLED, file=sys.stderr, flush=True)
+                continue
+            if isinstance(error, ModuleNotFoundError) or (
+                # what Dask says where its scheduler lacks a package
+                isinstance(error, RuntimeError) and "deserialization" in str(error)
+            ):
+                raise IronarmError(
+                    "a machine of the cluster lacks ironarm or a package it needs. Install them "
+                    "wherever the scheduler or a worker runs."
+                ) from error
+            if error is not None:
+                raise error
+            reported.add(key)
+            bar.advance()
+            bar.refresh()
         left = [cell for cell in waiting if store.get(cell) is None]
         absent = sum(cell.key in reported for cell in left)
         if absent:
@@ -135,20 +123,12 @@ def _run(cells: Sequence[Cell], store: CellStore, workers: int, bar: Progress) -
                 f"the results of {absent} cells did not arrive in {store.folder}: the workers "
                 "write elsewhere. Choose a folder with --out that all workers share."
             )
-        if lost and left:
-            fruitless = 0 if len(left) < len(waiting) else fruitless + 1
-            if fruitless == ROUNDS_WITHOUT_PROGRESS:
-                raise IronarmError(
-                    "workers were killed again and again before any cell was finished; "
-                    f"{len(left)} cells are left. Memory may be short: try fewer --workers. "
-                    "Finished cells are kept; the same command resumes."
-                )
-            bar.advance(len(waiting) - len(left) - len(reported))
-            print(
-                f"the workers of one cell were killed again and again; the {len(left)} cells that "
-                "are not finished are run again",
-                file=sys.stderr,
-                flush=True,
+        fruitless = 0 if len(left) < len(waiting) else fruitless + 1
+        if fruitless == ROUNDS_WITHOUT_PROGRESS:
+            raise IronarmError(
+                "workers were killed again and again before any cell was finished; "
+                f"{len(left)} cells are left. Memory may be short: try fewer --workers. "
+                "Finished cells are kept; the same command resumes."
             )
         waiting = left
 
