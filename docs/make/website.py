@@ -19,6 +19,7 @@ from typing import Any
 
 from links import faults
 from notebooks import write_tutorials
+from policy_tables import with_tables
 from reference import write_reference
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -162,7 +163,7 @@ def stage(pages: Path) -> None:
         target = pages / inside
         if path.suffix == ".md":
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(for_site(path.read_text()))
+            target.write_text(for_site(with_tables(path.read_text())))
         elif path.suffix[1:] in KINDS and inside.name != "navigation.toml":
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)

@@ -86,6 +86,13 @@ class Policy:
     By the parameter's name, in a word or two: "sigma", "bound on rho", "range". It is
     {} if you need to know nothing, and None if that is not stated.
     """
+    family: ClassVar[tuple[str, str]] = ("", "")
+    """The rule by which it explores, and by what it judges an arm.
+
+    In a few words, as other policies say it: "upper confidence", "median".
+    """
+    use_when: ClassVar[str] = ""
+    """When to use it; one line, which may name other policies and pages of docs/."""
 
     def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
         """Return the numbers that the steps read as `s.name`.

@@ -12,7 +12,7 @@ import pytest
 import ironarm as ia
 from ironarm.policies import POLICIES, REPLACED, policy_from_text
 from tests.agent_files.write import AFTER
-from tests.every_policy import EVERY_POLICY
+from tests.every_policy import EVERY_POLICY, TO_DO, left_out
 
 HERE = Path(__file__).parent
 SAVED = sorted(path for path in HERE.glob("*/*.json") if path.name != "next.json")
@@ -86,5 +86,6 @@ def test_the_name_of_a_policy_that_has_gone_says_what_to_use():
 
 
 def test_every_policy_is_among_those_that_are_saved():
-    """A new policy needs a line in tests/every_policy.py."""
+    """A new policy needs a naive twin with an example."""
+    assert not left_out(), f"{left_out()} {TO_DO}"
     assert {type(policy).__name__ for policy in EVERY_POLICY} == set(POLICIES)

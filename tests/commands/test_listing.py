@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import sys
 from importlib.metadata import EntryPoint
 
@@ -13,6 +14,7 @@ from ironarm.lab.arena.read import names_in, read_arena
 from ironarm.naming import own_code
 from ironarm.naming.notation import parse
 from ironarm.policies import POLICIES, POLICY
+from tests.script import ROOT
 
 OWN = '''
 from dataclasses import dataclass
@@ -72,6 +74,7 @@ def test_a_line_has_parameters_defaults_and_what_one_must_know(capsys):
     assert data["CountIMED"]["needs"] == {"epsilon": "bound on rho", "sigma": "sigma"}
     assert data["CountIMED"]["parameters"] == {"epsilon": None, "sigma": "1", "shift": "True"}
     assert data["CoherentIMED"]["needs"] == {}
+    assert data["CoherentIMED"]["use_when"] == POLICIES["CoherentIMED"].use_when
     assert data["HuberUCB"]["remarks"] == ["experimental"]
 
 
@@ -94,11 +97,24 @@ def test_what_a_policy_needs_sets_a_parameter(kind):
     assert set(kind.needs) <= set(kind.__dataclass_fields__)
 
 
+@pytest.mark.parametrize("kind", POLICIES.values())
+def test_a_policy_says_what_it_is_and_when_to_use_it(kind):
+    """docs/policies.md has it in two tables; names and pages in it exist."""
+    assert all(kind.family), f'{kind.__name__}: write family = "its rule", "its estimator"'
+    assert "use_when" in vars(kind), f'{kind.__name__}: write use_when = "..." under its needs'
+    assert "\n" not in kind.use_when
+    assert "|" not in kind.use_when  # it would end the cell of a table
+    assert set(re.findall(r"`([A-Z]\w+)`", kind.use_when)) <= set(POLICIES)
+    for page in re.findall(r"docs/[\w-]+\.md", kind.use_when):
+        assert (ROOT / page).is_file(), page
+
+
 def test_a_name_prints_its_page(capsys):
     """What one must know, parameters and docstring."""
     page = printed(capsys, "policies", "MedEUCB")
     assert page.startswith("MedEUCB(b=4, omega=4, block=None)\nneeds to know: sigma (omega)\n")
     assert "forced pulls of each arm per unit of log t" in page
+    assert "use when: a share of the rewards is corrupt, by any amount" in page
     assert "experimental" in printed(capsys, "policies", "HuberUCB")
     assert "outside the model" in printed(capsys, "attacks", "Bursts")
     assert "drawn at random" in printed(capsys, "bandits", "ReplayBandit")

@@ -1,5 +1,6 @@
 """The site builds without a warning, and every link in it leads somewhere."""
 
+import html
 import re
 import subprocess
 import sys
@@ -71,6 +72,19 @@ def test_a_notebook_has_no_links_to_pages_that_it_leaves_behind(site):
     for path in notebooks:
         assert "](../" not in path.read_text()
         assert 'href="../' in path.with_suffix(".html").read_text()
+
+
+def test_every_policy_is_in_the_tables_of_policies(site):
+    """Among the rules, and where the page says when to use which."""
+    page = (site / "policies.html").read_text().partition("<article")[2]
+    text = html.unescape(re.sub(r"<[^>]*>", "", page))
+    rules, _, uses = text.partition("When to use each")
+    for name, kind in policies.POLICIES.items():
+        assert re.search(rf"\b{name}\b", rules), name
+        assert re.search(rf"\b{name}\(", uses), name
+        assert kind.use_when.partition("(docs/")[0].replace("`", "").strip() in uses, name
+    assert "The site has a table here" not in text
+    assert 'href="count-imed.html"' in page
 
 
 def test_search_finds_the_pages(site):

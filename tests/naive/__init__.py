@@ -9,6 +9,8 @@ functions of `ironarm.random`.
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,16 +19,6 @@ from ironarm.engine.streams import streams
 from ironarm.engine.tape import Tape
 from ironarm.simulation.sources import Senders
 
-from . import (
-    bernoulli,
-    coherent,
-    epsilon_greedy,
-    evidence,
-    forgetting,
-    probabilities,
-    sources,
-    upper_confidence,
-)
 from .base import Naive, lower_median, upper_median
 from .evidence import corrupted_kl_table
 from .upper_confidence import catoni_alpha, catoni_root
@@ -42,20 +34,11 @@ __all__ = [
     "upper_median",
 ]
 
-# every naive policy of these modules, by the name that it shares with ironarm's
+# every naive policy of this folder, by the name that it shares with ironarm's
 TWINS = {
     name: twin
-    for module in (
-        bernoulli,
-        coherent,
-        epsilon_greedy,
-        evidence,
-        forgetting,
-        probabilities,
-        sources,
-        upper_confidence,
-    )
-    for name, twin in vars(module).items()
+    for path in sorted(Path(__file__).parent.glob("[a-z]*.py"))
+    for name, twin in vars(import_module(f".{path.stem}", __name__)).items()
     if isinstance(twin, type) and issubclass(twin, Naive)
 }
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from scipy.special import rel_entr
 
+import ironarm as ia
 from ironarm import random as draws
 
 from .base import INF, Naive, first_of_the_highest, mean
@@ -32,6 +33,8 @@ class InRange(Naive):
 class KLUCB(InRange):
     """Garivier and Cappe's Algorithm 1."""
 
+    example = ia.KLUCB(reward_range=(0, 3))
+
     def __init__(self, arms, horizon, g, c, reward_range):
         super().__init__(arms, horizon, g, reward_range)
         self.c = c
@@ -54,6 +57,8 @@ class KLUCB(InRange):
 class BernoulliIMED(InRange):
     """Honda and Takemura's index with Bernoulli's relative entropy."""
 
+    example = ia.policies.BernoulliIMED(reward_range=(0, 3))
+
     def select(self, t):
         if [] in self.rewards:
             return self.rewards.index([])
@@ -68,6 +73,8 @@ class BernoulliIMED(InRange):
 
 class ThompsonBeta(InRange):
     """Agrawal and Goyal's Algorithm 2; no coin is needed for a reward at an end."""
+
+    example = ia.policies.ThompsonBeta(reward_range=(0, 3))
 
     def __init__(self, arms, horizon, g, reward_range):
         super().__init__(arms, horizon, g, reward_range)

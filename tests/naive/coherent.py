@@ -9,6 +9,8 @@ import numpy as np
 from scipy.special import bdtr, logsumexp
 from scipy.stats import binom
 
+import ironarm as ia
+
 from .base import INF, LARGEST, PHI, Naive, first_of_the_highest, lower_median
 from .evidence import gap, kl_plus, share_bound
 
@@ -49,6 +51,8 @@ def repeated(values):
 
 class CoherentIMED(Naive):
     """It learns sigma and a share from the leader, and judges the others by counts."""
+
+    example = ia.CoherentIMED()
 
     def __init__(self, arms, horizon, g):
         super().__init__(arms, horizon, g)
@@ -201,6 +205,8 @@ class CoherentIMED(Naive):
 
 class RestartingIMED(CoherentIMED):
     """A new CoherentIMED when the Shiryaev-Roberts sums of an arm are large."""
+
+    example = ia.RestartingIMED(probes=0.05, alarm_rate=0.05)
 
     def __init__(self, arms, horizon, g, probes, alarm_rate, restart):
         super().__init__(arms, horizon, g)

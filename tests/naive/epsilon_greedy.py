@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 
+import ironarm as ia
+
 from .base import Naive, lower_median, mean
 from .upper_confidence import trimmed_mean
 
 
 class MedEpsilonGreedy(Naive):
     """Greedy on lower medians, after ceil(c) pulls of each arm."""
+
+    example = ia.MedEpsilonGreedy(c=1)
 
     def __init__(self, arms, horizon, g, c):
         super().__init__(arms, horizon, g)
@@ -23,6 +27,8 @@ class MedEpsilonGreedy(Naive):
 class EpsilonGreedy(Naive):
     """Greedy on means, without a start; an arm without rewards counts as -inf."""
 
+    example = ia.EpsilonGreedy(c=1)
+
     def __init__(self, arms, horizon, g, c):
         super().__init__(arms, horizon, g)
         self.c = c
@@ -34,6 +40,8 @@ class EpsilonGreedy(Naive):
 
 class TrimmedEpsilonGreedy(Naive):
     """Greedy on trimmed means, after ceil(c) pulls of each arm."""
+
+    example = ia.TrimmedEpsilonGreedy(alpha=0.125, c=1)
 
     def __init__(self, arms, horizon, g, alpha, c):
         super().__init__(arms, horizon, g)

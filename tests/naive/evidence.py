@@ -8,6 +8,8 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
+import ironarm as ia
+
 from .base import (
     PHI,
     Naive,
@@ -50,6 +52,8 @@ def imed(estimates, counts, evidence, tie=0.0):
 
 class IMED(Naive):
     """Honda and Takemura's index for normal rewards."""
+
+    example = ia.IMED(sigma=2)
 
     def __init__(self, arms, horizon, g, sigma):
         super().__init__(arms, horizon, g)
@@ -98,6 +102,8 @@ def corrupted_kl_table(eps):
 class CRIMEDStar(Naive):
     """C1 with Nmin = 1."""
 
+    example = ia.policies.CRIMEDStar(epsilon=0.02, sigma=1)
+
     first_pulls = 1
 
     def __init__(self, arms, horizon, g, epsilon, sigma):
@@ -122,6 +128,8 @@ class CRIMEDStar(Naive):
 class CRIMED(CRIMEDStar):
     """C1; each arm once, then up to Nmin pulls of each."""
 
+    example = ia.policies.CRIMED(epsilon=0.02, sigma=2, horizon=300)
+
     def __init__(self, arms, horizon, g, epsilon, sigma):
         super().__init__(arms, horizon, g, epsilon, sigma)
         L, eps = math.log(horizon), epsilon
@@ -141,6 +149,8 @@ def share_bound(far, n, nats):
 
 class CountIMED(Naive):
     """C4."""
+
+    example = ia.CountIMED(epsilon=0.175, sigma=0.5)
 
     def __init__(self, arms, horizon, g, epsilon, sigma, shift):
         super().__init__(arms, horizon, g)

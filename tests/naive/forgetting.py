@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 
+import ironarm as ia
+
 from .base import INF, Naive, first_of_the_highest, lower_median
 
 
 class SlidingMedUCB(Naive):
     """med-E-UCB on the last `window` rewards of all arms."""
+
+    example = ia.policies.SlidingMedUCB(window=60, b=0.5, omega=1)
 
     def __init__(self, arms, horizon, g, window, b, omega):
         super().__init__(arms, horizon, g)
@@ -57,6 +61,8 @@ def share(x, reward_range):
 class SlidingWindowUCB(Naive):
     """Garivier and Moulines 2011, SW-UCB."""
 
+    example = ia.policies.SlidingWindowUCB(window=60, xi=0.5, reward_range=(0, 4))
+
     def __init__(self, arms, horizon, g, window, xi, reward_range):
         super().__init__(arms, horizon, g)
         self.window, self.xi, self.range = window, xi, reward_range
@@ -84,6 +90,8 @@ class SlidingWindowUCB(Naive):
 
 class DiscountedUCB(Naive):
     """Garivier and Moulines 2011, D-UCB."""
+
+    example = ia.policies.DiscountedUCB(discount=0.97, xi=0.5, reward_range=(0, 4))
 
     def __init__(self, arms, horizon, g, discount, xi, reward_range):
         super().__init__(arms, horizon, g)
@@ -116,6 +124,8 @@ class DiscountedUCB(Naive):
 
 class MUCB(Naive):
     """Cao et al. 2019."""
+
+    example = ia.policies.MUCB(window=8, threshold=1.5, exploration=0.1, reward_range=(0, 4))
 
     def __init__(self, arms, horizon, g, window, changes, threshold, exploration, reward_range):
         super().__init__(arms, horizon, g)
@@ -163,6 +173,8 @@ def kl(p, q):
 
 class GLRKLUCB(Naive):
     """Besson et al. 2022."""
+
+    example = ia.policies.GLRKLUCB(step=3, delta=0.9, exploration=0.1, reward_range=(0, 4))
 
     def __init__(self, arms, horizon, g, changes, restart, step, delta, exploration, reward_range):
         super().__init__(arms, horizon, g)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+import ironarm as ia
 from ironarm import random as draws
 
 from .base import (
@@ -23,6 +24,8 @@ class EXP3(Naive):
     One uniform number decides: below gamma it is spread evenly over the arms, above in
     proportion to the weights.
     """
+
+    example = ia.EXP3(gamma=0.3)
 
     def __init__(self, arms, horizon, g, gamma, reward_range):
         super().__init__(arms, horizon, g)
@@ -55,6 +58,8 @@ class EXP3(Naive):
 
 class ThompsonGaussian(Naive):
     """C2's baseline with a flat prior: each arm once, then a normal number each."""
+
+    example = ia.policies.ThompsonGaussian(sigma=1)
 
     def __init__(self, arms, horizon, g, sigma):
         super().__init__(arms, horizon, g)
@@ -112,6 +117,8 @@ class TsallisINF(ByChance):
     below sqrt(t), up to a step of at most 1e-8 y.
     """
 
+    example = ia.TsallisINF()
+
     y = 0.0
 
     def __init__(self, arms, horizon, g, reward_range, variance):
@@ -152,6 +159,8 @@ class TsallisINF(ByChance):
 class EXP3PlusPlus(ByChance):
     """C2; an arm without rewards has no bounds."""
 
+    example = ia.policies.EXP3PlusPlus()
+
     def __init__(self, arms, horizon, g, reward_range, beta, rate):
         super().__init__(arms, horizon, g, reward_range)
         self.beta, self.rate = beta, rate
@@ -180,6 +189,8 @@ class EXP3PlusPlus(ByChance):
 
 class BARBAR(ByChance):
     """C2; an epoch of N rounds takes ceil(N)."""
+
+    example = ia.policies.BARBAR(horizon=300, scale=0.2, delta=0.5)
 
     def __init__(self, arms, horizon, g, delta, reward_range, scale):
         super().__init__(arms, horizon, g, reward_range)

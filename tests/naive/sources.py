@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+import ironarm as ia
 from ironarm import random as draws
 
 from .base import Naive, first_of_the_highest
@@ -111,6 +112,8 @@ def split(n, x, m, variance, spread, busy, far, last, c):
 
 class TrustThompson(Naive):
     """Thompson sampling on what trusted sources sent."""
+
+    example = ia.TrustThompson(slots=32)
 
     def __init__(self, arms, horizon, g, slots):
         super().__init__(arms, horizon, g)

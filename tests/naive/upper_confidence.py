@@ -7,6 +7,8 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
+import ironarm as ia
+
 from .base import (
     INF,
     PHI,
@@ -77,6 +79,8 @@ def catoni_alpha(n, t, variance):
 class UCB(Naive):
     """The highest mean + sigma sqrt(2 alpha log t / n)."""
 
+    example = ia.UCB(alpha=0.5, sigma=0.5)
+
     def __init__(self, arms, horizon, g, alpha, sigma):
         super().__init__(arms, horizon, g)
         self.alpha, self.sigma = alpha, sigma
@@ -91,6 +95,8 @@ class UCB(Naive):
 class RUCB(Naive):
     """The highest median + sqrt(omega log t / n)."""
 
+    example = ia.RUCB(omega=4)
+
     def __init__(self, arms, horizon, g, omega, median):
         super().__init__(arms, horizon, g)
         self.omega = omega
@@ -102,6 +108,8 @@ class RUCB(Naive):
 
 class TrimmedUCB(Naive):
     """The highest trimmed mean + sqrt(omega log t / n)."""
+
+    example = ia.TrimmedUCB(alpha=0.125, omega=1)
 
     def __init__(self, arms, horizon, g, alpha, omega):
         super().__init__(arms, horizon, g)
@@ -117,6 +125,8 @@ class CRUCB(Naive):
 
     It is computed when the rewards of an arm have grown by a sixteenth.
     """
+
+    example = ia.policies.CRUCB(alpha=0.125, sigma=1)
 
     def __init__(self, arms, horizon, g, alpha, sigma, mean):
         super().__init__(arms, horizon, g)
@@ -165,6 +175,8 @@ class HuberUCB(Naive):
     The root when the rewards of an arm have grown by a sixteenth, else a Newton step
     from it with the rewards since. Rewards are clipped to +-1e12.
     """
+
+    example = ia.policies.HuberUCB(epsilon=0.01, sigma=0.3)
 
     def __init__(self, arms, horizon, g, epsilon, sigma, beta, p):
         super().__init__(arms, horizon, g)
@@ -220,6 +232,8 @@ class HuberUCB(Naive):
 class MedEUCB(Naive):
     """A1; without a block it is 1000, or the smallest one that holds the start."""
 
+    example = ia.MedEUCB(b=1, omega=1, block=40)
+
     def __init__(self, arms, horizon, g, b, omega, block):
         super().__init__(arms, horizon, g)
         self.b, self.omega = b, omega
@@ -255,6 +269,8 @@ class CatoniUCB(Naive):
 
     A tie is 1e-9, relative to 1 + the index.
     """
+
+    example = ia.CatoniUCB(variance=0.1)
 
     def __init__(self, arms, horizon, g, variance):
         super().__init__(arms, horizon, g)
@@ -318,6 +334,8 @@ class FrozenDelta(Naive):
 class TruncatedMeanUCB(FrozenDelta):
     """The highest truncated mean + radius, at a level that changes as t doubles."""
 
+    example = ia.policies.TruncatedMeanUCB(u=0.1)
+
     def __init__(self, arms, horizon, g, u, epsilon):
         super().__init__(arms, horizon, g, epsilon)
         self.u = u
@@ -339,6 +357,8 @@ class MedianOfMeansUCB(FrozenDelta):
     Every arm is pulled until it has 2k rewards. Until then N is 2, and a single reward
     is a block.
     """
+
+    example = ia.policies.MedianOfMeansUCB(v=0.01)
 
     def __init__(self, arms, horizon, g, v, epsilon):
         super().__init__(arms, horizon, g, epsilon)

@@ -15,7 +15,7 @@ from ironarm.engine.streams import streams
 from ironarm.policies import POLICIES as KNOWN
 from ironarm.policies import policy_from_text
 from ironarm.simulation import trial
-from tests.every_policy import not_among
+from tests.every_policy import TO_DO, left_out, not_among
 from tests.naive import TWINS, play, twin_of
 
 SMALL = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -257,6 +257,7 @@ def short_tapes(monkeypatch):
 
 def test_every_policy_has_a_twin_and_is_compared_with_it():
     """Nobody forgets a new one."""
+    assert not left_out(), f"{left_out()} {TO_DO}"
     assert set(KNOWN) == {type(policy).__name__ for policy in [*POLICIES, *CATONI]}
     assert set(KNOWN) <= set(TWINS)
 

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import ironarm as ia
+from ironarm.show import figures
 from ironarm.show.figures import (
     DARK,
     OWN,
     STYLES,
     Styles,
+    give_looks,
     looks_of,
     pyplot,
     save_figure,
@@ -64,6 +66,26 @@ def test_a_policy_under_its_own_name_has_its_own_line():
     assert looks["a"][:2] == STYLES["MedEUCB"]
     assert looks["UCB.for_rho"][0] == STYLES["UCB"][0]
     assert looks["UCB.for_rho"] != looks["UCB"]
+
+
+def test_every_built_in_policy_has_a_look_of_its_own():
+    """A pair of colour and line that no other one has."""
+    assert set(STYLES) == set(ia.policies.__all__)
+    assert len(set(STYLES.values())) == len(STYLES)
+
+
+def test_a_built_in_policy_without_a_chosen_look_gets_one(monkeypatch):
+    """In a colour that others have too, with another line; the chosen looks stay."""
+    monkeypatch.setattr(figures, "STYLES", dict(STYLES))
+    give_looks([*STYLES, "New", "Newer"])
+    assert {name: figures.STYLES[name] for name in STYLES} == STYLES
+    assert len(set(figures.STYLES.values())) == len(STYLES) + 2
+    looks = [looks_of({"Mine": "Mine", "UCB": "UCB", "New": "New"}), looks_of({"New": "New"})]
+    assert looks[0]["New"][:2] == looks[1]["New"][:2] == figures.STYLES["New"]
+    assert figures.STYLES["New"][0] in {colour for colour, _ in STYLES.values()}
+    once = dict(figures.STYLES)
+    give_looks(once)
+    assert figures.STYLES == once
 
 
 def contrast(one, other):

@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 import ironarm as ia
-from tests.every_policy import not_among
+from tests.every_policy import TO_DO, not_among
 
 RECORDED = Path(__file__).with_name("recorded.json")
 ROUNDS = (10, 100, 500, 1000, 2000, 3000)
@@ -165,7 +165,7 @@ def test_every_policy_attack_and_bandit_is_recorded():
     from ironarm.policies import POLICIES as KNOWN_POLICIES
 
     missing = set(KNOWN_POLICIES) - {type(policy).__name__ for policy in POLICIES}
-    assert not missing, f"{missing}: add a line to tests/every_policy.py"
+    assert not missing, f"{missing} {TO_DO}"
     missing = set(KNOWN_ATTACKS) - {"Jammer"} - {type(attack).__name__ for attack in ATTACKS}
     assert not missing, f"{missing}: add a line to ATTACKS above"
     changed = set(json.loads(RECORDED.read_text())) ^ set(CASES)
@@ -186,7 +186,7 @@ def record(*names):
         del kept[name]
     new = {name: digest(CASES[name]) for name in CASES if name not in kept}
     if not new:
-        print("Nothing new. Is the line in tests/every_policy.py, or in ATTACKS here, missing?")
+        print("Nothing new. Is the twin's `example`, or the line in ATTACKS here, missing?")
     for name in new:
         print(f"recorded: {name}")
     text = json.dumps({name: {**kept, **new}[name] for name in CASES}, indent=1)

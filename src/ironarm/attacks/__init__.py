@@ -1,7 +1,7 @@
 """All attacks, one adversary per file.
 
-A new attack is one file, its import here and its name in `__all__`. `ia.attacks`
-and the command line then know it.
+A new attack is one file and its import here. `ia.attacks` and the command line then
+know it.
 """
 
 from __future__ import annotations
@@ -10,58 +10,39 @@ from typing import Any
 
 from ..errors import InvalidInput
 from ..naming.by_name import make_by_name
-from ..naming.kind import Kind
+from ..naming.kind import Kind, classes_among
 from ..naming.notation import parse
-from .ace import ACE
 from .base import Attack
-from .bursts import Bursts
-from .cauchy import Cauchy
-from .constant import Constant
-from .custom import CustomAttack
-from .fake_change import FakeChange
-from .fake_clicks import FakeClicks
-from .front_loaded import FrontLoaded
-from .hide_change import HideChange
-from .infinite import Infinite
-from .jammer import Jammer
-from .jun import Jun
-from .least_favourable import LeastFavourable
-from .median_chaser import MedianChaser
-from .mimic import Mimic
-from .none import NoAttack
-from .opposite_uniform import OppositeUniform
-from .overtake import Overtake
-from .shaped import Shaped
-from .suppress import Suppress
-from .understate import Understate
 
-__all__ = [  # noqa: RUF022 - the order in messages and tables
-    "OppositeUniform",
-    "Infinite",
-    "Constant",
-    "Mimic",
-    "FrontLoaded",
-    "MedianChaser",
-    "Overtake",
-    "Understate",
-    "Jammer",
-    "LeastFavourable",
-    "Cauchy",
-    "FakeClicks",
-    "ACE",
-    "Jun",
-    "Shaped",
-    "Bursts",
-    "Suppress",
-    "FakeChange",
-    "HideChange",
-    "NoAttack",
-    "CustomAttack",
-]
-# a CustomAttack holds a function, so no text or file can name it
-ATTACKS: dict[str, type[Attack]] = {
-    name: globals()[name] for name in __all__ if name != "CustomAttack"
-}
+# One line an attack, in the order of messages and tables; so they are not sorted. `as`
+# tells type checkers that the name is public, as a name written in `__all__` does.
+# isort: off
+from .opposite_uniform import OppositeUniform as OppositeUniform
+from .infinite import Infinite as Infinite
+from .constant import Constant as Constant
+from .mimic import Mimic as Mimic
+from .front_loaded import FrontLoaded as FrontLoaded
+from .median_chaser import MedianChaser as MedianChaser
+from .overtake import Overtake as Overtake
+from .understate import Understate as Understate
+from .jammer import Jammer as Jammer
+from .least_favourable import LeastFavourable as LeastFavourable
+from .cauchy import Cauchy as Cauchy
+from .fake_clicks import FakeClicks as FakeClicks
+from .ace import ACE as ACE
+from .jun import Jun as Jun
+from .shaped import Shaped as Shaped
+from .bursts import Bursts as Bursts
+from .suppress import Suppress as Suppress
+from .fake_change import FakeChange as FakeChange
+from .hide_change import HideChange as HideChange
+from .none import NoAttack as NoAttack
+from .custom import CustomAttack as CustomAttack
+# isort: on
+
+ATTACKS = classes_among(globals(), Attack)
+__all__ = list(ATTACKS)
+del ATTACKS["CustomAttack"]  # it holds a function, so no text or file can name it
 ATTACK = Kind("attack", Attack, ATTACKS)
 
 

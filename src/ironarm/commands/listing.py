@@ -30,6 +30,7 @@ class Listed:
     needs: dict[str, str] | None
     remarks: tuple[str, ...]
     summary: str
+    use_when: str = ""
 
     @classmethod
     def of(cls, kind: Any, name: str, origin: str) -> Listed:
@@ -37,7 +38,7 @@ class Listed:
         doc = inspect.getdoc(kind) or ""
         return cls(
             name, origin, parameters_of(kind), getattr(kind, "needs", None), _remarks(kind),
-            " ".join(doc.partition("\n\n")[0].split()),
+            " ".join(doc.partition("\n\n")[0].split()), getattr(kind, "use_when", ""),
         )  # fmt: skip
 
     def row(self, with_needs: bool) -> tuple[str, ...]:
@@ -207,6 +208,8 @@ def _page(entry: Listed, kind: Any) -> str:
     lines = [wrapped(f"{name}({shown})", "", "    ")]
     if hasattr(kind, "needs"):
         lines.append(wrapped(f"needs to know: {needs_text(entry.needs)}", "", "    "))
+    if entry.use_when:
+        lines.append(wrapped(f"use when: {entry.use_when}", "", "    "))
     lines += [wrapped(remark, "", "    ") for remark in entry.remarks]
     return "\n".join([*lines, "", inspect.getdoc(kind) or "It has no docstring."])
 

@@ -1,7 +1,7 @@
 """All policies, one algorithm per file.
 
-A new policy is one file, its import here and its name in `__all__`. `ia.policies`,
-the command line and saved files then know it.
+A new policy is one file and its import here. `ia.policies`, the command line and saved
+files then know it.
 """
 
 from __future__ import annotations
@@ -11,76 +11,51 @@ from typing import Any
 
 from ..errors import InvalidInput
 from ..naming.by_name import make_by_name
-from ..naming.kind import Kind
+from ..naming.kind import Kind, classes_among
 from ..naming.notation import parse, value_with
 from ..policy import Policy
-from .barbar import BARBAR
-from .bernoulli_imed import BernoulliIMED
-from .catoni_ucb import CatoniUCB
-from .coherent_imed import CoherentIMED
-from .count_imed import CountIMED
-from .crimed import CRIMED, CRIMEDStar
-from .crucb import CRUCB
-from .discounted_ucb import DiscountedUCB
-from .epsilon_greedy import EpsilonGreedy
-from .exp3 import EXP3
-from .exp3_plus_plus import EXP3PlusPlus
-from .glr_kl_ucb import GLRKLUCB
-from .huber_ucb import HuberUCB
-from .imed import IMED
-from .klucb import KLUCB
-from .med_e_ucb import MedEUCB
-from .med_epsilon_greedy import MedEpsilonGreedy
-from .median_of_means_ucb import MedianOfMeansUCB
-from .mucb import MUCB
-from .restarting_imed import RestartingIMED
-from .rucb import RUCB
-from .sliding_med_ucb import SlidingMedUCB
-from .sliding_window_ucb import SlidingWindowUCB
-from .thompson_beta import ThompsonBeta
-from .thompson_gaussian import ThompsonGaussian
-from .trimmed_epsilon_greedy import TrimmedEpsilonGreedy
-from .trimmed_ucb import TrimmedUCB
-from .truncated_mean_ucb import TruncatedMeanUCB
-from .trust_thompson import TrustThompson
-from .tsallis_inf import TsallisINF
-from .ucb import UCB
+from ..show.figures import give_looks
 
-__all__ = [  # noqa: RUF022 - the order in messages and tables
-    "MedEUCB",
-    "MedEpsilonGreedy",
-    "UCB",
-    "EpsilonGreedy",
-    "RUCB",
-    "EXP3",
-    "CatoniUCB",
-    "TrimmedUCB",
-    "TrimmedEpsilonGreedy",
-    "CRUCB",
-    "HuberUCB",
-    "MedianOfMeansUCB",
-    "TruncatedMeanUCB",
-    "IMED",
-    "CRIMED",
-    "CRIMEDStar",
-    "CountIMED",
-    "CoherentIMED",
-    "ThompsonGaussian",
-    "KLUCB",
-    "BernoulliIMED",
-    "ThompsonBeta",
-    "TsallisINF",
-    "EXP3PlusPlus",
-    "BARBAR",
-    "TrustThompson",
-    "RestartingIMED",
-    "SlidingMedUCB",
-    "SlidingWindowUCB",
-    "DiscountedUCB",
-    "GLRKLUCB",
-    "MUCB",
-]
-POLICIES: dict[str, type[Policy]] = {name: globals()[name] for name in __all__}
+# One line a policy, in the order of messages and tables; so they are not sorted. `as`
+# tells type checkers that the name is public, as a name written in `__all__` does.
+# isort: off
+from .med_e_ucb import MedEUCB as MedEUCB
+from .med_epsilon_greedy import MedEpsilonGreedy as MedEpsilonGreedy
+from .ucb import UCB as UCB
+from .epsilon_greedy import EpsilonGreedy as EpsilonGreedy
+from .rucb import RUCB as RUCB
+from .exp3 import EXP3 as EXP3
+from .catoni_ucb import CatoniUCB as CatoniUCB
+from .trimmed_ucb import TrimmedUCB as TrimmedUCB
+from .trimmed_epsilon_greedy import TrimmedEpsilonGreedy as TrimmedEpsilonGreedy
+from .crucb import CRUCB as CRUCB
+from .huber_ucb import HuberUCB as HuberUCB
+from .median_of_means_ucb import MedianOfMeansUCB as MedianOfMeansUCB
+from .truncated_mean_ucb import TruncatedMeanUCB as TruncatedMeanUCB
+from .imed import IMED as IMED
+from .crimed import CRIMED as CRIMED
+from .crimed import CRIMEDStar as CRIMEDStar
+from .count_imed import CountIMED as CountIMED
+from .coherent_imed import CoherentIMED as CoherentIMED
+from .thompson_gaussian import ThompsonGaussian as ThompsonGaussian
+from .klucb import KLUCB as KLUCB
+from .bernoulli_imed import BernoulliIMED as BernoulliIMED
+from .thompson_beta import ThompsonBeta as ThompsonBeta
+from .tsallis_inf import TsallisINF as TsallisINF
+from .exp3_plus_plus import EXP3PlusPlus as EXP3PlusPlus
+from .barbar import BARBAR as BARBAR
+from .trust_thompson import TrustThompson as TrustThompson
+from .restarting_imed import RestartingIMED as RestartingIMED
+from .sliding_med_ucb import SlidingMedUCB as SlidingMedUCB
+from .sliding_window_ucb import SlidingWindowUCB as SlidingWindowUCB
+from .discounted_ucb import DiscountedUCB as DiscountedUCB
+from .glr_kl_ucb import GLRKLUCB as GLRKLUCB
+from .mucb import MUCB as MUCB
+# isort: on
+
+POLICIES = classes_among(globals(), Policy)
+__all__ = list(POLICIES)
+give_looks(POLICIES)  # here, since figures know policies by their names alone
 POLICY = Kind("policy", Policy, POLICIES)
 REPLACED: dict[str, type[Policy]] = {"AdaptiveCountIMED": CoherentIMED}
 """What has gone, and what does its work now. Files of agents go on with it."""

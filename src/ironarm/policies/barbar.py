@@ -94,6 +94,8 @@ class BARBAR(RangedPolicy):
     scale: float = 1024.0
 
     needs = {"horizon": "horizon", "reward_range": "range"}
+    family = "drawn from probabilities", "weighted rewards in a known range"
+    use_when = "kept for comparison: its first epoch is longer than 100,000 rounds with ten arms"
 
     # `gathered` sums y N / n_a = y / chance, so r_a is gathered / N. `planned_for` is
     # the number of arms of the epoch's plan; another number needs a new plan

@@ -96,6 +96,8 @@ class BernoulliIMED(MeanOfRange):
     reward_range: tuple[float, float] = (0.0, 1.0)
 
     needs = {"reward_range": "range"}
+    family = "least evidence against an arm", "mean in a known range"
+    use_when = "as for `KLUCB`; it is somewhat faster and has a little less regret"
 
     fields = FIELDS
 

@@ -251,6 +251,8 @@ class CatoniUCB(Policy):
     variance: float = 1.0
 
     needs = {"variance": "variance"}
+    family = "upper confidence", "Catoni"
+    use_when = "nobody corrupts the rewards, but their tails are heavy"
 
     estimator = Catoni
     fields = {

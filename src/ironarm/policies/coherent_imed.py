@@ -69,6 +69,11 @@ class CoherentIMED(ImedPolicy):
     """
 
     needs = {}
+    family = "least evidence against an arm", "median"
+    use_when = (
+        "as for `MedEUCB`, and you know neither the corrupt share nor the scale; it learns both "
+        "from the rewards. The default (docs/coherent-imed.md)"
+    )
     estimator = SampledMedian
     fields = FIELDS
 

@@ -117,6 +117,8 @@ class CRIMEDStar(ImedPolicy):
     sigma: float = 1.0
 
     needs = {"epsilon": "bound on rho", "sigma": "sigma"}
+    family = "least evidence against an arm", "median"
+    use_when = "kept for comparison: it fails in some runs"
 
     estimator = LowerMedian
     fields = {**ImedPolicy.fields, **corrupted_kl.FIELDS}
@@ -190,6 +192,7 @@ class CRIMED(CRIMEDStar):
     horizon: int | None = None
 
     needs = {"epsilon": "bound on rho", "sigma": "sigma", "horizon": "horizon"}
+    use_when = "kept for comparison: it begins with hundreds of pulls of each arm"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -66,6 +66,8 @@ class CRUCB(IndexPolicy):
     mean: str = "trimmed"
 
     needs = {"alpha": "bound on rho", "sigma": "sigma"}
+    family = "upper confidence", "trimmed or shorth mean"
+    use_when = "as `RUCB`; kept for comparison"
 
     def __post_init__(self) -> None:
         self._set(

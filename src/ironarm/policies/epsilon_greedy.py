@@ -48,6 +48,8 @@ class EpsilonGreedy(DecayingGreedy):
     c: float = 10.0
 
     needs = {}
+    family = "decaying epsilon-greedy", "mean"
+    use_when = "nobody corrupts the rewards, and you do not know their scale"
 
     @property
     def first_pulls(self) -> int:

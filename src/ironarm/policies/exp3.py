@@ -136,6 +136,8 @@ class EXP3(RangedPolicy):
     reward_range: tuple[float, float] = (0.0, 1.0)
 
     needs = {"horizon": "horizon", "reward_range": "range"}
+    family = "drawn from probabilities", "weighted rewards in a known range"
+    use_when = "as for `TsallisINF`; kept for comparison"
 
     # s.estimate holds the log-weights; `weight` their exponentials relative to `base`;
     # `total` their sum now and when `reached` was computed; 0: not computed yet

@@ -116,6 +116,8 @@ class EXP3PlusPlus(RangedPolicy):
     rate: float = 0.5
 
     needs = {"reward_range": "range"}
+    family = "drawn from probabilities", "weighted rewards in a known range"
+    use_when = "as for `TsallisINF`; kept for comparison"
 
     # s.estimate holds -L; `loss` the sum of the plain losses; `weight` and `explore`
     # are those of this round; only `welcome` reads `last_round`

@@ -142,6 +142,11 @@ class GLRKLUCB(RangedPolicy):
     reward_range: tuple[float, float] = (0.0, 1.0)
 
     needs = {"reward_range": "range"}
+    family = "upper confidence, for arms that change", "mean in a known range"
+    use_when = (
+        "as for `MUCB`; the best of `SlidingWindowUCB`, `DiscountedUCB`, `MUCB` and this one "
+        "where it was measured"
+    )
 
     weighs_by_chance = False
     fields = {

@@ -139,6 +139,11 @@ class HuberUCB(Policy):
     p: float | None = None
 
     needs = {"epsilon": "bound on rho", "sigma": "sigma"}
+    family = "upper confidence", "Huber"
+    use_when = (
+        "as `RUCB`, for a corrupt share below 0.19; not all of its formulas are checked "
+        "(docs/paper-notes.md)"
+    )
 
     estimator = Huber
     experimental = True

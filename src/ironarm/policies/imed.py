@@ -96,6 +96,8 @@ class IMED(ImedPolicy):
     sigma: float = 1.0
 
     needs = {"sigma": "sigma"}
+    family = "least evidence against an arm", "mean"
+    use_when = "nobody corrupts the rewards, which are normal: the least regret possible"
 
     def __post_init__(self) -> None:
         self._set(sigma=number("sigma", self.sigma, above=0))

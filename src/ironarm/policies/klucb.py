@@ -141,6 +141,10 @@ class KLUCB(MeanOfRange):
     reward_range: tuple[float, float] = (0.0, 1.0)
 
     needs = {"reward_range": "range"}
+    family = "upper confidence", "mean in a known range"
+    use_when = (
+        "rewards are 0 or 1, or in a known range and mostly equal; corrupt or not (docs/clicks.md)"
+    )
 
     fields = {
         "leader": "cache int[1]",

@@ -127,6 +127,12 @@ class MedEUCB(IndexPolicy):
     block: int | None = None
 
     needs = {"omega": "sigma"}
+    family = "upper confidence and forced exploration", "median"
+    use_when = (
+        "a share of the rewards is corrupt, by any amount, and you know the scale of the clean "
+        "ones; `for_rho` if you also know the corrupt share `rho`, which sets the number of "
+        "forced pulls"
+    )
 
     estimator = LowerMedian
     fields = {**IndexPolicy.fields, "plan": "cache int[4]"}

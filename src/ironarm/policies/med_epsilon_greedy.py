@@ -54,5 +54,7 @@ class MedEpsilonGreedy(DecayingGreedy):
     c: float = 10.0
 
     needs = {}
+    family = "decaying epsilon-greedy", "median"
+    use_when = "as for `MedEUCB`, but you do not know the scale"
 
     estimator = LowerMedian

@@ -84,6 +84,10 @@ class MedianOfMeansUCB(EpochPolicy):
     epsilon: float = 1.0
 
     needs = {"v": "bound on a moment"}
+    family = "upper confidence", "median of means"
+    use_when = (
+        "as `CatoniUCB`; kept for comparison. It first pulls each arm 378 times at T = 100,000"
+    )
 
     estimator = MedianOfMeans
     fields = {

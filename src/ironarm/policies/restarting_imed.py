@@ -114,6 +114,11 @@ class RestartingIMED(ImedPolicy):
     restart: str = "all"
 
     needs = {}
+    family = "least evidence, for arms that change", "median"
+    use_when = (
+        "as `CoherentIMED`, and arms change: it starts over when an alarm goes off that corrupt "
+        "rewards cannot set off (docs/drift.md)"
+    )
     estimator = SampledMedian
     fields = {
         **coherent_choice.FIELDS,

@@ -52,6 +52,8 @@ class RUCB(IndexPolicy):
     median: str = "lower"
 
     needs = {"omega": "sigma"}
+    family = "upper confidence", "median"
+    use_when = "corrupt rewards are rare, and you accept that some runs stay on a wrong arm"
 
     def __post_init__(self) -> None:
         self._set(

@@ -113,6 +113,8 @@ class SlidingMedUCB(IndexPolicy):
     omega: float = 4.0
 
     needs = {"omega": "sigma"}
+    family = "upper confidence, for arms that change", "median"
+    use_when = "as `MedEUCB`, and nothing older than `window` rounds may count"
 
     estimator = SlidingMedian
     fields = {

@@ -78,6 +78,11 @@ class SlidingWindowUCB(RangedPolicy):
     reward_range: tuple[float, float] = (0.0, 1.0)
 
     needs = {"reward_range": "range"}
+    family = "upper confidence, for arms that change", "mean in a known range"
+    use_when = (
+        "nobody corrupts the rewards, which lie in a known range, and arms change; kept for "
+        "comparison"
+    )
 
     estimator = SlidingMean  # type: ignore[assignment]
     weighs_by_chance = False

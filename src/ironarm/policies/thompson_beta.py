@@ -59,6 +59,8 @@ class ThompsonBeta(MeanOfRange):
     reward_range: tuple[float, float] = (0.0, 1.0)
 
     needs = {"reward_range": "range"}
+    family = "drawn from a belief", "mean in a known range"
+    use_when = "as for `KLUCB`, and decisions should not be predictable"
 
     fields = {"wins": "int[arms]"}
 

@@ -70,6 +70,10 @@ class ThompsonGaussian(Policy):
     sigma: float = 1.0
 
     needs = {"sigma": "sigma"}
+    family = "drawn from a belief", "mean"
+    use_when = (
+        "nobody corrupts the rewards, which are normal, and decisions should not be predictable"
+    )
 
     fields = {"spread": "cache float[arms]"}
 

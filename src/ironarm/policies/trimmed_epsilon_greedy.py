@@ -58,6 +58,12 @@ class TrimmedEpsilonGreedy(DecayingGreedy):
     c: float = 10.0
 
     needs = {"alpha": "bound on rho"}
+    family = "decaying epsilon-greedy", "trimmed mean"
+    use_when = (
+        "as for `MedEpsilonGreedy`, and you know that the corrupt share is clearly below "
+        "`alpha`; at `alpha` = rho + 0.1, 4 of 1,000 runs still failed at rho = 0.125 and 21 at "
+        "0.3"
+    )
 
     estimator = TrimmedMean
 

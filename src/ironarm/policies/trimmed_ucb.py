@@ -58,6 +58,8 @@ class TrimmedUCB(IndexPolicy):
     omega: float = 4.0
 
     needs = {"alpha": "bound on rho", "omega": "sigma"}
+    family = "upper confidence", "trimmed mean"
+    use_when = "as `RUCB`; kept for comparison"
 
     estimator = TrimmedMean
 

@@ -82,6 +82,8 @@ class TruncatedMeanUCB(EpochPolicy):
     epsilon: float = 1.0
 
     needs = {"u": "bound on a moment"}
+    family = "upper confidence", "truncated mean"
+    use_when = "as `CatoniUCB`; kept for comparison"
 
     estimator = TruncatedMean
     fields = {**EpochPolicy.fields, "truncation": "cache float[1]"}

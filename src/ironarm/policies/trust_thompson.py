@@ -108,6 +108,11 @@ class TrustThompson(Policy):
 
     estimator = None
     needs = {}
+    family = "drawn from a belief", "mean"
+    use_when = (
+        "each reward says who sent it, and some of the senders, less than half, are hostile or "
+        "broken (docs/sources.md)"
+    )
     reads_source = True
     fields = {
         **source_rows.FIELDS,

@@ -102,6 +102,11 @@ class TsallisINF(RangedPolicy):
     variance: str = "plain"
 
     needs = {"reward_range": "range"}
+    family = "drawn from probabilities", "weighted rewards in a known range"
+    use_when = (
+        "rewards lie in a known range and follow no fixed law, or one that is disturbed now and "
+        'then; `variance="reduced"` has the same bounds with smaller constants'
+    )
 
     # s.estimate holds -L; `root` is the last round's y = min L - x. The root is saved,
     # not a cache: from another start Newton's method ends at another last bit. L is

@@ -48,6 +48,8 @@ class UCB(IndexPolicy):
     sigma: float = 1.0
 
     needs = {"sigma": "sigma"}
+    family = "upper confidence", "mean"
+    use_when = "nobody corrupts the rewards"
 
     def __post_init__(self) -> None:
         self._set(

@@ -60,6 +60,7 @@ STYLES: dict[str, tuple[str, str]] = {
     "GLRKLUCB": ("#882255", DOTTED),
     "MUCB": ("#999933", DASH_DOT),
 }
+"""Looks that were chosen. The other built-in policies get theirs from `give_looks`."""
 OWN = (
     "#FF0055",
     "#AA00FF",
@@ -103,6 +104,19 @@ MARKERS = ("", "o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p", "d", 
 
 Look = tuple[str, str, str]
 """Colour, line and marker."""
+
+
+def give_looks(policies: Iterable[str]) -> None:
+    """Give those of the built-in policies a look that have none in `STYLES`.
+
+    It is a pair of a colour and a line that no other policy has. It depends on nothing
+    but their order, so it is the same in every figure and in every process.
+    """
+    without = [name for name in policies if name not in STYLES]
+    taken = set(STYLES.values())
+    colours = dict.fromkeys(colour for colour, _ in STYLES.values())
+    pairs = ((colour, line) for line in LINES for colour in colours)
+    STYLES.update(zip(without, (pair for pair in pairs if pair not in taken), strict=False))
 
 
 class Styles:

@@ -442,7 +442,7 @@ def test_the_default_arena_can_be_read_and_printed(capsys):
     kinds = {
         text.split("(")[0].split(".")[0] for each in everywhere for text in each.policies.values()
     }
-    assert kinds == set(ia.policies.POLICIES)
+    assert kinds <= set(ia.policies.POLICIES)  # a selection: a policy need not be there
     # all but the one for radio channels alone
     known = {text.split("(")[0] for each in everywhere for text in each.attacks.values()}
     assert known == set(ia.attacks.ATTACKS) - {"Jammer"}
