@@ -62,6 +62,7 @@ from .policies import (
     TrustThompson,
     TsallisINF,
 )
+from .show.figures import give_looks
 from .simulation import Delay, Result, Sources, simulate
 from .theory import Certificate, certify
 from .version import __version__
@@ -120,6 +121,7 @@ __all__ = [
     "plot",
     "simulate",
 ]
+give_looks(policies.POLICIES)  # here, since figures know policies by their names alone
 ON_FIRST_USE = {
     "AsyncClient": "service.client",
     "Client": "service.client",

@@ -14,7 +14,6 @@ from ..naming.by_name import make_by_name
 from ..naming.kind import Kind, classes_among
 from ..naming.notation import parse, value_with
 from ..policy import Policy
-from ..show.figures import give_looks
 
 # One line a policy, in the order of messages and tables; so they are not sorted. `as`
 # tells type checkers that the name is public, as a name written in `__all__` does.
@@ -55,7 +54,6 @@ from .mucb import MUCB as MUCB
 
 POLICIES = classes_among(globals(), Policy)
 __all__ = list(POLICIES)
-give_looks(POLICIES)  # here, since figures know policies by their names alone
 POLICY = Kind("policy", Policy, POLICIES)
 REPLACED: dict[str, type[Policy]] = {"AdaptiveCountIMED": CoherentIMED}
 """What has gone, and what does its work now. Files of agents go on with it."""
