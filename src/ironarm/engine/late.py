@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..marks import hot
+from .learning import cancel, take
 from .loop import (
     ANSWERED,
     ASK,
@@ -25,8 +26,6 @@ from .loop import (
     NOTHING,
     PYTHON,
     TELL,
-    cancel,
-    take,
     write_checkpoint,
 )
 from .record import Field, Layout

@@ -18,16 +18,15 @@ from typing import Any
 import numpy as np
 
 from ..marks import cold, hot
+from .learning import cancel, take
 from .record import Field, Layout
 
 # filled in by `machine.py`: steps of the policy and its estimator, and the layouts
 choose: Any = None
-update: Any = None
 recount: Any = None
 owed: Any = None
 welcome: Any = None
 settle: Any = None
-add: Any = None
 room: Any = None
 estimate_reward: Any = None
 repack_slots: Any = None
@@ -88,28 +87,6 @@ STRETCH = Layout(
         Field("reply", "float", "here", width=2),
     ],
 )
-
-
-@hot
-def no_estimate(s, a, x):
-    """The policy keeps its own estimates."""
-
-
-@hot
-def estimate_by_adding(s, a, x):
-    """Let the estimator add a reward; an estimate of NaN counts as -inf."""
-    estimate = add(s, a, x)
-    s.estimate[a] = estimate if estimate == estimate else -np.inf
-
-
-@hot
-def take(s, a, x):
-    """Give the reward x to arm a."""
-    if s.rewards[a] == 0:
-        s.unrewarded[0] -= 1
-    s.rewards[a] += 1
-    estimate_reward(s, a, x)
-    update(s, a, x)
 
 
 @cold
@@ -221,14 +198,6 @@ def play(state, stretch, attack, observer, scene, is_observed):
     r.played[0] = i
     s.rounds[0] = before + rounds
     return DONE
-
-
-@hot
-def cancel(s, a):
-    """An open decision of arm a will never be rewarded."""
-    s.n[a] -= 1
-    s.fresh[0] = 0
-    recount(s, a)
 
 
 @hot
