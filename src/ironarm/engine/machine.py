@@ -38,8 +38,8 @@ ARGUMENTS = {
 }
 STEPS = ("choose", "update", "recount", "owed", "welcome", "settle")
 ENTRIES = {  # the types of their arguments; see `jit.bare_entry`
-    "run": "iiii*",
-    "run_observed": "iiiii*",
+    "run": "iiiiiii*",
+    "run_observed": "iiiiiii*",
     "run_late": "iiiiiii*",
     "select": "i",
     "follow": "ii",
@@ -136,7 +136,7 @@ class Machine:
         return (
             self.plain
             or name in self._calls
-            or self._linker.is_kept(_written(name), self.label(name))
+            or self._linker.is_kept(getattr(loop, name), self.label(name))
         )
 
     def handle(self, record: Record) -> Any:
@@ -152,7 +152,7 @@ class Machine:
                 self.policy.__name__, self.policy.choose, tuple(self.layout.fields)
             ):
                 self._calls[name] = self._linker.entry(
-                    _written(name), self.label(name), ENTRIES[name]
+                    getattr(loop, name), self.label(name), ENTRIES[name]
                 )
         return self._calls[name]
 
@@ -175,11 +175,6 @@ def fields_of(policy: type[Policy], estimator: type[Estimator] | None) -> dict[s
             f"or None, got {estimator!r}."
         )
     return {**(estimator.fields if estimator else {}), **policy.fields}
-
-
-def _written(name: str) -> Any:
-    """Return an entry point as it is written."""
-    return getattr(late if hasattr(late, name) else loop, name)
 
 
 def _linker(steps: dict[str, Any], layout: Layout) -> Any:
@@ -232,7 +227,7 @@ def _plain_functions(steps: dict[str, Any]) -> dict[str, Any]:
     names = {**written, **records, "call_attack": call_attack}
     for name, value in written.items():
         if mark_of(value):
-            names[name] = types.FunctionType(value.__code__, names, name)
+            names[name] = types.FunctionType(value.__code__, names, name, None, value.__closure__)
     for name, step in steps.items():
         names[name] = names[step.__name__] if step.__module__ == learning.__name__ else step
     return names
