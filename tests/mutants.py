@@ -410,6 +410,13 @@ MUTANTS = (
         ("simulation/test_late.py::test_a_reward_that_comes_at_the_last_moment_counts",),
     ),
     Mutant(
+        "told-of-another-reward-after-the-pool-has-grown",
+        "engine/loop.py",
+        "                x = r.reply[1]\n",
+        "                x = r.reply[0]\n",
+        ("simulation/test_late.py::test_an_attack_is_told_of_rounds_in_which_the_pool_grows",),
+    ),
+    Mutant(
         "late-reward-weighed-by-another-chance",
         "engine/late.py",
         "            s.chance[0] = p.chance[slot]\n",

@@ -102,6 +102,21 @@ def test_the_pool_grows_while_rewards_are_delivered(monkeypatch):
     check(ia.MedEUCB(b=1, omega=1, block=40), BANDIT, ATTACKS[0], delay=ia.Delay(mean=200))
 
 
+def test_an_attack_is_told_of_rounds_in_which_the_pool_grows():
+    """Each round once, with its own arm and rewards. Later trials find a large pool."""
+    told = []
+    attack = ia.CustomAttack(
+        0.9,
+        lambda e, a, x, u, v: x - 1.0,
+        observe=lambda e, a, x, shown: told.append((a, x, shown)),
+    )
+    policy, late = ia.MedEUCB(b=1, omega=1, block=40), ia.Delay(mean=10)
+    ia.simulate(policy, BANDIT, attack, horizon=600, trials=1, seed=5, delay=late, progress=False)
+    play_by_hand(policy, BANDIT, attack, 600, 5, 0, delay=late)
+    simulated, by_hand = np.array_split(np.array(told), 2)
+    np.testing.assert_allclose(simulated, by_hand, rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize("policy", [ia.UCB(), ia.CountIMED(epsilon=0.3)], ids=str)
 def test_a_delay_of_nothing_changes_nothing(policy):
     """The loop for late rewards gives the bits of the usual one."""

@@ -17,6 +17,7 @@ from ..errors import InvalidInput, PolicyFault
 from ..marks import hot, mark_of
 from ..validation import number
 from .faults import refusals_explained
+from .loop import PYTHON
 from .record import Field, Layout, Record, is_field_name
 
 SCENE = (
@@ -123,28 +124,18 @@ class Adversary:
 
     @cached_property
     def targets(self) -> tuple[Any, ...]:
-        """What the loop calls, compiled on first use: `corrupt` and, if any, `observe`.
+        """What the loop calls, compiled on first use: `corrupt`, `observe` and `hold`.
 
-        Zeros, which it does not call, where Python answers.
+        0 for what the attack does not have. Where Python answers, the numbers only say
+        what it has.
         """
-        steps = [name for name in _steps(self.attack) if name != "hold"]
-        if self.in_python:
-            return (0,) * len(steps)
-        return tuple(self._compiled[name] for name in steps)
-
-    @cached_property
-    def late_targets(self) -> tuple[Any, ...]:
-        """What `run_late` calls: `corrupt`, `observe` and `hold`, or zeros."""
-        return tuple(0 if self.in_python else self._compiled.get(name, 0) for name in CALLS)
-
-    @cached_property
-    def _compiled(self) -> dict[str, Any]:
-        return compiled_attack(self.attack)
+        attack = self.attack
+        has = dict.fromkeys(_steps(attack), PYTHON) if self.in_python else compiled_attack(attack)
+        return tuple(has.get(name, 0) for name in CALLS)
 
     def prepare(self) -> None:
         """Compile what the loop calls, before threads do."""
-        if not self.in_python:
-            _ = self._compiled
+        _ = self.targets
 
     def scene(self, pulls: np.ndarray, estimate: np.ndarray, memory: np.ndarray) -> Record:
         """Return what the attacker knows in a trial."""

@@ -1,9 +1,7 @@
-"""The loop for rewards that are signed, late or lost.
+"""Rewards that are signed, late or lost: the post in which they wait.
 
-It is `loop.play` by the rules of a live agent: rounds count decisions, estimates count
-rewards, and a decision that is not rewarded in time is cancelled. A reward is posted in
-the round of its decision and delivered at the end of the round in which it is due, so
-one that is not late is there before the next choice.
+In `loop.py` a reward is posted in the round of its decision, and delivered at the end
+of the round in which it is due.
 """
 
 from __future__ import annotations
@@ -13,32 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..marks import hot
-from .loop import (
-    ANSWERED,
-    ASK,
-    BAD_ARM,
-    COMPILED,
-    DELIVERING,
-    DONE,
-    FILL,
-    GROW,
-    NOTHING,
-    PYTHON,
-    TELL,
-    cancel,
-    take,
-    write_checkpoint,
-)
+from .learning import cancel, take
 from .record import Field, Layout
 
-# filled in by `machine.py`, as in `loop.py`
-choose: Any = None
-recount: Any = None
-room: Any = None
-state_at: Any = None
-stretch_at: Any = None
-post_at: Any = None
-call_attack: Any = None
+room: Any = None  # filled in by `machine.py`
 
 POST = Layout(
     "Post",
@@ -47,8 +23,6 @@ POST = Layout(
         Field("late", "int", "elsewhere"),  # by how many rounds; below 0: for ever
         Field("senders", "int", "elsewhere"),
         Field("expire", "int"),  # a decision is cancelled after so many rounds; 0: never
-        Field("observed", "int"),  # whether the attack is told of every round
-        Field("holds", "int"),  # whether the attack can hold rewards up
         Field("decisions", "int", "elsewhere"),  # for each arm
         # a queue for each round to come, in a ring: first and last slot plus 1, or 0
         Field("first", "int", "elsewhere"),
@@ -61,6 +35,16 @@ POST = Layout(
         Field("chance", "float", "elsewhere"),
     ],
 )
+
+
+@hot
+def held_up(p, wait, held):
+    """Return how late a reward is that an attack holds up; below 0: for ever."""
+    if not 0.0 <= held < np.inf:
+        return -1
+    if wait < 0:
+        return wait
+    return wait + int(min(held, len(p.first)))
 
 
 @hot
@@ -112,96 +96,3 @@ def deliver(s, p, t):
             cancel(s, a)
         p.first[due] = p.after[slot]
     return True
-
-
-@hot
-def run_late(state, stretch, mail, attack, observer, hold, scene):
-    """As `run`, for rewards that have senders and come late or never.
-
-    Rounds count decisions and estimates count rewards, as behind a live agent.
-    """
-    s = state_at(state)
-    r = stretch_at(stretch)
-    p = post_at(mail)
-    listed = len(r.filled) > 0
-    rounds = len(r.noise)
-    before = r.before[0]
-    i = r.played[0]
-    k = r.checkpoint[0]
-    chosen = r.chosen[0]
-    r.chosen[0] = NOTHING
-    if i < 0 or k < 0:
-        return DONE  # unreachable; lets Numba assume non-negative indices
-    while i < rounds:
-        t = before + i + 1
-        a = chosen
-        chosen = NOTHING
-        if a == NOTHING:
-            a = choose(s, t, s.stream)
-            if a < 0 or a >= s.arms:
-                r.played[0] = i
-                r.wanted[0] = a
-                return BAD_ARM
-            s.rounds[0] = t
-            s.n[a] += 1
-            p.decisions[a] += 1
-            recount(s, a)
-        if a != DELIVERING:
-            attacked = r.coin[i] != 0
-            law = r.shows[a] if attacked else a
-            if not listed:
-                x = r.location[law] + r.scale[law] * r.noise[i]
-            else:
-                if r.filled[law] == 0:
-                    r.played[0] = i
-                    r.chosen[0] = a
-                    r.wanted[0] = law
-                    return FILL
-                x = r.column[law * rounds + i]
-            clean = x
-            wait = p.late[i] if len(p.late) > 0 else 0
-            if attacked:
-                u = r.draws[3 * i + 1]
-                v = r.draws[3 * i + 2]
-                if r.attacker[0] == COMPILED:
-                    x = call_attack(attack, scene, a, x, t, u, v)
-                elif r.attacker[0] == ANSWERED:
-                    x = r.reply[0]
-                    r.attacker[0] = PYTHON
-                else:
-                    r.played[0] = i
-                    r.chosen[0] = a
-                    r.reply[0] = x
-                    return ASK
-                if x != x:
-                    x = -np.inf  # the attacker could have sent -inf anyway
-                if p.holds != 0:
-                    held = call_attack(hold, scene, a, clean, t, u, v)
-                    if not 0.0 <= held < np.inf:
-                        wait = -1
-                    elif wait >= 0:
-                        wait += int(min(held, len(p.first)))
-            sender = p.senders[i] if len(p.senders) > 0 else -1
-            post(p, t, a, x, wait, sender, s.chance[0])
-            r.wanted[0] = a
-            r.reply[0] = clean
-            r.reply[1] = x
-        if not deliver(s, p, t):
-            r.played[0] = i
-            r.chosen[0] = DELIVERING
-            return GROW
-        if t == r.checkpoints[k]:
-            write_checkpoint(
-                p.decisions, r.gaps, r.since, r.earlier, r.pulls, t, k, r.regret, r.optimal
-            )
-            k += 1
-            r.checkpoint[0] = k
-        i += 1
-        if p.observed != 0:
-            if r.attacker[0] == COMPILED:
-                call_attack(observer, scene, r.wanted[0], r.reply[0], t, r.reply[1], 0.0)
-            else:
-                r.played[0] = i
-                return TELL
-    r.played[0] = i
-    return DONE

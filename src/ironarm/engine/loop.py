@@ -7,8 +7,8 @@ the names below. Every argument is a number: records are handed over by address.
 only Python can give: a larger pool, a column of rewards, an attack's answer. Called
 again, it resumes. It remembers the arm that was chosen; the rest of the round is
 computed again from the tape. `run_observed` is the same loop for an attack that sees
-every round; it is compiled apart, so that the others do not pay for it. So is
-`run_late` in `late.py`, for rewards that have senders and come late or never.
+every round, and `run_late` for rewards that have senders and come late or never
+(`late.py`). Each is compiled apart, so that `run` does not pay for the others.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from typing import Any
 import numpy as np
 
 from ..marks import cold, hot
+from .late import deliver, held_up, post
+from .learning import cancel, take
 from .record import Field, Layout
 
 # filled in by `machine.py`: steps of the policy and its estimator, and the layouts
 choose: Any = None
-update: Any = None
 recount: Any = None
 owed: Any = None
 welcome: Any = None
 settle: Any = None
-add: Any = None
 room: Any = None
 estimate_reward: Any = None
 repack_slots: Any = None
 state_at: Any = None
 stretch_at: Any = None
+post_at: Any = None
 call_attack: Any = None
 
 # why `run` came back
@@ -45,7 +46,7 @@ TELL = 5
 
 # what `chosen` is when no arm waits for its reward
 NOTHING = -1
-DELIVERING = -2  # in `late.py`: its reward is posted, and those due are being delivered
+DELIVERING = -2  # its reward is posted, and those due are being delivered
 
 # who answers for the attack
 COMPILED = 0
@@ -90,28 +91,6 @@ STRETCH = Layout(
 )
 
 
-@hot
-def no_estimate(s, a, x):
-    """The policy keeps its own estimates."""
-
-
-@hot
-def estimate_by_adding(s, a, x):
-    """Let the estimator add a reward; an estimate of NaN counts as -inf."""
-    estimate = add(s, a, x)
-    s.estimate[a] = estimate if estimate == estimate else -np.inf
-
-
-@hot
-def take(s, a, x):
-    """Give the reward x to arm a."""
-    if s.rewards[a] == 0:
-        s.unrewarded[0] -= 1
-    s.rewards[a] += 1
-    estimate_reward(s, a, x)
-    update(s, a, x)
-
-
 @cold
 def write_checkpoint(n, gaps, since, earlier, pulls, t, k, regret, optimal):
     """Write checkpoint k.
@@ -130,105 +109,148 @@ def write_checkpoint(n, gaps, since, earlier, pulls, t, k, regret, optimal):
     optimal[k] = best / t
 
 
-@hot
-def run(state, stretch, attack, scene):
-    """Play the rounds of a stretch; return why it came back."""
-    return play(state, stretch, attack, 0, scene, False)
+def make_loop(is_observed, is_late):
+    """Return the loop; what it does not need is left out when it is compiled.
 
+    Late rewards follow the rules of a live agent: rounds count decisions, estimates
+    count rewards, and a decision that is not rewarded in time is cancelled. A reward is
+    posted in the round of its decision and delivered at the end of the round in which
+    it is due, so one that is not late is there before the next choice.
+    """
 
-@hot
-def run_observed(state, stretch, attack, observer, scene):
-    """As `run`, for an attack that is told of every round."""
-    return play(state, stretch, attack, observer, scene, True)
-
-
-@hot
-def play(state, stretch, attack, observer, scene, is_observed):
-    """`run` and `run_observed`."""
-    s = state_at(state)
-    r = stretch_at(stretch)
-    listed = len(r.filled) > 0
-    rounds = len(r.noise)
-    before = r.before[0]
-    i = r.played[0]
-    k = r.checkpoint[0]
-    chosen = r.chosen[0]
-    r.chosen[0] = NOTHING
-    if i < 0 or k < 0:
-        return DONE  # unreachable; lets Numba assume non-negative indices
-    due = r.checkpoints[k]
-    while i < rounds:
-        t = before + i + 1
-        a = chosen
-        chosen = NOTHING
-        if a < 0:
-            a = choose(s, t, s.stream)
-            if a < 0 or a >= s.arms:
-                r.played[0] = i
-                r.wanted[0] = a
-                return BAD_ARM
-            s.n[a] += 1
-        attacked = r.coin[i] != 0
-        law = a
-        if attacked:
-            law = r.shows[a]
-            if law < 0:
-                return DONE  # unreachable, as above
-        if not room(s, a):
-            r.played[0] = i
-            r.chosen[0] = a
-            return GROW
-        if not listed:
-            x = r.location[law] + r.scale[law] * r.noise[i]
-        else:
-            if r.filled[law] == 0:
-                r.played[0] = i
-                r.chosen[0] = a
-                r.wanted[0] = law
-                return FILL
-            x = r.column[law * rounds + i]
-        clean = x
-        if attacked:
-            if r.attacker[0] == COMPILED:
-                x = call_attack(attack, scene, a, x, t, r.draws[3 * i + 1], r.draws[3 * i + 2])
-            elif r.attacker[0] == ANSWERED:
-                x = r.reply[0]
-                r.attacker[0] = PYTHON
+    @hot
+    def play(state, stretch, attack, scene, mail, observer, hold):
+        """Play the rounds of a stretch; return why it came back."""
+        s = state_at(state)
+        r = stretch_at(stretch)
+        if is_late:
+            p = post_at(mail)
+        listed = len(r.filled) > 0
+        rounds = len(r.noise)
+        before = r.before[0]
+        i = r.played[0]
+        k = r.checkpoint[0]
+        chosen = r.chosen[0]
+        r.chosen[0] = NOTHING
+        if i < 0 or k < 0:
+            return DONE  # unreachable; lets Numba assume non-negative indices
+        due = r.checkpoints[k]
+        while i < rounds:
+            t = before + i + 1
+            a = chosen
+            chosen = NOTHING
+            if is_late and a == DELIVERING:  # the pool has grown meanwhile
+                a = r.wanted[0]
+                clean = r.reply[0]
+                x = r.reply[1]
             else:
+                if a < 0:
+                    a = choose(s, t, s.stream)
+                    if a < 0 or a >= s.arms:
+                        r.played[0] = i
+                        r.wanted[0] = a
+                        return BAD_ARM
+                    s.n[a] += 1
+                    if is_late:
+                        s.rounds[0] = t
+                        p.decisions[a] += 1
+                        recount(s, a)
+                attacked = r.coin[i] != 0
+                law = a
+                if attacked:
+                    law = r.shows[a]
+                    if law < 0:
+                        return DONE  # unreachable, as above
+                if not is_late and not room(s, a):
+                    r.played[0] = i
+                    r.chosen[0] = a
+                    return GROW
+                if not listed:
+                    x = r.location[law] + r.scale[law] * r.noise[i]
+                else:
+                    if r.filled[law] == 0:
+                        r.played[0] = i
+                        r.chosen[0] = a
+                        r.wanted[0] = law
+                        return FILL
+                    x = r.column[law * rounds + i]
+                clean = x
+                if is_late:
+                    wait = p.late[i] if len(p.late) > 0 else 0
+                if attacked:
+                    if r.attacker[0] == COMPILED:
+                        x = call_attack(
+                            attack, scene, a, x, t, r.draws[3 * i + 1], r.draws[3 * i + 2]
+                        )
+                    elif r.attacker[0] == ANSWERED:
+                        x = r.reply[0]
+                        r.attacker[0] = PYTHON
+                    else:
+                        r.played[0] = i
+                        r.chosen[0] = a
+                        r.reply[0] = x
+                        return ASK
+                    if x != x:
+                        x = -np.inf  # the attacker could have sent -inf anyway
+                    if is_late and hold != 0:
+                        held = call_attack(
+                            hold, scene, a, clean, t, r.draws[3 * i + 1], r.draws[3 * i + 2]
+                        )
+                        wait = held_up(p, wait, held)
+                if is_late:
+                    sender = p.senders[i] if len(p.senders) > 0 else -1
+                    post(p, t, a, x, wait, sender, s.chance[0])
+            if not is_late:
+                take(s, a, x)
+            elif not deliver(s, p, t):
                 r.played[0] = i
-                r.chosen[0] = a
-                r.reply[0] = x
-                return ASK
-            if x != x:
-                x = -np.inf  # the attacker could have sent -inf anyway
-        take(s, a, x)
-        if t == due:
-            write_checkpoint(s.n, r.gaps, r.since, r.earlier, r.pulls, t, k, r.regret, r.optimal)
-            k += 1
-            r.checkpoint[0] = k
-            due = r.checkpoints[k]
-        i += 1
-        if is_observed:
-            if r.attacker[0] == COMPILED:
-                # one kind of call for both: x is the shown reward in the place of u
-                call_attack(observer, scene, a, clean, t, x, 0.0)
-            else:
-                r.played[0] = i
+                r.chosen[0] = DELIVERING
                 r.wanted[0] = a
                 r.reply[0] = clean
                 r.reply[1] = x
-                return TELL
-    r.played[0] = i
-    s.rounds[0] = before + rounds
-    return DONE
+                return GROW
+            if t == due:
+                n = p.decisions if is_late else s.n
+                write_checkpoint(n, r.gaps, r.since, r.earlier, r.pulls, t, k, r.regret, r.optimal)
+                k += 1
+                r.checkpoint[0] = k
+                due = r.checkpoints[k]
+            i += 1
+            if is_observed or (is_late and observer != 0):
+                if r.attacker[0] == COMPILED:
+                    # one kind of call for both: x is the shown reward in the place of u
+                    call_attack(observer, scene, a, clean, t, x, 0.0)
+                else:
+                    r.played[0] = i
+                    r.wanted[0] = a
+                    r.reply[0] = clean
+                    r.reply[1] = x
+                    return TELL
+        r.played[0] = i
+        s.rounds[0] = before + rounds
+        return DONE
+
+    return play
+
+
+play = make_loop(is_observed=False, is_late=False)
+play_observed = make_loop(is_observed=True, is_late=False)
+run_late = make_loop(is_observed=False, is_late=True)
+
+
+# Two loops are compiled into another function, with what `run` needs in front: as entry
+# points themselves, with several ends, they would be 1 or 2 % slower. `run_late` would
+# not, and takes longer to compile that way.
+@hot
+def run(state, stretch, attack, scene, mail, observer, hold):
+    """Play the rounds of a stretch; return why it came back."""
+    return play(state, stretch, attack, scene, mail, observer, hold)
 
 
 @hot
-def cancel(s, a):
-    """An open decision of arm a will never be rewarded."""
-    s.n[a] -= 1
-    s.fresh[0] = 0
-    recount(s, a)
+def run_observed(state, stretch, attack, scene, mail, observer, hold):
+    """As `run`, for an attack that is told of every round."""
+    return play_observed(state, stretch, attack, scene, mail, observer, hold)
 
 
 @hot

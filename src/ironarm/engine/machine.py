@@ -22,7 +22,7 @@ from ..estimators.structures.pool import move_slots
 from ..marks import hot, mark_of
 from ..naming.own_faults import raised_in
 from ..policy import Policy
-from . import late, loop
+from . import late, learning, loop
 from .faults import place_of, refusals_explained
 from .record import Field, Layout, Record, declared, size_names
 
@@ -38,8 +38,8 @@ ARGUMENTS = {
 }
 STEPS = ("choose", "update", "recount", "owed", "welcome", "settle")
 ENTRIES = {  # the types of their arguments; see `jit.bare_entry`
-    "run": "iiii*",
-    "run_observed": "iiiii*",
+    "run": "iiiiiii*",
+    "run_observed": "iiiiiii*",
     "run_late": "iiiiiii*",
     "select": "i",
     "follow": "ii",
@@ -48,6 +48,7 @@ ENTRIES = {  # the types of their arguments; see `jit.bare_entry`
     "rebuild": "iifi",
     "repack": "i",
 }
+PARTS = (learning, late, loop)  # the files that leave names open
 HEADER = (
     Field("rounds", "int", "here"),
     Field("live", "int"),
@@ -115,8 +116,9 @@ class Machine:
         steps["repack_slots"] = (
             move_all_slots if estimator and estimator.holds_rewards else nothing_held
         )
-        steps["estimate_reward"] = loop.estimate_by_adding if estimator else loop.no_estimate
+        steps["estimate_reward"] = learning.no_estimate
         if estimator:
+            steps["estimate_reward"] = learning.estimate_by_adding
             steps["add"] = _step(estimator, "add")
         if plain:
             self._plain = _plain_functions(steps)
@@ -134,7 +136,7 @@ class Machine:
         return (
             self.plain
             or name in self._calls
-            or self._linker.is_kept(_written(name), self.label(name))
+            or self._linker.is_kept(getattr(loop, name), self.label(name))
         )
 
     def handle(self, record: Record) -> Any:
@@ -150,7 +152,7 @@ class Machine:
                 self.policy.__name__, self.policy.choose, tuple(self.layout.fields)
             ):
                 self._calls[name] = self._linker.entry(
-                    _written(name), self.label(name), ENTRIES[name]
+                    getattr(loop, name), self.label(name), ENTRIES[name]
                 )
         return self._calls[name]
 
@@ -175,11 +177,6 @@ def fields_of(policy: type[Policy], estimator: type[Estimator] | None) -> dict[s
     return {**(estimator.fields if estimator else {}), **policy.fields}
 
 
-def _written(name: str) -> Any:
-    """Return an entry point as it is written."""
-    return getattr(late if hasattr(late, name) else loop, name)
-
-
 def _linker(steps: dict[str, Any], layout: Layout) -> Any:
     """Return what compiles the loop with these steps."""
     from . import jit, linking
@@ -191,7 +188,7 @@ def _linker(steps: dict[str, Any], layout: Layout) -> Any:
         "post_at": record_at(late.POST),
     }
     names = {**steps, **records, "call_attack": jit.call_attack}
-    return linking.Linker((loop.__name__, late.__name__), names)
+    return linking.Linker(tuple(part.__name__ for part in PARTS), names)
 
 
 def _step(owner: Any, name: str) -> Callable[..., Any]:
@@ -226,13 +223,13 @@ def _plain_functions(steps: dict[str, Any]) -> dict[str, Any]:
             raise PolicyFault(f"the attack failed: {raised_in(error)}.") from error
 
     records = dict.fromkeys(("state_at", "stretch_at", "post_at"), view)
-    written = {**vars(late), **vars(loop)}
+    written = {name: value for part in PARTS for name, value in vars(part).items()}
     names = {**written, **records, "call_attack": call_attack}
     for name, value in written.items():
         if mark_of(value):
-            names[name] = types.FunctionType(value.__code__, names, name)
+            names[name] = types.FunctionType(value.__code__, names, name, None, value.__closure__)
     for name, step in steps.items():
-        names[name] = names[step.__name__] if step.__module__ == loop.__name__ else step
+        names[name] = names[step.__name__] if step.__module__ == learning.__name__ else step
     return names
 
 

@@ -14,7 +14,7 @@ AT_ONCE = np.empty(0, np.int64)
 class Post:
     """The rewards of one policy that are on their way."""
 
-    def __init__(self, arms: int, ring: int, expire: int, observed: bool, holds: bool) -> None:
+    def __init__(self, arms: int, ring: int, expire: int) -> None:
         self.decisions = np.zeros(arms, np.int64)
         self._first = np.zeros(ring, np.int64)
         numbers = {name: np.zeros(ring, np.int64) for name in ("last", "after", "arm", "sender")}
@@ -24,8 +24,6 @@ class Post:
             late=AT_ONCE,
             senders=NOBODY,
             expire=expire,
-            observed=observed,
-            holds=holds,
             decisions=self.decisions,
             first=self._first,
             reward=np.zeros(ring),

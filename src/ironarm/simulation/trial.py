@@ -237,14 +237,13 @@ class Player:
         r = stretch.view
         r.before[0], r.played[0] = before, 0
         machine = state.machine
-        handles = [state.handle, machine.handle(stretch)]
-        targets, scene = adversary.targets, adversary.handle(self._scene)
-        if self.post:
-            handles.append(machine.handle(self.post.record))
-            targets = adversary.late_targets
+        attack, *others = adversary.targets
+        scene = adversary.handle(self._scene)
+        mail = machine.handle(self.post.record) if self.post else 0
+        arguments = state.handle, machine.handle(stretch), attack, scene, mail, *others
         while True:
             try:
-                status = self._run(*handles, *targets, scene)
+                status = self._run(*arguments)
             except IronarmError:
                 raise
             except Exception as error:
@@ -275,13 +274,7 @@ class Player:
 
 def _post(simulation: Simulation) -> Post:
     """Return an empty post that is large enough for this simulation."""
-    attack, delay = simulation.attack, simulation.delay or Delay()
+    delay = simulation.delay or Delay()
     expire = delay.expire or 0
-    longest = min(delay.longest + attack.longest_hold, simulation.horizon)
-    return Post(
-        simulation.bandit.arms,
-        max(longest, min(expire, simulation.horizon)) + 1,
-        expire,
-        attack.observe is not None,
-        attack.hold is not None,
-    )
+    longest = max(delay.longest + simulation.attack.longest_hold, expire)
+    return Post(simulation.bandit.arms, min(longest, simulation.horizon) + 1, expire)
