@@ -47,6 +47,21 @@ def test_front_loaded_stops_after_the_first_pulls_of_an_arm():
     assert ask(attack, 0, 7.0, pulls=(5, 1, 1)) == 7.0
 
 
+@pytest.mark.parametrize(
+    ("attack", "shown"),
+    [
+        (ia.attacks.MedianChaser(rho=0.3, margin=0.5), 0.5),
+        (ia.attacks.Shaped(rho=0.3, best="chase", size=0.5, spread=0), 0.5),
+        (ia.attacks.Jun(rho=0.3), 7.0),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_arm_whose_rewards_are_all_late_has_no_estimate(attack, shown):
+    """It was pulled, but the policy's -inf would be a conspicuous number to show."""
+    asked = Asked(attack, ia.GaussianBandit([0, 1, 2]), [3, 3, 3], [0, -np.inf, 1])
+    assert asked(2, 7.0) == shown
+
+
 def test_median_chaser_stays_just_under_the_runner_ups_estimate():
     """Only on the best arm, and under the true mean before there is an estimate."""
     attack = ia.attacks.MedianChaser(rho=0.3, margin=0.5)

@@ -37,6 +37,10 @@ expected-statuses = ["2xx", "401", "403", "404", "409", "410", "422", "429"]
 [[operations]]
 include-operation-id = ["rewards", "observe"]
 checks.negative_data_rejection.expected-statuses = ["2xx", "4xx"]
+# a number for an arm is text in a path, and may be an arm's name
+[[operations]]
+include-operation-id = "remove_arm"
+checks.negative_data_rejection.expected-statuses = ["2xx", "4xx"]
 """
 EVENTS = "/v1/agents/{agent}/events"  # they never end
 

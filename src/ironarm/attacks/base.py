@@ -129,3 +129,9 @@ class Attack:
         """Store checked parameters; for use in `__post_init__` only."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+
+@hot
+def no_estimate(e, a):
+    """Say whether the policy believes nothing of arm a yet; its rewards may be late."""
+    return e.pulls[a] == 0 or e.estimate[a] == -np.inf

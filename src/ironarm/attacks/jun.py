@@ -10,7 +10,7 @@ import numpy as np
 from ..marks import hot
 from ..validation import number
 from .aim import checked_target, target_arm, width
-from .base import Attack
+from .base import Attack, no_estimate
 
 if TYPE_CHECKING:
     from ..bandits import Bandit
@@ -93,7 +93,7 @@ class Jun(Attack):
     @hot
     def corrupt(e, a, x, u, v):
         target = int(e.memory[0])
-        if a == target or e.pulls[target] == 0:
+        if a == target or no_estimate(e, target):
             return x
         level = (
             e.estimate[target] - 2.0 * width(e.pulls[target], e.arms, e.sigma, e.delta) - e.margin

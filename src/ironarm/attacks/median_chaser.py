@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..marks import hot
 from ..validation import number
-from .base import Attack
+from .base import Attack, no_estimate
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,6 @@ class MedianChaser(Attack):
     def corrupt(e, a, x, u, v):
         if a != e.best or e.arms < 2:
             return x
-        if e.pulls[e.runner_up] == 0:
+        if no_estimate(e, e.runner_up):
             return e.means[e.runner_up] - e.margin
         return e.estimate[e.runner_up] - e.margin

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..marks import hot
 from ..validation import choice, number, whole
-from .base import Attack
+from .base import Attack, no_estimate
 
 if TYPE_CHECKING:
     from ..bandits import Bandit
@@ -153,7 +153,8 @@ class Shaped(Attack):
         rival = e.runner_up if a == e.best else e.best
         if action == MIMIC:
             return x + e.means[rival] - e.means[a]
-        target = e.estimate[rival] if action == CHASE and e.pulls[rival] > 0 else e.means[rival]
+        known = action == CHASE and not no_estimate(e, rival)
+        target = e.estimate[rival] if known else e.means[rival]
         return target - shift if a == e.best else target + shift
 
 

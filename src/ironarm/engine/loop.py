@@ -109,8 +109,11 @@ def write_checkpoint(n, gaps, since, earlier, pulls, t, k, regret, optimal):
     optimal[k] = best / t
 
 
-def make_loop(is_observed, is_late):
+def make_loop(is_observed, is_late):  # noqa: C901 - see its docstring
     """Return the loop; what it does not need is left out when it is compiled.
+
+    It is one long function, because it must be able to return in the middle of a round
+    and resume there, and parts of it in functions of their own made it slower.
 
     Late rewards follow the rules of a live agent: rounds count decisions, estimates
     count rewards, and a decision that is not rewarded in time is cancelled. A reward is
@@ -119,7 +122,7 @@ def make_loop(is_observed, is_late):
     """
 
     @hot
-    def play(state, stretch, attack, scene, mail, observer, hold):
+    def play(state, stretch, attack, scene, mail, observer, hold):  # noqa: C901
         """Play the rounds of a stretch; return why it came back."""
         s = state_at(state)
         r = stretch_at(stretch)

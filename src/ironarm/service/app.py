@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Match, Route, Router
 
+from ..errors import UnknownArm
 from .incoming import Incoming
 from .messages import encode
 from .node import Node
@@ -47,7 +48,14 @@ class Endpoint:
         """Answer a request."""
         asked = Incoming(self._node, self._verb, scope, receive)
         await asked.let_in()
-        response = self._response(asked, await self._verb.do(asked))
+        try:
+            found = await self._verb.do(asked)
+        except UnknownArm as error:
+            if "arm" not in self._verb.names:
+                raise
+            # what the path names is not there
+            raise Problem(404, str(error), error=UnknownArm) from None
+        response = self._response(asked, found)
         await response(scope, receive, send)
 
     def _response(self, asked: Incoming, found: Done | Raw | Stream) -> Response:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Coroutine, Generator
-from functools import update_wrapper
+from functools import update_wrapper, wraps
 from time import monotonic
+from types import MethodType
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import msgspec
@@ -106,7 +107,9 @@ class call(_Written, Generic[P, T]):  # noqa: N801  # a decorator, like `propert
         """Return the method of this object; of the class, the steps themselves."""
         if who is None:
             return self._steps
-        return lambda *args, **named: who._run(self._steps(who, *args, **named))
+        steps = MethodType(self._steps, who)
+        # `help` then shows the parameters and what the method does
+        return wraps(steps)(lambda *args, **named: who._run(steps(*args, **named)))
 
 
 class known(_Written, Generic[T]):  # noqa: N801

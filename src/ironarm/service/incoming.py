@@ -182,7 +182,10 @@ class Incoming:
         return self.named("an arm's name", given)
 
     def arm_in_path(self, hosted: Hosted) -> Name:
-        """Return the arm that the path names: a whole number is text there."""
+        """Return the arm that the path names: a whole number is text there.
+
+        It need not exist. `UnknownArm`, if the agent raises it, is answered by 404.
+        """
         text: str = self._scope["path_params"]["arm"]
         if text not in hosted.core.arms and (found := WHOLE.fullmatch(text)):
             return int(found[1])

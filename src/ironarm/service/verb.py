@@ -88,7 +88,11 @@ class Verb:
     """By status: a type, lines of one, or media types with what OpenAPI says of them.
     201 is for what is new."""
     problems: tuple[int, ...] = ()
-    """The statuses of refusals that its path, key and body do not already imply."""
+    """The statuses of refusals that the rest of the row does not imply.
+
+    All imply 403; a scope 401, 429 and 503; a name in the path 404, unless the verb makes
+    the agent; a body 413, 415 and, unless it has lines, 422; a key for repeating 422.
+    """
     body: Body | None = None
     once: bool = False
     """Whether it takes an Idempotency-Key. All others can be repeated without one."""
@@ -105,6 +109,10 @@ class Verb:
     """The method of both clients that asks for it, if not its id; None for none."""
     proves_done: type[Exception] | None = None
     """The error that shows, if a try was lost, that it had been carried out."""
+
+    def __post_init__(self) -> None:
+        if "{arm}" in self.path and not self.path.endswith("{arm}"):
+            raise ValueError(f"{self.path}: an arm's name may have slashes, so it must be last.")
 
     @property
     def id(self) -> str:

@@ -318,10 +318,7 @@ async def remove_arm(asked: Incoming) -> Done:
         hosted.remove_arm(arm, asked.key_id)
         return arm
 
-    try:
-        return Done({"arm": await asked.change(work)})
-    except UnknownArm as error:
-        raise Problem(404, str(error), error=UnknownArm) from None
+    return Done({"arm": await asked.change(work)})
 
 
 @verb("GET", "/v1/agents/{agent}/sources", "read", answers={200: answers.KnownSources})
