@@ -62,13 +62,13 @@ from .rules.decaying_greedy import DecayingGreedy, greedy_after_start
 from .rules.doubling_epochs import EpochPolicy, coefficient_for, highest_in_epoch, start_epoch
 from .rules.forced_pulls import arm_below, too_few
 from .rules.highest_index import (
+    IndexPolicy,
     first_unrewarded,
     highest_index,
     highest_line,
     index_moved,
     line_moved,
 )
-from .rules.index_policy import IndexPolicy
 from .rules.lazy_imed import (
     ImedPolicy,
     highest_estimate,

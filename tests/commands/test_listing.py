@@ -10,7 +10,8 @@ import pytest
 
 from ironarm.attacks import __all__ as attack_names
 from ironarm.cli import main
-from ironarm.lab.arena.read import names_in, read_arena
+from ironarm.lab.arena.arena import names_in
+from ironarm.lab.arena.read import read_arena
 from ironarm.naming import own_code
 from ironarm.naming.notation import parse
 from ironarm.policies import POLICIES, POLICY

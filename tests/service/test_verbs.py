@@ -11,7 +11,7 @@ import ironarm as ia
 from ironarm.service import answers, openapi, remote, verbs
 from ironarm.service.client import ClientCalls
 from ironarm.service.keys import SCOPES
-from ironarm.service.verb import Body, Done, Verb
+from ironarm.service.row import Body, Done, Verb
 
 from .test_api import make, service
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..estimators import AmplyTrimmedMean, Estimator, Shorth
-from ..rules.index_policy import IndexPolicy
+from ..rules.highest_index import IndexPolicy
 from ..validation import choice, number
 
 

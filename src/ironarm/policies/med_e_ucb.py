@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from ..errors import InvalidInput
 from ..estimators import LowerMedian
 from ..marks import cold, hot
-from ..rules.highest_index import highest_index
-from ..rules.index_policy import IndexPolicy
+from ..rules.highest_index import IndexPolicy, highest_index
 from ..validation import number, optional, whole
 
 MARGIN = 1.05  # b of `for_rho` over the sharp condition

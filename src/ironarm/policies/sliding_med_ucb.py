@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from ..estimators import SlidingMedian
 from ..estimators.structures.ring import capacity_for
 from ..marks import cold, hot
-from ..rules.highest_index import highest_line, line_moved
-from ..rules.index_policy import IndexPolicy
+from ..rules.highest_index import IndexPolicy, highest_line, line_moved
 from ..validation import number, whole
 from .med_e_ucb import MedEUCB
 

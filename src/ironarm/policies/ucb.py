@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..rules.index_policy import IndexPolicy
+from ..rules.highest_index import IndexPolicy
 from ..validation import number
 
 

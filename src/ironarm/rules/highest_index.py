@@ -1,6 +1,7 @@
 """The arm with the highest index estimate_a + sqrt(coefficient * log t) / sqrt(n_a).
 
 Among equals it is the lowest number. With coefficient 0: the highest estimate.
+`IndexPolicy` is what policies that pull it share.
 
 Between two pulls of an arm its index is a line in c = sqrt(coefficient log t), and c
 creeps. Two consequences, both exact but for rounding: of indices that differ by less
@@ -22,7 +23,9 @@ from __future__ import annotations
 
 import math
 
+from ..errors import PolicyFault
 from ..marks import cold, hot
+from ..policy import Policy
 from .kinetic_tree import tree_levels, tree_top, tree_touch
 
 FIELDS = {
@@ -164,3 +167,52 @@ def first_unrewarded(n, rewards, fresh):
         if rewards[a] == 0 and (best < 0 or n[a] < n[best]):
             best = a
     return best
+
+
+class IndexPolicy(Policy):
+    """Pull the arm with the largest estimate_a + sqrt(coefficient log t / n_a).
+
+    Every arm is pulled once first. A subclass names its parameters, its `estimator` and
+    its `coefficient`; see `RUCB`. One that sometimes chooses in another way writes its
+    own `choose` around `highest_index(s, t, s.coefficient)`; see `MedEUCB`.
+    """
+
+    fields = FIELDS
+
+    @property
+    def coefficient(self) -> float:
+        """What log t / n is multiplied by under the root, in squared units of reward.
+
+        The default is the parameter `omega`.
+        """
+        omega: float | None = getattr(self, "omega", None)
+        if omega is None:
+            name = type(self).__name__
+            raise PolicyFault(
+                f"{name} does not say how much it explores: give it a parameter `omega`, or a "
+                "property `coefficient` that returns a number."
+            )
+        return omega
+
+    def constants(self, arms: int, horizon: int | None) -> dict[str, float]:
+        return {**super().constants(arms, horizon), "coefficient": self.coefficient}
+
+    @property
+    def expected_spread(self) -> float | None:
+        # a coefficient of 4 suits rewards with a standard deviation of 1
+        return super().expected_spread or self.coefficient**0.5 / 2
+
+    @staticmethod
+    @hot
+    def choose(s, t, g):
+        return highest_index(s, t, s.coefficient)
+
+    @staticmethod
+    @hot
+    def update(s, a, x):
+        index_moved(s, a)
+
+    @staticmethod
+    @hot
+    def recount(s, a):
+        index_moved(s, a)

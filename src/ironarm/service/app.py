@@ -20,7 +20,7 @@ from .incoming import Incoming
 from .messages import encode
 from .node import Node
 from .problems import Problem, details, noted
-from .verb import JSON, Done, Raw, Stream, Verb
+from .row import JSON, Done, Raw, Stream, Verb
 from .verbs import VERBS
 
 SAFE = ("GET", "HEAD", "OPTIONS")

@@ -20,7 +20,7 @@ from .hosted import Hosted
 from .keys import Key, agent_name
 from .messages import Name
 from .problems import Problem, refusal, unknown_decision
-from .verb import JSON, LINES, Raw, Verb
+from .row import JSON, LINES, Raw, Verb
 from .writer import Work
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import answers, messages
 from .keys import NAME
-from .verb import JSON, LINES, Body, InLines, Verb
+from .row import JSON, LINES, Body, InLines, Verb
 from .verbs import VERBS
 
 PROBLEM = "application/problem+json"

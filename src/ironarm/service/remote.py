@@ -35,7 +35,7 @@ from .calls import (
     known,
 )
 from .messages import encode
-from .verb import Verb
+from .row import Verb
 from .verbs import VERBS
 
 BATCH = 1_000

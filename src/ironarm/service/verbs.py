@@ -27,7 +27,7 @@ from .batch import Asked
 from .hosted import Hosted, planned, policy_named
 from .messages import encode
 from .problems import Problem, problem_of, refusal, unknown_decision
-from .verb import JSON, LINES, Body, Done, InLines, Raw, Stream, Verb
+from .row import JSON, LINES, Body, Done, InLines, Raw, Stream, Verb
 from .writer import Operation, Work
 
 if TYPE_CHECKING:

@@ -17,9 +17,10 @@ from ...simulation.cells import Cell
 from ...simulation.progress import Progress
 from ..kit.cell_runner import CellRunner
 from ..kit.page import require_extras
+from .arena import Arena
 from .compare_page import write_page
 from .places import Compared, Place, Search
-from .read import Arena, with_policies
+from .read import with_policies
 from .runner import ArenaFindings, run_arena
 from .standings import rows, standings
 from .worst_case import by_trials, damage, worst_case

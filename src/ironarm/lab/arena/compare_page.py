@@ -20,9 +20,9 @@ from ..kit.evidence import Evidence
 from ..kit.page import greek, panel, provenance, render, write_report
 from ..kit.panels import regret, share_axes
 from ..kit.table import Table
+from .arena import Arena, Setting
 from .figures import overview
 from .places import CANNOT_TELL, LOSES, TOO_FEW, WINS, Compared, first_look
-from .read import Arena, Setting
 from .report import standings_table
 from .runner import ArenaFindings
 from .standings import ENOUGH_TRIALS, Standing

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...show.figures import pyplot
-from .read import Setting
+from .arena import Setting
 from .runner import ArenaFindings
 from .standings import rows, standings
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ...show.text import counted
-from .read import Arena
+from .arena import Arena
 from .standings import ENOUGH_TRIALS, Standing, StandingsRow, ratio_of
 from .worst_case import Damage, WorstCase
 

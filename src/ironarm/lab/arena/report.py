@@ -30,8 +30,8 @@ from ..kit.page import (
 )
 from ..kit.statistics import interval, percent
 from ..kit.table import Table
+from .arena import Arena, Setting
 from .figures import in_setting, overview
-from .read import Arena, Setting
 from .runner import ArenaFindings, cell_keys, run_arena
 from .standings import (
     ENOUGH_TRIALS,

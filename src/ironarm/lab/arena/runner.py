@@ -23,8 +23,8 @@ from ...validation import whole
 from ..kit import statistics
 from ..kit.cell_runner import CellRunner
 from ..kit.statistics import Estimate
+from .arena import Arena, Setting
 from .floors import attack_floor, unknown_floor, worst_floor
-from .read import Arena, Setting
 
 GROUP = tuple[str, float, str]
 """A setting's name, rho, an attack's name: where policies meet."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ...show.text import listed
 from ..kit.statistics import Estimate
-from .read import Arena, Setting
+from .arena import Arena, Setting
 from .runner import ArenaFindings, PolicyScore
 
 ENOUGH_TRIALS = 20  # with fewer in any setting, the advice is not reliable

@@ -90,8 +90,8 @@ class Verb:
     problems: tuple[int, ...] = ()
     """The statuses of refusals that the rest of the row does not imply.
 
-    All imply 403; a scope 401, 429 and 503; a name in the path 404, unless the verb makes
-    the agent; a body 413, 415 and, unless it has lines, 422; a key for repeating 422.
+    All imply 403; a scope 401, 429 and 503; a name in the path 404, unless the verb
+    makes the agent; a body 413, 415 and, unless it has lines, 422; `once` 422.
     """
     body: Body | None = None
     once: bool = False
