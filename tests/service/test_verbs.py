@@ -1,6 +1,7 @@
 """The table of verbs: what is made from a row, and that a row is enough."""
 
 import asyncio
+import inspect
 import json
 
 import httpx
@@ -8,7 +9,7 @@ import msgspec
 import pytest
 
 import ironarm as ia
-from ironarm.service import answers, openapi, remote, verbs
+from ironarm.service import answers, app, openapi, remote, verbs
 from ironarm.service.client import ClientCalls
 from ironarm.service.keys import SCOPES
 from ironarm.service.row import Body, Done, Verb
@@ -82,6 +83,36 @@ def test_a_row_is_a_verb(one_more, tmp_path):
             assert counts[0] == counts[1] + counts[2] == 3
             with pytest.raises(TypeError, match="argument"):
                 await agent.waiting("a", "b")
+            assert list(inspect.signature(agent.waiting).parameters) == ["arm"]
+            assert inspect.getdoc(agent.waiting) == inspect.getdoc(waiting)
+            assert list(inspect.signature(agent.cancel).parameters) == ["id"]
+
+    asyncio.run(run())
+
+
+def test_an_arm_ends_its_path():
+    """Its name may have slashes, which would take what follows for the name's."""
+    with pytest.raises(ValueError, match="must be last"):
+        Verb("GET", "/v1/agents/{agent}/arms/{arm}/more", "read", waiting, answers={})
+
+
+async def estimate(asked):
+    """Return the estimate of an arm."""
+    return Done(await asked.ask(lambda hosted: hosted.core.name_of(asked.arm_in_path(hosted))))
+
+
+def test_an_unknown_arm_in_a_path_is_not_found(monkeypatch, tmp_path):
+    """For every verb, without a word in its row."""
+    row = Verb("GET", "/v1/agents/{agent}/estimates/{arm}", "read", estimate, answers={200: dict})
+    monkeypatch.setattr(verbs, "VERBS", [*verbs.VERBS, row])
+    monkeypatch.setattr(app, "VERBS", verbs.VERBS)
+
+    async def run():
+        async with service(tmp_path) as client:
+            await make(client)
+            assert (await client.get("/v1/agents/ads/estimates/a")).json() == "a"
+            refused = await client.get("/v1/agents/ads/estimates/z/z")
+            assert (refused.status_code, refused.json()["error"]) == (404, "UnknownArm")
 
     asyncio.run(run())
 

@@ -108,8 +108,10 @@ class call(_Written, Generic[P, T]):  # noqa: N801  # a decorator, like `propert
         if who is None:
             return self._steps
         steps = MethodType(self._steps, who)
-        # `help` then shows the parameters and what the method does
-        return wraps(steps)(lambda *args, **named: who._run(steps(*args, **named)))
+        # `help` then shows what the method does, and its parameters but for `self`
+        method = wraps(steps)(lambda *args, **named: who._run(steps(*args, **named)))
+        vars(method).pop("__signature__", None)
+        return method
 
 
 class known(_Written, Generic[T]):  # noqa: N801
