@@ -103,7 +103,7 @@ def _remarks(kind: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Listing:
-    """One of the three verbs."""
+    """A command that lists a kind of thing: policies, attacks or bandits."""
 
     kind: Kind[Any]
     examples: str

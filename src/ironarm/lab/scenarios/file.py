@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,12 +90,14 @@ def _scenario(head: dict[str, Any], rows: list[Any]) -> Scenario:
     count = len(deployments)
     if len(rows) != head["requests"]:
         raise ValueError(f"it has {len(rows)} requests, and its head says {head['requests']}")
-    if head["goal"] not in ("min", "max") or count < 1:
-        raise ValueError("its goal must be min or max, and there must be deployments")
+    if head["goal"] not in ("min", "max"):
+        raise ValueError(f"its goal must be min or max, got {head['goal']!r}")
+    if count < 1:
+        raise ValueError("it has no deployments")
     requests = [_request(t, row, count) for t, row in enumerate(rows, start=1)]
     clean = tuple((int(c["from"]), tuple(map(float, c["values"]))) for c in head["clean"])
     if not clean or clean[0][0] != 1 or any(len(values) != count for _, values in clean):
-        raise ValueError("clean needs a value for each deployment from request 1 on")
+        raise ValueError("its \"clean\" needs a value for each deployment from request 1 on")
     return Scenario(
         name=str(head["name"]),
         title=str(head["title"]),
@@ -112,16 +115,19 @@ def _scenario(head: dict[str, Any], rows: list[Any]) -> Scenario:
 
 
 def _request(t: int, row: dict[str, Any], count: int) -> tuple[list[Any], list[Any]]:
-    """Return the readings of request t, and how many requests later each is known."""
+    """Return the readings of request t, and after how many requests each is known.
+
+    None is a deployment that is not there yet, or a reading that never comes.
+    """
     values, told = row["readings"], row.get("after")
     if row["request"] != t or len(values) != count or all(x is None for x in values):
         raise ValueError(f"request {t} needs a reading for one of {count} deployments")
-    if not all(x is None or type(x) in (int, float) for x in values):
-        raise ValueError(f"request {t} has a reading that is not a number")
+    if not all(x is None or (type(x) in (int, float) and math.isfinite(x)) for x in values):
+        raise ValueError(f"request {t} has a reading that is not a finite number")
     if told is None:
         told = [None if x is None else 0 for x in values]
     if len(told) != count or not all(x is None or (type(x) is int and x >= 0) for x in told):
-        raise ValueError(f"request {t} has a bad list after")
+        raise ValueError(f"request {t} has a bad list \"after\"")
     return values, told
 
 
