@@ -186,7 +186,10 @@ def record(*names):
         del kept[name]
     new = {name: digest(CASES[name]) for name in CASES if name not in kept}
     if not new:
-        print("Nothing new. Is the twin's `example`, or the line in ATTACKS here, missing?")
+        print(
+            "Nothing new. Is the twin's `example`, or the line in ATTACKS here, missing? To record "
+            "something anew, name it."
+        )
     for name in new:
         print(f"recorded: {name}")
     text = json.dumps({name: {**kept, **new}[name] for name in CASES}, indent=1)

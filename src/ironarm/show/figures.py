@@ -110,7 +110,8 @@ def give_looks(policies: Iterable[str]) -> None:
     """Give those of the built-in policies a look that have none in `STYLES`.
 
     It is a pair of a colour and a line that no other policy has. It depends on nothing
-    but their order, so it is the same in every figure and in every process.
+    but their order, so it is the same in every figure and in every process. A line in
+    `STYLES` keeps a policy's look also when another one is added above it.
     """
     without = [name for name in policies if name not in STYLES]
     taken = set(STYLES.values())

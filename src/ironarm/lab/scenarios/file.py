@@ -97,7 +97,7 @@ def _scenario(head: dict[str, Any], rows: list[Any]) -> Scenario:
     requests = [_request(t, row, count) for t, row in enumerate(rows, start=1)]
     clean = tuple((int(c["from"]), tuple(map(float, c["values"]))) for c in head["clean"])
     if not clean or clean[0][0] != 1 or any(len(values) != count for _, values in clean):
-        raise ValueError("its \"clean\" needs a value for each deployment from request 1 on")
+        raise ValueError('its "clean" needs a value for each deployment from request 1 on')
     return Scenario(
         name=str(head["name"]),
         title=str(head["title"]),
@@ -127,7 +127,7 @@ def _request(t: int, row: dict[str, Any], count: int) -> tuple[list[Any], list[A
     if told is None:
         told = [None if x is None else 0 for x in values]
     if len(told) != count or not all(x is None or (type(x) is int and x >= 0) for x in told):
-        raise ValueError(f"request {t} has a bad list \"after\"")
+        raise ValueError(f'request {t} has a bad list "after"')
     return values, told
 
 
