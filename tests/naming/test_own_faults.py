@@ -13,8 +13,9 @@ from ironarm.cli import main
 from ironarm.engine import kept, machine
 from ironarm.engine.state import State
 from ironarm.extend import Policy, hot
+from ironarm.lab.arena.advice import _reach
 from ironarm.lab.arena.read import read_arena, with_policies
-from ironarm.lab.arena.standings import Standing, _reach
+from ironarm.lab.arena.standings import Standing
 from ironarm.naming import own_code
 from ironarm.naming.own_faults import is_authors
 from ironarm.policies import policy_from_text

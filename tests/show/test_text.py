@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from ironarm.show.text import counted, line_width, text_table
-from ironarm.simulation.summary import Pair, Summary, SummaryRow, short
+from ironarm.show.text import counted, line_width, short, text_table
+from ironarm.simulation.summary import Pair, Summary, SummaryRow
 
 LONG = "TrimmedEpsilonGreedy(alpha=0.123456, c=7.125, something_else=(0.125, 2.5))"
 WORD = "APolicyWhoseNameIsLongerThanAWholeLineOfTheTerminalThatItIsPrintedOnForItsUserIsIt"

@@ -81,7 +81,8 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the study, write the report, print the claims."""
-    from ..lab.kit.page import link_reports, require_extras
+    from ..lab.kit.page import require_extras
+    from ..lab.kit.report_files import link_reports
     from ..lab.studies import STUDIES
     from ..lab.studies.read import read_study
     from ..lab.studies.report import report

@@ -158,3 +158,9 @@ def numbers_from_text(text: str) -> list[float]:
             f"cannot read the numbers {text!r}; write them like 1,2.5,3 or 1,0*9, or as "
             "first:last:step, for example 2:20:2."
         ) from None
+
+
+def class_named(kind: Kind[Any], text: str) -> Any:
+    """Return the class that a text names, whatever its parameters."""
+    name = parse(text, kind, lambda node: None)[0]
+    return find(kind, name.removesuffix(".for_rho"))

@@ -149,3 +149,13 @@ def _in_lines(text: str, width: int) -> list[str]:
                 while len(lines[-1].rstrip()) > width:
                     lines[-1:] = [lines[-1][:width], lines[-1][width:]]
     return [line.rstrip() for line in lines]
+
+
+def short(x: float, unit: str = "") -> str:
+    """Return a number as people read it, with its unit if it has one.
+
+    >>> short(1234567.8), short(456.7), short(0.012345, "dB"), short(123456789)
+    ('1,234,568', '457', '0.0123 dB', '1.235e+08')
+    """
+    number = f"{x:,.0f}" if 100 <= abs(x) < 1e8 else f"{x:.{4 if abs(x) >= 1e8 else 3}g}"
+    return f"{number} {unit}" if unit else number

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..show.notebook import html_table
-from ..show.text import text_table
+from ..show.text import short, text_table
 
 RESAMPLES = 2000
 HEAD = (
@@ -170,13 +170,3 @@ def _drawn_weights(trials: int) -> Iterator[np.ndarray]:
             )
             / trials
         )
-
-
-def short(x: Any, unit: str = "") -> str:
-    """Return a number as people read it, with its unit if it has one.
-
-    >>> short(1234567.8), short(456.7), short(0.012345, "dB"), short(123456789)
-    ('1,234,568', '457', '0.0123 dB', '1.235e+08')
-    """
-    number = f"{x:,.0f}" if 100 <= abs(x) < 1e8 else f"{x:.{4 if abs(x) >= 1e8 else 3}g}"
-    return f"{number} {unit}" if unit else number

@@ -15,17 +15,13 @@ import ironarm as ia
 from ironarm.cli import main
 from ironarm.errors import BadFile, InvalidInput
 from ironarm.lab.arena import runner as arena_runner
+from ironarm.lab.arena.advice import advice
 from ironarm.lab.arena.floors import attack_floor, unknown_floor, worst_floor
 from ironarm.lab.arena.names import shipped
 from ironarm.lab.arena.read import read_arena
 from ironarm.lab.arena.report import _setting_table
 from ironarm.lab.arena.runner import ArenaFindings, PolicyScore, run_arena
-from ironarm.lab.arena.standings import (
-    advice,
-    comparisons,
-    rows,
-    standings,
-)
+from ironarm.lab.arena.standings import comparisons, rows, standings
 from ironarm.lab.kit import cell_runner
 from ironarm.lab.kit.statistics import Estimate
 from ironarm.simulation.progress import Progress

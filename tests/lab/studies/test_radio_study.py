@@ -13,7 +13,7 @@ import pytest
 
 import ironarm as ia
 from ironarm.cli import main
-from ironarm.lab.kit.page import link_reports
+from ironarm.lab.kit.report_files import link_reports
 from ironarm.lab.studies.claims import judge
 from ironarm.lab.studies.read import read_study
 from ironarm.lab.studies.runner import SIGNAL_LEVEL, Runner

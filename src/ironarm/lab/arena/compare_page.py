@@ -10,15 +10,15 @@ from typing import Any
 
 from ...policies import Policy
 from ...show.figures import looks_of
-from ...show.text import counted, listed
+from ...show.text import counted, listed, short
 from ...simulation.cells import Cell
 from ...simulation.progress import Progress
 from ...simulation.simulate import checkpoint_rounds
-from ...simulation.summary import short
 from ..kit.cell_runner import CellRunner
 from ..kit.evidence import Evidence
-from ..kit.page import greek, panel, provenance, render, write_report
+from ..kit.page import greek, panel, render
 from ..kit.panels import regret, share_axes
+from ..kit.report_files import provenance, write_report
 from ..kit.table import Table
 from .arena import Arena, Setting
 from .figures import overview

@@ -11,35 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from ...attacks import ATTACK
-from ...naming.by_name import find
-from ...naming.kind import Kind
-from ...naming.notation import parse
+from ...naming.notation import class_named
 from ...policies import POLICY
 from ...show.text import counted
 from ...simulation.progress import Progress
 from ...theory.limits import share_to_stand
-from ..kit.page import (
-    greek,
-    kept_report,
-    panel,
-    provenance,
-    render,
-    require_extras,
-    state_of,
-    write_report,
-)
+from ..kit.page import greek, panel, render, require_extras
+from ..kit.report_files import kept_report, provenance, state_of, write_report
 from ..kit.statistics import interval, percent
 from ..kit.table import Table
+from .advice import advice
 from .arena import Arena, Setting
 from .figures import in_setting, overview
 from .runner import ArenaFindings, cell_keys, run_arena
-from .standings import (
-    ENOUGH_TRIALS,
-    advice,
-    comparisons,
-    rows,
-    standings,
-)
+from .standings import ENOUGH_TRIALS, comparisons, rows, standings
 
 CAPTION = (
     "How many times the smallest worst case of any policy the mean regret is; each number is the "
@@ -249,7 +234,7 @@ def _share_unknown(floor: float, rho: float, form: str) -> str:
 def _attacks_table(findings: ArenaFindings) -> Table:
     body = []
     for name, text in findings.arena.attacks.items():
-        kind = _class(ATTACK, text)
+        kind = class_named(ATTACK, text)
         body.append(
             (
                 name,
@@ -265,18 +250,12 @@ def _attacks_table(findings: ArenaFindings) -> Table:
 def _policies_table(findings: ArenaFindings) -> Table:
     body = []
     for name, text in findings.arena.policies.items():
-        kind = _class(POLICY, text)
+        kind = class_named(POLICY, text)
         needs = needs_text(findings.arena, name)
         warning = "Experimental: not all of its formulas are checked. " if kind.experimental else ""
         body.append((name, text, needs, warning + _first_sentence(kind)))
     head = ("policy", "written as", "needs to know", "what it is")
     return Table("Policies", head, tuple(body), (), words=True)
-
-
-def _class(kind: Kind[Any], text: str) -> Any:
-    """Return the class that a text names."""
-    name = parse(text, kind, lambda node: None)[0]
-    return find(kind, name.removesuffix(".for_rho"))
 
 
 def _first_sentence(kind: type) -> str:

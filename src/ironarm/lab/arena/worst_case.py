@@ -25,18 +25,14 @@ from ...bandits import Bandit
 from ...errors import InvalidInput
 from ...policies import Policy
 from ...policy import require_policy
-from ...show.text import counted, text_table, wrapped
+from ...show.text import counted, short, text_table, wrapped
 from ...simulation.cells import Cell
 from ...simulation.progress import Progress
 from ...simulation.result import Result
-from ...simulation.summary import (
-    bootstrap_interval,
-    resampling_weights,
-    short,
-)
+from ...simulation.summary import bootstrap_interval, resampling_weights
 from ...validation import instance, number, whole
 from ..kit.cell_runner import CellRunner
-from ..kit.page import write_json
+from ..kit.report_files import write_json
 from .attack_candidates import candidates, named_attacks
 
 KEPT = 4

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import bdtrik
 
-from ...simulation.summary import bootstrap_interval, resampling_weights, short
+from ...show.text import short
+from ...simulation.summary import bootstrap_interval, resampling_weights
 
 Z95 = 1.959963984540054
 RESAMPLED_QUANTILES = 500

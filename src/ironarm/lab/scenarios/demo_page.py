@@ -9,7 +9,8 @@ from typing import Any
 from ...files import write_whole
 from ...show.curves import Look, add_legend, legend_columns
 from ...show.figures import looks_of, pyplot
-from ..kit.page import panel, render, versions
+from ..kit.page import panel, render
+from ..kit.report_files import versions
 from ..kit.table import Table
 from .demo import WINDOW
 from .play import RouterScore

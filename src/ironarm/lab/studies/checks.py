@@ -11,8 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from ...show.text import counted
-from ...simulation.summary import short
+from ...show.text import counted, short
 from ..kit import statistics
 from ..kit.evidence import Evidence
 from ..kit.statistics import Estimate, interval, percent

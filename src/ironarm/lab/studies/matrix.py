@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...show.text import counted, listed
-from ...simulation.summary import short
+from ...show.text import counted, listed, short
 from ..kit import statistics
 from ..kit.evidence import Evidence
 from .checking import AGREE, CANNOT_TELL, DISAGREE

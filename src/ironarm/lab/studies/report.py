@@ -12,7 +12,8 @@ from typing import Any
 
 from ...show.text import counted, listed
 from ...simulation.progress import Progress
-from ..kit.page import kept_report, panel, provenance, render, state_of, write_report
+from ..kit.page import panel, render
+from ..kit.report_files import kept_report, provenance, state_of, write_report
 from ..kit.table import Table
 from .claims import Verdict, judge
 from .figures import draw

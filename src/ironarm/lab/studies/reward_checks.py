@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ...bandits import Bandit
-from ...simulation.summary import short
+from ...show.text import short
 from ..kit.statistics import Z95, Estimate, interval
 from .checking import Means, Measured, Number, Positive, below, check, near
 

@@ -80,7 +80,7 @@ def next_value(choice: Tuned) -> float | None:
     The grid is continued by the ratio of its two values at that end.
 
     >>> from ironarm import UCB
-    >>> choice = Choice("UCB", 0.1, 50, ("alpha",), (), ("main",))
+    >>> choice = Tuned("UCB", 0.1, 50, ("alpha",), (), ("main",))
     >>> for alpha, regret in [(1, 9.0), (2, 7.0), (8, 5.0)]:
     ...     choice = choice.with_candidate([alpha], UCB(alpha), regret)
     >>> next_value(choice)

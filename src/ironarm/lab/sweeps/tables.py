@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 
 from ...errors import InvalidInput, IronarmError
 from ...files import write_whole
-from ...show.text import text_table
+from ...show.text import short, text_table
 from ...simulation.cells import Cell, CellStore
 from ...simulation.result import Result
-from ...simulation.summary import bootstrap_interval, short
+from ...simulation.summary import bootstrap_interval
 from .file import tidy
 
 TRIALS = "trials.parquet"
