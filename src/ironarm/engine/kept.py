@@ -67,11 +67,11 @@ def _remove_foreign(directory: Path) -> None:
                 status = entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue  # another process has just given it its name
+            if stat.S_ISDIR(status.st_mode):
+                continue  # nothing is loaded from a folder inside
             if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o022:
                 foreign.append(entry)
     for entry in foreign:
-        if entry.is_dir(follow_symlinks=False):
-            continue  # nothing is loaded from a folder inside
         Path(entry.path).unlink(missing_ok=True)
     if foreign:
         warnings.warn(

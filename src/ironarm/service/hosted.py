@@ -120,7 +120,6 @@ class Hosted(LoggedAgent):
         self.number = number
         replay = Replay(Path(store.place), None)
         super().__init__(Log(store, number), replay, snapshot_due)
-        self.used = 0.0  # when it was last asked for
 
     @property
     def _rules(self) -> dict[str, Any]:
