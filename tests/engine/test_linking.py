@@ -219,6 +219,8 @@ def test_files_that_others_have_put_into_the_cache_are_not_run(tmp_path, copied,
     assert output[:2] == ["[0, 50, 0]", "compiled anew 1"]
     assert "they were removed, and nothing of them was run" in errors
     assert not (tmp_path / "ran").exists()
+    (tmp_path / "cache" / "folder").mkdir()
+    (tmp_path / "cache" / "folder").chmod(0o777)  # nothing is loaded from it
     assert "removed" not in run(RUN, tmp_path, **copied)[1]
 
 
