@@ -1,7 +1,9 @@
 """The tables of docs/policies.md, from what the policies say of themselves.
 
-A page holds `<!-- table: NAME -->`, words for those who read the file as it is, and
-`<!-- end of the table -->`. The site has the table in the place of all three.
+A page holds them between `<!-- table: NAME -->` and `<!-- end of the table -->`. This
+writes them there:
+
+    python docs/make/policy_tables.py
 """
 
 from __future__ import annotations
@@ -9,21 +11,23 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from ironarm.commands.listing import parameters_of
 from ironarm.policies import POLICIES
 from ironarm.policy import Policy
 
-PLACE = re.compile(r"<!-- table: ([^>]*) -->\n.*?<!-- end of the table -->\n", re.DOTALL)
+PAGE = Path(__file__).parent.parent / "policies.md"
+PLACE = re.compile(r"(<!-- table: ([^>]*) -->\n).*?(<!-- end of the table -->\n)", re.DOTALL)
 
 
 def with_tables(page: str) -> str:
-    """Return a page with its tables.
+    """Return a page with its tables as they are now.
 
     >>> with_tables("no table")
     'no table'
     """
-    return PLACE.sub(lambda found: TABLES[found[1]](), page)
+    return PLACE.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n{found[3]}", page)
 
 
 def by_rule() -> str:
@@ -105,3 +109,7 @@ def in_markdown(kind: type[Policy]) -> str:
     """
     words = re.sub(r"\bdocs/([\w-]+\.md)", r"[\1](\1)", kind.use_when)
     return f"**experimental**: {words}" if kind.experimental else words
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text()))

@@ -82,9 +82,11 @@ def write_reference(folder: Path) -> None:
         shown = "".join(directive("ironarm", ia, name) for name in sorted(names[page], key=key))
         if page in LISTS:
             room = LISTS[page]
-            shown += "".join(
-                directive(room.__name__, room, name) for name in sorted(own_names(room), key=key)
-            )
+            more = sorted(own_names(room), key=key)
+            if more:
+                short = room.__name__.replace("ironarm", "ia")
+                shown += f"## Only in {short}\n\nWrite `{short}.{more[0]}`, and so on.\n\n"
+            shown += "".join(directive(room.__name__, room, name) for name in more)
         text = f"# {title}\n\n{first}\n\nIn Python, `import ironarm as ia`.\n\n{shown}"
         (folder / f"{page}.md").write_text(text)
     (folder / "extend.md").write_text(
