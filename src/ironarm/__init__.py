@@ -131,25 +131,31 @@ ON_FIRST_USE = {
 """What needs an extra, and the modules that have it."""
 
 
-def __getattr__(name: str) -> Any:
-    """Load what waits for its first use; say where other names are."""
-    if name in ON_FIRST_USE:
-        return getattr(import_module(f".{ON_FIRST_USE[name]}", __name__), name)
-    if name in ("extend", "testing"):
-        return import_module(f".{name}", __name__)
-    if name in policies.REPLACED:
-        raise AttributeError(
-            f"{name} has been replaced by {policies.REPLACED[name].__name__}; use that."
-        )
-    for room in (policies, attacks, errors, import_module(".extend", __name__)):
-        if name in room.__all__:
+ROOMS = ("policies", "attacks", "errors", "extend", "testing")
+"""Modules with more public names; the last two are loaded on first use."""
+
+if not TYPE_CHECKING:  # type checkers know the names above, and that there are no others
+
+    def __getattr__(name: str) -> Any:
+        """Load what waits for its first use; say where other names are."""
+        if name in ON_FIRST_USE:
+            return getattr(import_module(f".{ON_FIRST_USE[name]}", __name__), name)
+        if name in ROOMS:
+            return import_module(f".{name}", __name__)
+        if name in policies.REPLACED:
             raise AttributeError(
-                f"{name} is in {room.__name__}: write ia.{room.__name__.partition('.')[2]}.{name}, "
-                f"or `from {room.__name__} import {name}`."
+                f"{name} has been replaced by {policies.REPLACED[name].__name__}; use that."
             )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        for room in (policies, attacks, errors, import_module(".extend", __name__)):
+            if name in room.__all__:
+                short = room.__name__.partition(".")[2]
+                raise AttributeError(
+                    f"{name} is in {room.__name__}: write ia.{short}.{name}, or "
+                    f"`from {room.__name__} import {name}`."
+                )
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """Return the public names, also those that are not loaded yet."""
-    return __all__
+    return [*__all__, *ROOMS]

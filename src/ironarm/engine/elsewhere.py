@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 START = (
@@ -20,8 +20,15 @@ START = (
 )
 
 
-def command(task: Callable[[dict[str, Any]], None], request: dict[str, Any]) -> list[str]:
-    """Return the command that calls a function of a module with a request, as JSON."""
-    path = [entry for entry in sys.path if os.path.isabs(entry)]
-    text = json.dumps([task.__module__, task.__name__, path, request])
+def command(
+    task: Callable[[dict[str, Any]], None],
+    request: dict[str, Any],
+    path: Sequence[str] | None = None,
+) -> list[str]:
+    """Return the command that calls a function of a module with a request, as JSON.
+
+    `path` is where it imports from; by default this process's own paths.
+    """
+    known = [entry for entry in path or sys.path if os.path.isabs(entry)]
+    text = json.dumps([task.__module__, task.__name__, known, request])
     return [sys.executable, "-I", "-c", START, text]

@@ -244,6 +244,52 @@ def test_a_script_runs_once(dask, tmp_path):
     assert (0, "once\n", "") == (done.returncode, done.stdout, done.stderr)
 
 
+OWN = """
+from dataclasses import dataclass
+import ironarm as ia
+from ironarm.extend import IndexPolicy, LowerMedian
+from ironarm.lab.sweeps.sweep import run_sweep
+from ironarm.simulation.cells import Cell
+from beside import Other
+
+@dataclass(frozen=True)
+class Here(IndexPolicy):
+    omega: float = 4.0
+    estimator = LowerMedian
+
+def lie(e, a, x, u, v):
+    return -5.0
+
+settings = (50, 2, 1, (50,))
+arms = ia.GaussianBandit([0, 1])
+cells = [
+    Cell(Here(), arms, ia.Constant(0.1), *settings),
+    Cell(ia.UCB(), arms, ia.CustomAttack(0.1, lie), *settings),
+    Cell(ia.UCB(), arms, ia.CustomAttack(0.1, lambda e, a, x, u, v: 0.0), *settings),
+    Cell(Other(), arms, ia.Constant(0.1), *settings),
+]
+run_sweep(cells, "out", workers=2, dask=%r)
+"""
+BESIDE = """
+from dataclasses import dataclass
+from ironarm.extend import IndexPolicy
+
+@dataclass(frozen=True)
+class Other(IndexPolicy):
+    omega: float = 2.0
+"""
+
+
+@on_both
+def test_a_session_can_use_what_it_defines_and_what_lies_beside_it(dask, tmp_path):
+    """Its own classes, functions and lambdas run in its process: no other has them."""
+    (tmp_path / "beside.py").write_text(BESIDE)
+    command = [sys.executable, "-c", OWN % dask]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert len(list((tmp_path / "out" / "cells").iterdir())) == 4
+
+
 @on_both
 def test_what_workers_print_goes_to_standard_error(dask, tmp_path, monkeypatch, capfd):
     """However much it is, and however long the lines."""
@@ -259,6 +305,23 @@ def errors_of(function, *tasks):
     """What a single process answers."""
     with closing(OwnProcesses(1)) as processes:
         return [error for _, error in processes.run(function, tasks)]
+
+
+def test_an_error_that_only_the_worker_knows_costs_no_worker(monkeypatch):
+    """It cannot be read here; the next task still has its process."""
+    read, answers = own_processes.pickle.loads, []
+
+    def loads(data):
+        answers.append(data)
+        if len(answers) == 1:
+            raise ModuleNotFoundError("No module named 'theirs'")
+        return read(data)
+
+    monkeypatch.setattr(own_processes.pickle, "loads", loads)
+    assert [type(error) for error in errors_of(abs, (1,), (2,))] == [
+        ModuleNotFoundError,
+        type(None),
+    ]
 
 
 def test_errors_say_where_they_arose():

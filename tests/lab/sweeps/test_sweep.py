@@ -92,12 +92,20 @@ def test_workers_that_do_not_share_the_folder(tmp_path, monkeypatch):
         run_sweep(read_sweep(written(tmp_path, SMALL))[:3], tmp_path / "out", workers=1)
 
 
-@pytest.mark.parametrize("answer", [stand_ins.lack, stand_ins.not_read])
-def test_machines_without_ironarm_are_named(answer, tmp_path, monkeypatch):
-    """As what is missing, without a traceback."""
+@pytest.mark.parametrize(
+    ("answer", "dask", "sentence"),
+    [
+        (stand_ins.lack, "local", "a machine of the cluster lacks ironarm"),
+        (stand_ins.not_read, "local", "a machine of the cluster lacks ironarm"),
+        (stand_ins.lack, None, "cannot import what this one has imported: No module named"),
+    ],
+)
+def test_what_workers_lack_is_named(answer, dask, sentence, tmp_path, monkeypatch):
+    """In a sentence, and a cluster only if there is one."""
     monkeypatch.setattr(sweep, "run_cell", answer)
-    with pytest.raises(ia.IronarmError, match="a machine of the cluster lacks ironarm"):
-        run_sweep(read_sweep(written(tmp_path, SMALL))[:3], tmp_path / "out", workers=2)
+    cells = read_sweep(written(tmp_path, SMALL))[:3]
+    with pytest.raises(ia.IronarmError, match=sentence):
+        run_sweep(cells, tmp_path / "out", workers=2, dask=dask)
 
 
 def test_workers_with_other_code_are_refused(tmp_path):

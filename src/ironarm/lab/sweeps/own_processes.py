@@ -91,10 +91,11 @@ class OwnProcesses:
         try:
             pickle.dump(data, process.stdin)
             process.stdin.flush()
-            error = pickle.load(process.stdout)
+            answer = pickle.load(process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
             raise WorkerKilled from None
         self._idle.put(process)
+        error = pickle.loads(answer)
         if error is not None:
             raise error
 
@@ -108,7 +109,9 @@ def started(function: Callable[[dict[str, Any]], None], request: dict[str, Any])
     posix = hasattr(signal, "pthread_sigmask")
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if posix else set()
     try:
-        command = elsewhere.command(function, request)
+        # a session or `python -c` imports from its folder, which is "" in its paths
+        path = [entry or os.getcwd() for entry in sys.path]
+        command = elsewhere.command(function, request, path)
         return Popen(command, stdin=PIPE, stdout=PIPE, env=ONE_THREAD | os.environ)
     finally:
         if posix:
@@ -132,7 +135,7 @@ def serve(_: dict[str, Any]) -> None:
     tasks: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_receive, args=(tasks,), daemon=True).start()
     while True:
-        answers.write(_answer(tasks.get()))
+        pickle.dump(_answer(tasks.get()), answers)
         answers.flush()
 
 

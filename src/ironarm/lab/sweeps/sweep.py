@@ -8,6 +8,7 @@ They don't depend on which worker ran a cell, or when.
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,6 +24,14 @@ ROUNDS_WITHOUT_PROGRESS = 3
 """How often the remaining cells are tried while workers die and none finishes."""
 
 KILLED = "a worker was killed; its cell is run again after the others"
+LACKING_ON_CLUSTER = (
+    "a machine of the cluster lacks ironarm or a package it needs. Install them wherever the "
+    "scheduler or a worker runs."
+)
+LACKING = (
+    "a process of the sweep cannot import what this one has imported: {error}. Install it, or put "
+    "it beside your script."
+)
 
 
 def run_sweep(
@@ -61,7 +70,7 @@ def run_sweep(
         if missing:
             compile_cells(missing, bar.announce)
             with backend(workers, dask) as run:
-                _run(missing, store, run, bar)
+                _run(missing, store, run, bar, LACKING if dask is None else LACKING_ON_CLUSTER)
         _remove_remains(cells, store)
         bar.note("writing tables")
         return write_tables(cells, store, out)
@@ -90,11 +99,18 @@ def _remove_remains(cells: Sequence[Cell], store: CellStore) -> None:
             path.unlink(missing_ok=True)
 
 
-def _run(cells: Sequence[Cell], store: CellStore, run: Run, bar: Progress) -> None:
-    """Run the cells; those whose workers were killed again after the others."""
+def _run(cells: Sequence[Cell], store: CellStore, run: Run, bar: Progress, lacking: str) -> None:
+    """Run the cells; those whose workers were killed again after the others.
+
+    `lacking` is what to say if a worker lacks a package.
+    """
     bar.restart(len(cells))
     bar.note(f"sweep, {len(cells)} cells")
-    waiting, fruitless = list(cells), 0
+    for cell in filter(_only_here, cells):
+        store.obtain(cell, progress=False)
+        bar.advance()
+        bar.refresh()
+    waiting, fruitless = [cell for cell in cells if not _only_here(cell)], 0
     while waiting:
         # a copy has no cached key, so the worker computes the key from its own code
         tasks = [(str(store.folder), replace(cell), cell.key) for cell in waiting]
@@ -107,10 +123,7 @@ def _run(cells: Sequence[Cell], store: CellStore, run: Run, bar: Progress) -> No
                 # what Dask says where its scheduler lacks a package
                 isinstance(error, RuntimeError) and "deserialization" in str(error)
             ):
-                raise IronarmError(
-                    "a machine of the cluster lacks ironarm or a package it needs. Install them "
-                    "wherever the scheduler or a worker runs."
-                ) from error
+                raise IronarmError(lacking.format(error=error)) from error
             if error is not None:
                 raise error
             reported.add(key)
@@ -131,6 +144,18 @@ def _run(cells: Sequence[Cell], store: CellStore, run: Run, bar: Progress) -> No
                 "Finished cells are kept; the same command resumes."
             )
         waiting = left
+
+
+def _only_here(cell: Cell) -> bool:
+    """Say whether no other process can run a cell.
+
+    What a script or a notebook defines itself, nobody else can import, and a lambda
+    cannot be sent.
+    """
+    try:
+        return b"__main__" in pickle.dumps(replace(cell))
+    except Exception:
+        return True
 
 
 def run_cell(folder: str, cell: Cell, key: str) -> str:
