@@ -350,7 +350,7 @@ MUTANTS = (
         "foreign-files-stay-in-the-cache",
         "engine/kept.py",
         "        Path(entry.path).unlink(missing_ok=True)\n",
-        "",
+        "        pass\n",
         ("engine/test_linking.py::test_files_that_others_have_put_into_the_cache_are_not_run",),
     ),
     Mutant(
