@@ -17,7 +17,6 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from functools import partialmethod
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -187,6 +186,109 @@ class AgentProvider(AbstractProvider):
             if hasattr(flag.agent, "flush"):
                 self._guarded("shutdown", flag.agent.flush)
 
+    def resolve_string_details(
+        self,
+        flag_key: str,
+        default_value: str,
+        evaluation_context: EvaluationContext | None = None,
+    ) -> FlagResolutionDetails[str]:
+        """Decide, and return the variant's name or what it stands for."""
+        return self._resolve(str, flag_key, default_value, evaluation_context)
+
+    def resolve_boolean_details(
+        self,
+        flag_key: str,
+        default_value: bool,
+        evaluation_context: EvaluationContext | None = None,
+    ) -> FlagResolutionDetails[bool]:
+        """Decide, and return what the variant stands for."""
+        return self._resolve(bool, flag_key, default_value, evaluation_context)
+
+    def resolve_integer_details(
+        self,
+        flag_key: str,
+        default_value: int,
+        evaluation_context: EvaluationContext | None = None,
+    ) -> FlagResolutionDetails[int]:
+        """Decide, and return what the variant stands for."""
+        return self._resolve(int, flag_key, default_value, evaluation_context)
+
+    def resolve_float_details(
+        self,
+        flag_key: str,
+        default_value: float,
+        evaluation_context: EvaluationContext | None = None,
+    ) -> FlagResolutionDetails[float]:
+        """Decide, and return what the variant stands for."""
+        return self._resolve(float, flag_key, default_value, evaluation_context)
+
+    def resolve_object_details(
+        self, flag_key: str, default_value: Any, evaluation_context: EvaluationContext | None = None
+    ) -> FlagResolutionDetails[Any]:
+        """Decide, and return what the variant stands for."""
+        return self._resolve((dict, list), flag_key, default_value, evaluation_context)
+
+    async def resolve_string_details_async(
+        self,
+        flag_key: str,
+        default_value: str,
+        evaluation_context: EvaluationContext | None = None,
+    ) -> FlagResolutionDetails[str]:
+        """Decide without blocking the event loop."""
+        return await self._resolve_async(str, flag_key, default_value, evaluation_context)
+
+    async def resolve_boolean_details_async(
+        self,
+        flag_key: str,
+        default_value: bool,
+        evaluation_context: EvaluationContext | None = None,
+    ) -> FlagResolutionDetails[bool]:
+        """Decide without blocking the event loop."""
+        return await self._resolve_async(bool, flag_key, default_value, evaluation_context)
+
+    async def resolve_integer_details_async(
+        self,
+        flag_key: str,
+        default_value: int,
+        evaluation_context: EvaluationContext | None = None,
+    ) -> FlagResolutionDetails[int]:
+        """Decide without blocking the event loop."""
+        return await self._resolve_async(int, flag_key, default_value, evaluation_context)
+
+    async def resolve_float_details_async(
+        self,
+        flag_key: str,
+        default_value: float,
+        evaluation_context: EvaluationContext | None = None,
+    ) -> FlagResolutionDetails[float]:
+        """Decide without blocking the event loop."""
+        return await self._resolve_async(float, flag_key, default_value, evaluation_context)
+
+    async def resolve_object_details_async(
+        self, flag_key: str, default_value: Any, evaluation_context: EvaluationContext | None = None
+    ) -> FlagResolutionDetails[Any]:
+        """Decide without blocking the event loop."""
+        return await self._resolve_async((dict, list), flag_key, default_value, evaluation_context)
+
+    def track(
+        self,
+        tracking_event_name: str,
+        evaluation_context: EvaluationContext | None = None,
+        tracking_event_details: TrackingEventDetails | None = None,
+    ) -> None:
+        """Reward the decisions that an event belongs to; ignore other events."""
+        for flag in self._flags.values():
+            if isinstance(tracking_event_name, str) and tracking_event_name in flag.events:
+                self._guarded(
+                    f"the event {tracking_event_name!r}",
+                    self._reward,
+                    flag,
+                    evaluation_context,
+                    tracking_event_details,
+                )
+
+    # inside
+
     def _resolve(
         self,
         kind: Any,
@@ -237,37 +339,6 @@ class AgentProvider(AbstractProvider):
         return await asyncio.to_thread(
             self._resolve, kind, flag_key, default_value, evaluation_context
         )
-
-    # one evaluation for all types; OpenFeature has a name for each
-    resolve_string_details: Any = partialmethod(_resolve, str)
-    resolve_boolean_details: Any = partialmethod(_resolve, bool)
-    resolve_integer_details: Any = partialmethod(_resolve, int)
-    resolve_float_details: Any = partialmethod(_resolve, float)
-    resolve_object_details: Any = partialmethod(_resolve, (dict, list))
-    resolve_string_details_async: Any = partialmethod(_resolve_async, str)
-    resolve_boolean_details_async: Any = partialmethod(_resolve_async, bool)
-    resolve_integer_details_async: Any = partialmethod(_resolve_async, int)
-    resolve_float_details_async: Any = partialmethod(_resolve_async, float)
-    resolve_object_details_async: Any = partialmethod(_resolve_async, (dict, list))
-
-    def track(
-        self,
-        tracking_event_name: str,
-        evaluation_context: EvaluationContext | None = None,
-        tracking_event_details: TrackingEventDetails | None = None,
-    ) -> None:
-        """Reward the decisions that an event belongs to; ignore other events."""
-        for flag in self._flags.values():
-            if isinstance(tracking_event_name, str) and tracking_event_name in flag.events:
-                self._guarded(
-                    f"the event {tracking_event_name!r}",
-                    self._reward,
-                    flag,
-                    evaluation_context,
-                    tracking_event_details,
-                )
-
-    # inside
 
     def _reward(
         self,
