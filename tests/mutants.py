@@ -756,7 +756,7 @@ def tested(mutant: Mutant, clean: Path, folder: Path, processes: Processes) -> O
         shutil.rmtree(copy)
 
 
-def verdict(outcome: Outcome) -> str:
+def judgement(outcome: Outcome) -> str:
     """Return what a run says of a mutant."""
     if outcome.code == FAILED:
         return "killed"
@@ -815,7 +815,7 @@ def try_all(chosen: Sequence[Mutant], folder: Path, processes: Processes) -> int
             alive = []
             for place, future in enumerate(as_completed(waiting), 1):
                 mutant, outcome = waiting[future], future.result()
-                word = verdict(outcome)
+                word = judgement(outcome)
                 if word != "killed":
                     alive.append(mutant.name)
                     print(outcome.said)

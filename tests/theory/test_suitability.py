@@ -13,9 +13,9 @@ def judge(bandit, rho=0.1):
 
 def test_normal_arms_have_nothing_to_remark():
     """Medians suit them."""
-    verdict = judge(ia.GaussianBandit([0, 1]))
-    assert verdict.suited
-    assert verdict.remark == ""
+    judgement = judge(ia.GaussianBandit([0, 1]))
+    assert judgement.suited
+    assert judgement.remark == ""
 
 
 def test_zero_one_rewards():
@@ -52,10 +52,10 @@ def test_clipped_means_work_up_to_the_stated_limit(rho, works):
 
 def test_skewed_laws():
     """An exponential law has a higher mean than a normal one, and a lower median."""
-    verdict = judge(ia.ScipyBandit([stats.expon(scale=2), stats.norm(1.6, 0.2)]))
-    assert not verdict.suited
-    assert "does not have the best median" in verdict.remark
-    assert verdict.policy is None
+    judgement = judge(ia.ScipyBandit([stats.expon(scale=2), stats.norm(1.6, 0.2)]))
+    assert not judgement.suited
+    assert "does not have the best median" in judgement.remark
+    assert judgement.policy is None
     trimmed = judge(ia.ScipyBandit([stats.expon(scale=2), stats.norm(1.45, 0.2)]), rho=0.01)
     assert trimmed.policy == ia.TrimmedEpsilonGreedy(alpha=0.11)
 
@@ -65,10 +65,10 @@ def test_ties_of_discrete_laws():
 
     Suited here, with a remark and the range to clip to.
     """
-    verdict = judge(ia.ScipyBandit([stats.binom(10, 0.9), stats.binom(10, 0.5)]))
-    assert verdict.suited
-    assert "tie at its median" in verdict.remark
-    assert verdict.policy == ia.KLUCB(reward_range=(0, 10))
+    judgement = judge(ia.ScipyBandit([stats.binom(10, 0.9), stats.binom(10, 0.5)]))
+    assert judgement.suited
+    assert "tie at its median" in judgement.remark
+    assert judgement.policy == ia.KLUCB(reward_range=(0, 10))
     unbounded = judge(ia.ScipyBandit([stats.poisson(1), stats.poisson(4)]))
     assert unbounded.suited
     assert unbounded.policy is None

@@ -69,7 +69,7 @@ def add(verbs: Any) -> None:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="a first look: few trials, often too few for a verdict, and a short search",
+        help="a first look: few trials, often too few for a judgement, and a short search",
     )
     parser.add_argument(
         "--trials", type=int, metavar="N", help="trials in every setting, instead of its own number"
@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
     if warning:
         print(wrapped(warning), end="\n\n")
     reference = findings.nanoseconds.get("MedEUCB", float("nan"))
-    width = max((len(place.verdict) for one in found for place in one.places), default=0)
+    width = max((len(place.judgement) for one in found for place in one.places), default=0)
     for one in found:
         print("\n".join(map(wrapped, (*one.sentences(), one.speed(reference)))), end="\n\n")
         for place in one.places:
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
             print(
                 wrapped(
                     f"times {place.rival.policy}: {place} ({place.mine.attack})",
-                    f"  {place.verdict:<{width}}  {ratio} ",
+                    f"  {place.judgement:<{width}}  {ratio} ",
                     " " * 4,  # so that a narrow line has room for a name
                 )
             )

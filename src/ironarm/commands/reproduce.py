@@ -6,11 +6,15 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..naming import own_code
-from ..show.text import counted
+from ..show.text import counted_span
 from .common import add_allow_code, add_verb, resumable
+
+if TYPE_CHECKING:
+    from ..lab.studies.runner import StudyFindings
+    from ..lab.studies.study import Study
 
 EXAMPLES = """\
 examples:
@@ -20,6 +24,8 @@ examples:
   ironarm reproduce --study radio --quick --out quick/radio
                                          with half its trials at signal level, in a minute
   ironarm reproduce --trials 5000 --workers 2
+  ironarm reproduce --long --out long    ten and a hundred times the paper's horizon too; half an hour
+  ironarm reproduce --seeds 5 --out seeds  five seeds: which judgements depend on luck?
   ironarm reproduce --study my-study     a study of your own, from a folder
 
 You can interrupt it; it resumes, and runs nothing twice.
@@ -62,6 +68,23 @@ def add(verbs: Any) -> None:
         ),
     )
     reproduce.add_argument(
+        "--long",
+        action="store_true",
+        help=(
+            "the study's long sizes, with the runs at longer horizons; without it, the page shows "
+            "what an earlier long run found, as not run here"
+        ),
+    )
+    reproduce.add_argument(
+        "--seeds",
+        type=int,
+        metavar="N",
+        help=(
+            "run the whole study with N seeds, and print which judgements change; a report for "
+            "each in seed-1, seed-2 and so on"
+        ),
+    )
+    reproduce.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
@@ -82,27 +105,24 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the study, write the report, print the claims."""
     from ..lab.kit.page import require_extras
-    from ..lab.kit.report_files import link_reports
     from ..lab.studies import STUDIES
-    from ..lab.studies.read import read_study
-    from ..lab.studies.report import report
-    from ..lab.studies.runner import Runner
 
-    with own_code.allowed(options.study, options.allow_code):
-        study = read_study(options.study, trials=options.trials, quick=options.quick)
-    require_extras()  # now, not after the simulations
     if options.out is None:
         options.out = (
             Path("results", options.study)
             if options.study in STUDIES and options.study != "synthetic"
             else Path("results")
         )
-    with resumable(options.out):
-        findings = Runner(study, options.out, workers=options.workers, force=options.force).run()
-        found, written = report(
-            findings, options.out, shlex.join(["ironarm", *sys.argv[1:]]), options.force
-        )
-        link_reports(options.out, STUDIES)
+    require_extras()  # now, not after the simulations
+    return _seeds(options) if options.seeds is not None else _once(options)
+
+
+def _once(options: argparse.Namespace) -> int:
+    from ..lab.kit.report_files import link_reports
+    from ..lab.studies import STUDIES
+
+    study, findings, found, written = _study(options, options.out)
+    link_reports(options.out, STUDIES)
     print(study.title)
     if study.has_paper:
         _print_claims("What the paper says", found, ours=False)
@@ -118,30 +138,64 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _seeds(options: argparse.Namespace) -> int:
+    """Run the study with several seeds, and print how the judgements change."""
+    from ..lab.studies.stability import stability
+    from ..validation import whole
+
+    count = whole("seeds", options.seeds, at_least=2)
+    reports = []
+    for offset in range(count):
+        out = options.out / f"seed-{offset + 1}"
+        print(f"seed {offset + 1} of {count}: {out}", file=sys.stderr, flush=True)
+        reports.append(_study(options, out, 1000 * offset)[2])
+    compared = stability(reports)
+    print(compared)
+    return 0 if compared.steady else 1
+
+
+def _study(
+    options: argparse.Namespace, out: Path, seed_offset: int = 0
+) -> tuple[Study, StudyFindings, dict[str, Any], bool]:
+    """Run one study with its report; also whether that was written now."""
+    from ..lab.studies.read import read_study
+    from ..lab.studies.report import report
+    from ..lab.studies.runner import Runner
+
+    with own_code.allowed(options.study, options.allow_code):
+        study = read_study(
+            options.study,
+            trials=options.trials,
+            quick=options.quick,
+            long=options.long,
+            seed_offset=seed_offset,
+        )
+    with resumable(out):
+        findings = Runner(study, out, workers=options.workers, force=options.force).run()
+        command = shlex.join(["ironarm", *sys.argv[1:]])
+        return study, findings, *report(findings, out, command, options.force)
+
+
 def _print_claims(title: str, found: dict[str, Any], *, ours: bool) -> None:
     """Print the claims of the paper or those of the study, with their counts."""
     claims = [claim for claim in found["claims"] if claim["ours"] == ours]
     if not claims:
         return
     counts = found["counts"]["ours" if ours else "paper"]
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    print(f"\n{title}: {counted}")
-    several = len({claim["run"] for claim in found["claims"]}) > 1
-    last = None
+    print(f"\n{title}: {', '.join(f'{count} {says}' for says, count in counts.items())}")
     for claim in claims:
-        said = f"{claim['sentence']} ({claim['source']})"
-        if said != last:
-            print(f"\n{said}")
-        last = said
-        print(f"  {claim['verdict']:<11}  {_on_what(claim, several)}")
+        print(f"\n{claim['judgement']:<11}  {claim['short']} ({claim['source']})")
+        for one in claim["settings"] if len(claim["settings"]) > 1 else []:
+            print(f"  {one['judgement']:<11}  {_on_what(one)}")
 
 
-def _on_what(claim: dict[str, Any], several: bool) -> str:
-    """Return what a claim was judged on: run if there are several, rho, and trials."""
-    run = f"{claim['run']}, " if several else ""
-    few, full = claim["on_paper_trials"], claim["on_all_trials"]
-    if claim["rho"] is None:
-        return f"{run}{full['rewards']:,} rewards of each kind"
-    return f"{run}rho = {claim['rho']:g}, {counted(full['trials'], 'trial')}" + (
-        f" (on {few['trials']}: {few['verdict']})" if few["trials"] < full["trials"] else ""
-    )
+def _on_what(one: dict[str, Any]) -> str:
+    """Return what a claim was judged on: run, rho, horizons, and trials."""
+    at = one["run"] if one["rho"] is None else f"{one['run']}, rho = {one['rho']:g}"
+    if len(one["horizons"]) > 1:
+        return f"{at}, T = {', '.join(f'{T:,}' for T in one['horizons'])}"
+    full, few = one["on_all_trials"], one["on_paper_trials"]
+    if one["rho"] is None:
+        return f"{at}, {full['rewards'][0]:,} rewards of each kind"
+    fewer = f" (on {few['trials'][1]}: {few['judgement']})" if few else ""
+    return f"{at}, {counted_span(tuple(full['trials']), 'trial')}{fewer}"

@@ -59,6 +59,13 @@ def text(what: str, value: object) -> str:
     return value
 
 
+def yes_or_no(what: str, value: object) -> bool:
+    """Return a value if it is true or false."""
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{what} must be true or false, got {value!r}.")
+    return value
+
+
 def file_name(what: str, value: object) -> str:
     """Return a value if it can be the name of a file on any system."""
     if not isinstance(value, str) or not FILE_NAME.fullmatch(value):

@@ -32,6 +32,16 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def counted_span(span: tuple[int, int], noun: str) -> str:
+    """Return a span of counts with its noun, or the count if it is only one.
+
+    >>> counted_span((20, 20), "trial"), counted_span((200, 4000), "trial")
+    ('20 trials', '200 to 4,000 trials')
+    """
+    fewest, most = span
+    return counted(most, noun) if fewest == most else f"{fewest:,} to {counted(most, noun)}"
+
+
 def listed(words: Sequence[str], last: str = "or") -> str:
     """Return words as part of a sentence.
 

@@ -53,13 +53,13 @@ class BySource:
             f"similar spreads and each source sends {figure(self.usual)} rewards of each arm. "
             "That is computed for many sources, not proved."
         )
-        return text if rho == 0 else f"{text} {self._verdict(rho)}"
+        return text if rho == 0 else f"{text} {self._judgement(rho)}"
 
     def hostile(self, rho: float) -> int:
         """Return how many sources are hostile: as many as `simulate` takes."""
         return round(rho * self.sources)
 
-    def _verdict(self, rho: float) -> str:
+    def _judgement(self, rho: float) -> str:
         hostile = self.hostile(rho)
         if hostile == 0:
             return f"A share of {rho:g} of {self.sources:,} sources is less than one source."

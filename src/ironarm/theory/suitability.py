@@ -42,10 +42,10 @@ def suitability(arms: Arms, rho: float) -> Suitability:
     Examples
     --------
     >>> import ironarm as ia
-    >>> verdict = suitability(Arms.of(ia.BernoulliBandit([0.2, 0.4])), rho=0.1)
-    >>> verdict.suited, verdict.policy
+    >>> judgement = suitability(Arms.of(ia.BernoulliBandit([0.2, 0.4])), rho=0.1)
+    >>> judgement.suited, judgement.policy
     (False, KLUCB(c=0.0, reward_range=(0.0, 1.0)))
-    >>> print(verdict.instead.partition(": ")[2])
+    >>> print(judgement.instead.partition(": ")[2])
     each finds the best arm for rho below 0.1667.
     """
     ordered = arms.median_order_is_mean_order

@@ -117,13 +117,13 @@ def test_the_page_opens_in_a_browser(page, tmp_path):
 
 
 def test_the_numbers_are_for_machines_too(finished):
-    """Every place with its verdict, and the worst attack found."""
+    """Every place with its judgement, and the worst attack found."""
     found = json.loads((finished[1] / "report.json").read_text())
     [mine] = found["compared"]
     assert len(mine["places"]) == 3
     for place in mine["places"]:
         assert place["rival"]["policy"] != place["mine"]["policy"]
-        assert place["verdict"] == TOO_FEW
+        assert place["judgement"] == TOO_FEW
     assert mine["worst_found"]["attack"].startswith("Shaped(")
     assert len(mine["rival_under_them"]) == 1 + len(mine["worst_named"])
     assert len(found["standings"]) == 5
@@ -161,15 +161,15 @@ def row(low, high, policy="p", stuck=0.0):
 
 
 def test_a_place_is_won_only_beyond_doubt():
-    """Where the intervals overlap one cannot tell, and few trials give no verdict."""
+    """Where the intervals overlap one cannot tell, and few trials give no judgement."""
     pairs = (((1, 2), (3, 4)), ((1, 3), (3, 4)), ((5, 6), (3, 4)))
-    for trials, verdicts in (
+    for trials, judgements in (
         (ENOUGH_TRIALS, [WINS, CANNOT_TELL, LOSES]),
         (ENOUGH_TRIALS - 1, [TOO_FEW] * 3),
     ):
         assert [
-            Place("s", 0.1, trials, row(*mine), row(*theirs)).verdict for mine, theirs in pairs
-        ] == verdicts
+            Place("s", 0.1, trials, row(*mine), row(*theirs)).judgement for mine, theirs in pairs
+        ] == judgements
 
 
 def test_it_says_where_the_ratio_is_worst_and_where_it_is_stuck():

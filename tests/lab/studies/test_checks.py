@@ -18,8 +18,8 @@ from ironarm.lab.studies.claims import CHECKS
 from tests.lab.studies.fabricated import ROUNDS, evidence, linear_curve, log_curve, noisy, result
 
 
-def verdict(check, evidence, **arguments):
-    return together(part.verdict for part in CHECKS[check].measure(evidence, arguments))
+def judgement(check, evidence, **arguments):
+    return together(part.judgement for part in CHECKS[check].measure(evidence, arguments))
 
 
 def stuck_in(share, trials=200):
@@ -100,7 +100,7 @@ NOW_AND_THEN = result(
 def test_checks_of_two_sides(check, expected, first, second, extra):
     """First against second."""
     assert (
-        verdict(
+        judgement(
             check,
             evidence(first=first, second=second),
             policies=["first"],
@@ -129,7 +129,7 @@ def test_checks_of_two_sides(check, expected, first, second, extra):
 )
 def test_checks_of_one_side(check, expected, what, extra):
     """For example a logarithm, a line, and a logarithm that a few trials spoil."""
-    assert verdict(check, evidence(policy=what), policies=["policy"], **extra) == expected
+    assert judgement(check, evidence(policy=what), policies=["policy"], **extra) == expected
 
 
 @pytest.mark.parametrize(("apart", "most"), [(0, 3 / 200), (1, 0.03), (9, 0.09)])
@@ -139,7 +139,7 @@ def test_too_few_trials_apart_from_the_others_are_no_certainty(apart, most):
     [part] = CHECKS["excess_grows_slower"].measure(
         evidence(policy=result(curves)), {"policies": ["policy"], "than": 0.2, "since": 1000}
     )
-    assert part.verdict == "cannot tell"
+    assert part.judgement == "cannot tell"
     assert part.what.startswith("share of trials far above the median")
     assert part.estimate.value == apart / 200
     assert part.estimate.low <= apart / 200 < part.estimate.high <= most
@@ -157,7 +157,7 @@ def test_trials_that_are_all_optimal_leave_room_for_what_was_not_seen():
     arguments = {"policies": ["policy"], "against": [], "share": 0.95}
     for trials, expected in ((20, "cannot tell"), (1000, "agree")):
         found = evidence(trials, policy=result(log_curve()[None].repeat(trials, 0), 1.0))
-        assert verdict("nearly_always_optimal", found, **arguments) == expected
+        assert judgement("nearly_always_optimal", found, **arguments) == expected
 
 
 def test_every_check_is_tested():
@@ -177,8 +177,8 @@ def test_few_trials_cannot_see_a_rare_event():
     rare = result(noisy(log_curve()), np.where(np.arange(200) % 10 == 9, 0.0, 1.0))
     everything = {"policy": rare}
     arguments = {"policies": ["policy"], "against": [], "share": 0.05}
-    assert verdict("fails", Evidence(everything, 20), **arguments) == "cannot tell"
-    assert verdict("fails", Evidence(everything, 200), **arguments) == "agree"
+    assert judgement("fails", Evidence(everything, 20), **arguments) == "cannot tell"
+    assert judgement("fails", Evidence(everything, 200), **arguments) == "agree"
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.4, 0.49])
@@ -195,7 +195,7 @@ def test_an_interval_that_touches_the_bound_is_not_on_the_claims_side():
     assert below(Estimate(-1, -2, 0), 0) == above(Estimate(1, 0, 2), 0) == "cannot tell"
     same = evidence(first=SMALL, second=SMALL)
     arguments = {"policies": ["first"], "against": ["second"]}
-    assert verdict("lower_mean_regret", same, **arguments) == "disagree"
+    assert judgement("lower_mean_regret", same, **arguments) == "disagree"
 
 
 def test_policies_that_were_never_stuck_leave_room_for_what_was_not_seen():
@@ -203,7 +203,7 @@ def test_policies_that_were_never_stuck_leave_room_for_what_was_not_seen():
     arguments = {"policies": ["first"], "against": ["second"]}
     same = evidence(first=SMALL, second=SMALL)
     [part] = CHECKS["less_often_stuck"].measure(same, arguments)
-    assert part.verdict == "cannot tell"
+    assert part.judgement == "cannot tell"
     assert (part.estimate.low, part.estimate.high) == pytest.approx((-3 / 200, 3 / 200))
 
 
@@ -212,7 +212,7 @@ def test_few_trials_say_nothing_of_a_high_quantile(trials, expected):
     """All of 20 lie below the quantile of 95 % in a third of such samples."""
     arguments = {"policies": ["policy"], "quantile": 0.95, "than": 0.2, "span": 10}
     [part] = CHECKS["quantile_grows_slower"].measure(evidence(trials, policy=SMALL), arguments)
-    assert part.verdict == expected
+    assert part.judgement == expected
     assert ("to ∞)" in part.text) == (trials == 20)
 
 

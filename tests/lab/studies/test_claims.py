@@ -65,9 +65,9 @@ def test_where_the_paper_is_right_every_claim_of_it_agrees(study):
     """
     rows = judge(world(logarithm, line, study))
     rare = [row for row in rows if row.claim["check"] == "excess_grows_slower"]
-    assert {row.full.verdict for row in rows if row not in rare} == {"agree"}
+    assert {row.full.judgement for row in rows if row not in rare} == {"agree"}
     # no trial is apart from the others, which 400 trials cannot promise for all
-    assert {row.full.verdict for row in rare} == {"cannot tell"}
+    assert {row.full.judgement for row in rare} == {"cannot tell"}
 
 
 def test_where_the_paper_is_wrong_its_claims_disagree(study):
@@ -76,9 +76,9 @@ def test_where_the_paper_is_wrong_its_claims_disagree(study):
     Nothing agrees but what does not compare the two.
     """
     rows = judge(world(line, logarithm, study))
-    agreeing = {row.claim["check"] for row in rows if row.full.verdict == "agree"}
+    agreeing = {row.claim["check"] for row in rows if row.full.judgement == "agree"}
     assert {
-        row.full.verdict
+        row.full.judgement
         for row in rows
         if row.claim["check"]
         in ("fails", "grows_faster", "nearly_always_optimal", "less_often_stuck")
@@ -86,14 +86,14 @@ def test_where_the_paper_is_wrong_its_claims_disagree(study):
     assert agreeing <= {"same_mean_regret", "lower_mean_regret", "more_optimal_pulls"}
     outperform = [row for row in rows if "outperform the other" in row.claim["sentence"]]
     assert outperform
-    assert {row.full.verdict for row in outperform} == {"disagree"}
+    assert {row.full.judgement for row in outperform} == {"disagree"}
 
 
 def test_explanations_appear_only_with_disagreements(study):
     """And each claim that this study is known to disagree with has one."""
     rows = judge(world(line, logarithm, study))
     assert all(
-        bool(row.explanation) == (row.full.verdict == "disagree" and "if_disagree" in row.claim)
+        bool(row.explanation) == (row.full.judgement == "disagree" and "if_disagree" in row.claim)
         for row in rows
     )
     assert any(row.explanation for row in rows)
@@ -106,7 +106,7 @@ def test_an_explanation_names_the_settings_it_is_about(study):
     ]
     reason = rows[0].claim["if_disagree"]
     assert Matrix(study, rows).paper.lines[0].why == (reason, "")
-    rows[0] = replace(rows[0], full=replace(rows[0].full, verdict="agree"))
+    rows[0] = replace(rows[0], full=replace(rows[0].full, judgement="agree"))
     assert Matrix(study, rows).paper.lines[0].why == (reason, "Section 5.1, ρ = 0.3")
     assert Matrix(study, rows[:1]).paper.lines[0].why == ("", "")
 

@@ -81,7 +81,7 @@ def test_a_claim_is_judged_on_each_of_its_runs(out):
     A claim about the rewards alone has no rho.
     """
     claims = json.loads((out / "report.json").read_text())["claims"]
-    assert [(claim["run"], claim["rho"], claim["verdict"]) for claim in claims] == [
+    assert [(claim["run"], claim["rho"], claim["judgement"]) for claim in claims] == [
         ("signal", 0.3, "cannot tell"),
         ("analytic", 0.3, "agree"),
         ("analytic", None, "disagree"),
@@ -327,7 +327,7 @@ def test_the_page_speaks_of_the_trials_there_are(out):
     """Of few and all only where there are more than a few."""
     page = (out / "report.html").read_text()
     assert "3, 12 or 200 trials. Every policy" in page
-    assert "Where there are more than 20 trials, the verdict on the first 20" in page
+    assert "Where there are more than 20 trials, the judgement on the first 20" in page
     assert "quick sizes" not in page
     findings = Runner(read_study(str(SMALL)), out).run()
     tables = {
@@ -358,7 +358,7 @@ def test_claims_on_policies_follow_the_results(good, bad, expected):
         for row in judge(world(good, bad, read_study("radio", trials=200)))
         if not row.claim.get("ours")
     ]
-    about_rewards = [(row.claim["check"], row.full.verdict) for row in rows if row.rho is None]
+    about_rewards = [(row.claim["check"], row.full.judgement) for row in rows if row.rho is None]
     assert about_rewards == [
         ("reads_linearly", "agree"),
         ("clean_means", "agree"),
@@ -366,13 +366,13 @@ def test_claims_on_policies_follow_the_results(good, bad, expected):
         ("attacked_rewards", "agree"),
         ("attack_takes", "disagree"),
     ]
-    verdicts = {
-        (row.claim["sentence"], row.run, row.rho): row.full.verdict
+    judgements = {
+        (row.claim["sentence"], row.run, row.rho): row.full.judgement
         for row in rows
         if row.rho is not None
     }
-    assert len(verdicts) == 6 * 10
-    assert set(verdicts.values()) == {expected}
+    assert len(judgements) == 6 * 10
+    assert set(judgements.values()) == {expected}
 
 
 def test_reports_link_each_other(out, tmp_path):

@@ -67,8 +67,8 @@ def test_the_paper_and_our_questions_are_exported_apart(out):
         return  # an arena
     for who, counts in found["counts"].items():
         mine = [claim for claim in found["claims"] if claim["ours"] == (who == "ours")]
-        for verdict, count in counts.items():
-            assert count == sum(claim["verdict"] == verdict for claim in mine)
+        for judgement, count in counts.items():
+            assert count == sum(claim["judgement"] == judgement for claim in mine)
         assert sum(counts.values()) == len(mine)
 
 

@@ -48,8 +48,8 @@ def test_the_report_is_complete(undisturbed, capsys):
     assert not [name for name in names if Path(name).name.startswith(".")]
     assert "These are the study's quick sizes" in (undisturbed / "report.html").read_text()
     found = json.loads((undisturbed / "report.json").read_text())
-    assert [claim["verdict"] for claim in found["claims"][:2]] == [
-        claim["on_all_trials"]["verdict"] for claim in found["claims"][:2]
+    assert [claim["judgement"] for claim in found["claims"][:2]] == [
+        claim["on_all_trials"]["judgement"] for claim in found["claims"][:2]
     ]
     assert [row["policy"] for row in found["tables"]["final"]] == ["median", "mean", "trimmed"] * 2
     assert {row["chosen"] for row in found["tables"]["grids"]} == {"0.125", "8"}

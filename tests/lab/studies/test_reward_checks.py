@@ -90,7 +90,7 @@ class MadeUp(ia.GaussianBandit):
 def test_checks_of_rewards(check, bandit, arguments, expected):
     """Where the claim is true, where it is false, and at the edge."""
     assert (
-        together(part.verdict for part in CHECKS[check].measure(Rewards(bandit, 1), arguments))
+        together(part.judgement for part in CHECKS[check].measure(Rewards(bandit, 1), arguments))
         == expected
     )
 

@@ -1,4 +1,4 @@
-"""The verdict on arms: evidence that no look and no policy can inflate."""
+"""The judgement on arms: evidence that no look and no policy can inflate."""
 
 import math
 
@@ -72,7 +72,7 @@ def test_places_in_the_order_are_those_of_a_loop(n, level, q):
 def test_arms_of_one_shape_are_not_told_apart_by_chance(law):
     """Two arms with the same law, one with few rewards: which one leads is chance.
 
-    The verdict by shape alone is wrong in at most 5 % of 400 logs; more than 34 has
+    The judgement by shape alone is wrong in at most 5 % of 400 logs; more than 34 has
     probability 0.002.
     """
     noise = np.random.default_rng(21)

@@ -37,7 +37,7 @@ SIGNS = {
     CANNOT_TELL: ("?", "cannot"),
     TOO_FEW: ("?", "cannot"),
 }
-"""The sign of each verdict, and its colour on a page."""
+"""The sign of each judgement, and its colour on a page."""
 
 
 def write_page(
@@ -168,7 +168,7 @@ def _places_table(one: Compared) -> Table:
     body = tuple(
         (
             _letters(str(place)),
-            f"{SIGNS[place.verdict][0]} {place.verdict}",
+            f"{SIGNS[place.judgement][0]} {place.judgement}",
             f"{place.ratio:,.2f}" if math.isfinite(place.ratio) else "∞",
             f"{short(place.mine.worst.regret.value)} ({place.mine.attack})",
             f"{short(place.rival.worst.regret.value)} ({place.rival.policy})",
@@ -179,7 +179,7 @@ def _places_table(one: Compared) -> Table:
     )
     head = (
         "place",
-        "verdict",
+        "judgement",
         "times the rival's",
         "worst case (under)",
         "rival's worst case (who)",
@@ -190,8 +190,8 @@ def _places_table(one: Compared) -> Table:
         "The rival is the best of the others in that place. “Times the rival's” is the policy's "
         "worst case divided by the rival's: below 1 it is better. A policy wins or loses where "
         "the two 95 % intervals, which are in report.json, do not overlap; where they overlap, "
-        f"there is no verdict. Fewer than {ENOUGH_TRIALS} trials give none either. “Stuck” is the "
-        "largest share of trials, under any one attack, that ended on a wrong arm."
+        f"there is no judgement. Fewer than {ENOUGH_TRIALS} trials give none either. “Stuck” is "
+        "the largest share of trials, under any one attack, that ended on a wrong arm."
     )
     return Table(
         f"{one.policy}, place by place",
@@ -199,7 +199,7 @@ def _places_table(one: Compared) -> Table:
         body,
         (),
         note,
-        verdicts={f"{sign} {verdict}": colour for verdict, (sign, colour) in SIGNS.items()},
+        judgements={f"{sign} {judgement}": colour for judgement, (sign, colour) in SIGNS.items()},
     )
 
 
@@ -260,7 +260,7 @@ def _for_machines(
                 "policy": one.policy,
                 "rank": one.rank,
                 "places": [
-                    {**asdict(place), "ratio": place.ratio, "verdict": place.verdict}
+                    {**asdict(place), "ratio": place.ratio, "judgement": place.judgement}
                     for place in one.places
                 ],
                 "searched_in": {"setting": one.search.setting, "rho": one.search.worst.rho},

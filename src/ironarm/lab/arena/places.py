@@ -34,10 +34,10 @@ class Place:
         return ratio_of(self.mine.worst.regret.value, self.rival.worst.regret.value)
 
     @property
-    def verdict(self) -> str:
-        """Which worst case is smaller; no verdict if the two intervals overlap.
+    def judgement(self) -> str:
+        """Which worst case is smaller; no judgement if the two intervals overlap.
 
-        Few trials give no verdict: the interval of a mean is then much too short.
+        Few trials give no judgement: the interval of a mean is then much too short.
         """
         if self.trials < ENOUGH_TRIALS:
             return TOO_FEW
@@ -95,9 +95,9 @@ class Compared:
     arms: int
     """How many arms the speed was measured with."""
 
-    def count(self, verdict: str) -> int:
-        """In how many places the verdict is this one."""
-        return sum(place.verdict == verdict for place in self.places)
+    def count(self, judgement: str) -> int:
+        """In how many places the judgement is this one."""
+        return sum(place.judgement == judgement for place in self.places)
 
     def sentences(self) -> list[str]:
         """Return what is most worth knowing: its rank, how it fares, where it fails.
@@ -111,7 +111,7 @@ class Compared:
             f"has up to {times(self.standing.most)} times the regret of the best policy "
             f"({self.standing.where}), and {times(self.standing.average)} times on average.",
             f"{self.search.sentence()}{more}",
-            self._verdicts(),
+            self._judgements(),
             self._breaks(),
         ]
 
@@ -123,18 +123,20 @@ class Compared:
             f"{counted(self.arms, 'arm')}{other}."
         )
 
-    def _verdicts(self) -> str:
+    def _judgements(self) -> str:
         text = (
             "It is compared with the best rival in each place: of "
             f"{counted(len(self.places), 'combination')} of setting and rho, it wins "
             f"{self.count(WINS)} and loses {self.count(LOSES)}"
         )
         if self.count(CANNOT_TELL):
-            text += f"; in {self.count(CANNOT_TELL)} the intervals overlap, so there is no verdict"
+            text += (
+                f"; in {self.count(CANNOT_TELL)} the intervals overlap, so there is no judgement"
+            )
         if self.count(TOO_FEW):
             text += (
                 f"; {self.count(TOO_FEW)} had fewer than {ENOUGH_TRIALS} trials, too few for a "
-                "verdict"
+                "judgement"
             )
         return f"{text}."
 
@@ -157,7 +159,7 @@ class Compared:
 
 
 def first_look(arena: Arena, quick: bool) -> str:
-    """Say that there are too few trials for verdicts; nothing if there are enough."""
+    """Say that there are too few trials for judgements; nothing if there are enough."""
     trials = sorted({setting.trials for setting in arena.settings})
     if trials[0] >= ENOUGH_TRIALS:
         return ""
@@ -167,7 +169,7 @@ def first_look(arena: Arena, quick: bool) -> str:
     remedy = "run it without --quick" if quick else "run it with more"
     return (
         f"This is a first look, with {number} in a setting. Failures that are not in every trial "
-        f"may not show, so all numbers and ranks can change a lot. Verdicts need at least "
+        f"may not show, so all numbers and ranks can change a lot. Judgements need at least "
         f"{ENOUGH_TRIALS} trials: {remedy}."
     )
 

@@ -2,41 +2,101 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 
+from ...policies import Policy
 from ...simulation import Result
+from ...theory import Certificate
+from . import statistics
+from .statistics import Estimate, Losses
 
 
 class Evidence:
     """The policies' results in one run at one rho, limited to the first trials.
 
-    `unit` is the unit of the regret.
+    Parameters
+    ----------
+    results : by the policies' names; they may have different numbers of trials.
+    trials : at most so many are looked at.
+    unit : the unit of the regret.
+    largest : the largest regret possible, with which intervals allow for losses that no
+        trial showed; None for no allowance.
+    certified : what theory proves about a policy here, None where it has no proof.
     """
 
-    def __init__(self, results: dict[str, Result], trials: int, unit: str = "") -> None:
-        self._results, self.unit = results, unit
-        self.trials = min([trials, *(result.regret.shape[1] for result in results.values())])
+    def __init__(
+        self,
+        results: dict[str, Result],
+        trials: int,
+        unit: str = "",
+        *,
+        largest: float | None = None,
+        certified: Callable[[Policy], Certificate | None] = lambda policy: None,
+    ) -> None:
+        self._results, self._most, self.unit = results, trials, unit
+        self.largest, self._certified = largest, certified
+
+    @property
+    def trials(self) -> int:
+        """How many trials every policy has."""
+        return min(map(self.trials_of, self._results))
+
+    def trials_of(self, name: str) -> int:
+        """How many trials a policy has."""
+        return min(self._most, self._results[name].regret.shape[1])
+
+    def span(self, names: Iterable[str]) -> tuple[int, int]:
+        """The smallest and the largest number of trials among policies."""
+        counts = [self.trials_of(name) for name in names]
+        return min(counts), max(counts)
 
     def rounds(self, name: str) -> np.ndarray:
         """The checkpoints."""
         return self._results[name].rounds
 
+    def policy(self, name: str) -> Policy | None:
+        """The policy as it was played, tuned; None if its code is not here."""
+        found = self._results[name].policies[0]
+        return found if isinstance(found, Policy) else None
+
     def curves(self, name: str) -> np.ndarray:
         """Regret, array (trial, checkpoint)."""
-        return self._results[name].regret[0, : self.trials]
+        return self._results[name].regret[0, : self._most]
 
     def optimal_curves(self, name: str) -> np.ndarray:
         """Share of optimal pulls so far, array (trial, checkpoint)."""
-        return self._results[name].optimal[0, : self.trials]
+        return self._results[name].optimal[0, : self._most]
 
     def regret(self, name: str) -> np.ndarray:
         """Final regret of each trial."""
         return self.curves(name)[:, -1]
 
+    def mean_regret(self, name: str) -> Estimate:
+        """Mean final regret; its interval allows for losses that no trial showed."""
+        return statistics.mean_loss(self.regret(name), self.largest, self.bound(name))
+
+    def certificate(self, name: str) -> Certificate | None:
+        """What theory proves about a policy here; None without a proof."""
+        policy = self.policy(name)
+        return None if policy is None else self._certified(policy)
+
+    def bound(self, name: str) -> float | None:
+        """The certificate's bound on the policy's mean final regret, if there is one."""
+        found = self.certificate(name)
+        return None if found is None else found.bound
+
+    def difference(self, one: str, other: str) -> Estimate:
+        """Mean final regret of one minus that of another, trial by trial."""
+        return statistics.mean_difference(
+            *(Losses(self.regret(name), self.bound(name)) for name in (one, other)), self.largest
+        )
+
     def last_tenth(self, name: str) -> np.ndarray:
         """Share of optimal pulls in the last tenth of the rounds, for each trial."""
-        return self._results[name].last_tenth[0, : self.trials]
+        return self._results[name].last_tenth[0, : self._most]
 
     def stuck(self, name: str) -> np.ndarray:
         """Whether each trial is stuck; see `Result.stuck`."""
-        return self._results[name].stuck[0, : self.trials]
+        return self._results[name].stuck[0, : self._most]

@@ -25,6 +25,14 @@ class Estimate:
     high: float
 
 
+@dataclass(frozen=True)
+class Losses:
+    """A policy's losses, one for each trial, and a bound on their mean, if proven."""
+
+    values: np.ndarray
+    bound: float | None = None
+
+
 def mean(values: np.ndarray) -> Estimate:
     """Return the mean with its bootstrap interval.
 
@@ -33,6 +41,68 @@ def mean(values: np.ndarray) -> Estimate:
     """
     low, high = bootstrap_interval(values)
     return Estimate(float(values.mean()), float(low), float(high))
+
+
+def mean_loss(
+    values: np.ndarray, largest: float | None = None, bound: float | None = None
+) -> Estimate:
+    """Return the mean of losses, with an interval that allows for what was not seen.
+
+    A bootstrap knows the trials that it has. What happens in none of n trials may still
+    happen in a share 3/n of them, and cost up to `largest`, the largest loss possible;
+    None if there is no limit, and so no allowance. The mean is also at most `bound`, if
+    a certificate gives one.
+
+    >>> losses = np.array([9.0, 10.0, 11.0] * 1000)
+    >>> [round(end) for end in (mean_loss(losses).high, mean_loss(losses, 50_011).high)]
+    [10, 60]
+    >>> round(mean_loss(losses, 50_011, bound=12).high)
+    12
+    """
+    found = mean(values)
+    high = found.high
+    if largest is not None:
+        high += unseen_share(len(values)) * max(0.0, largest - float(values.max()))
+    if bound is not None:
+        high = min(high, bound)
+    return replace(found, high=max(high, found.value))
+
+
+def mean_difference(
+    one: Losses, other: Losses, largest: float | None = None
+) -> Estimate:
+    """Return the mean of one minus other, trial by trial; see `mean_loss`.
+
+    Each side may have losses that no trial showed. Certificates limit both.
+    """
+    trials = min(len(one.values), len(other.values))
+    found = mean(one.values[:trials] - other.values[:trials])
+    low, high = found.low, found.high
+    if largest is not None:
+        unseen = unseen_share(trials)
+        high += unseen * max(0.0, largest - float(one.values[:trials].max()))
+        low -= unseen * max(0.0, largest - float(other.values[:trials].max()))
+    if one.bound is not None:
+        high = min(high, one.bound - mean(other.values).low)
+    if other.bound is not None:
+        low = max(low, mean(one.values).low - other.bound)
+    return Estimate(found.value, min(low, found.value), max(high, found.value))
+
+
+def carried_by_few(values: np.ndarray) -> tuple[float, bool]:
+    """Return the share above ten times the median, and whether it carries the mean.
+
+    It does if these trials are few and without them the mean is lower by a tenth.
+
+    >>> carried_by_few(np.array([10.0] * 999 + [5000.0]))
+    (0.001, True)
+    >>> carried_by_few(np.array([10.0] * 999 + [11.0]))
+    (0.0, False)
+    """
+    far = values > 10 * np.median(values)
+    share = float(far.mean())
+    few = 0 < share < 0.1
+    return share, few and bool(values[~far].mean() < 0.9 * values.mean())
 
 
 def mean_share(values: np.ndarray, least: float = 0.0) -> Estimate:
@@ -85,7 +155,9 @@ def share(happened: np.ndarray) -> Estimate:
     return Estimate(p, max(0.0, min(p, centre - reach)), min(1.0, max(p, centre + reach)))
 
 
-def measured_exponent(rounds: np.ndarray, regret: np.ndarray, span: float = 10) -> Estimate:
+def measured_exponent(
+    rounds: np.ndarray, regret: np.ndarray, span: float = 10, largest: float | None = None
+) -> Estimate:
     """Return the exponent a of mean regret that grows as A + B T^a near the horizon.
 
     It is 0 for logarithmic growth and 1 for linear. Each time the rounds grow
@@ -94,6 +166,9 @@ def measured_exponent(rounds: np.ndarray, regret: np.ndarray, span: float = 10) 
     last two such stretches added. `regret` has one row per trial. A mean that does not
     grow counts as 0. Theory's exact exponent is `ironarm.theory.growth_exponent`.
 
+    With the `largest` regret possible, the upper end allows for losses in the last
+    stretch that no trial showed; see `mean_loss`.
+
     >>> T = np.array([1, 10, 100, 1000])
     >>> (
     ...     round(measured_exponent(T, np.array([5.0 * T, 7.0 * T])).value, 6),
@@ -101,8 +176,13 @@ def measured_exponent(rounds: np.ndarray, regret: np.ndarray, span: float = 10) 
     ... )
     (1.0, 0.0)
     """
-    at = _stretch_ends(rounds, span)
-    return resampled(regret[:, at], lambda curve: _exponent(curve, span))
+    ends = regret[:, _stretch_ends(rounds, span)]
+    found = resampled(ends, lambda curve: _exponent(curve, span))
+    if largest is None:
+        return found
+    unseen = unseen_share(len(regret)) * max(0.0, largest - float(ends[:, -1].max()))
+    more = float(_exponent(ends.mean(axis=0, keepdims=True) + [0.0, 0.0, unseen], span)[0])
+    return replace(found, high=max(found.high, more)) if math.isfinite(more) else found
 
 
 def quantile_exponent(

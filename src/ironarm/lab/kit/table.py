@@ -20,5 +20,5 @@ class Table:
     """Whether the cells hold words rather than numbers."""
     marked: tuple[str, ...] = ()
     """The first cells of the rows to mark."""
-    verdicts: Mapping[str, str] = field(default_factory=dict)
-    """Cells that are verdicts, each with its colour: agree, disagree or cannot."""
+    judgements: Mapping[str, str] = field(default_factory=dict)
+    """Cells that are judgements, each with its colour: agree, disagree or cannot."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InvalidInput
-from ...naming.toml_fields import distinct, fields, file_name, read_toml, tables, text
+from ...naming.toml_fields import distinct, fields, file_name, read_toml, tables, text, yes_or_no
 from ...validation import choice, did_you_mean, number, whole
 
 HOME = Path(__file__).parent
@@ -191,9 +191,7 @@ def _corruption(table: Mapping[str, Any], requests: int, names: list[str]) -> Co
             raise InvalidInput(f"reading must be two numbers, [low, high], got {reading!r}.")
         low = number("reading", reading[0])
         reading = (low, number("reading", reading[1], at_least=low))
-    contrary = table.get("contrary", False)
-    if not isinstance(contrary, bool):
-        raise InvalidInput(f"contrary must be true or false, got {contrary!r}.")
+    contrary = yes_or_no("contrary", table.get("contrary", False))
     begins = whole("from", table.get("from", 1), at_least=1, below=requests + 1)
     return Corruption(
         share=number("share", table["share"], at_least=0, at_most=1),

@@ -1,6 +1,7 @@
 """How a check is written: what it returns, how it compares, what a claim may ask of it.
 
-A check is one function marked with `@check`, in `checks.py` or `reward_checks.py`:
+A check is one function marked with `@check`, in `checks.py` or `reward_checks.py`, or
+with `@growth_check` in `growth_checks.py`:
 
     @check
     def fails(evidence: Evidence, policies: Policies, share: Share) -> list[Measured]:
@@ -13,12 +14,17 @@ registered.
 A check compares a measurement and its 95 % interval with the bound that a claim needs.
 It agrees if the whole interval lies on the claim's side of the bound, disagrees if it
 lies wholly on the other side, and cannot tell otherwise.
+
+A law of growth is not seen at one horizon. A growth check is applied at each of the
+horizons that its claim names, and its claim is settled for a policy only if all of them
+say the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 from ...errors import InvalidInput
@@ -32,46 +38,89 @@ AGREE, DISAGREE, CANNOT_TELL = "agree", "disagree", "cannot tell"
 
 @dataclass(frozen=True)
 class Measured:
-    """One part of a check: what was measured, and what it says about the claim."""
+    """One part of a check: what was measured, and what it says about the claim.
+
+    Of growth, `policy` is whom it is about, `horizon` where it was measured, on how
+    many `trials`, and `elsewhere` whether that was in a run that was not made here.
+    """
 
     what: str
     estimate: Estimate
-    verdict: str
+    judgement: str
     text: str
+    policy: str = ""
+    horizon: int = 0
+    trials: int = 0
+    elsewhere: bool = False
 
 
 def below(estimate: Estimate, bound: float) -> str:
-    """Return the verdict on "it is below the bound"."""
+    """Return the judgement on "it is below the bound"."""
     if estimate.high < bound:
         return AGREE
     return DISAGREE if estimate.low >= bound else CANNOT_TELL
 
 
 def above(estimate: Estimate, bound: float) -> str:
-    """Return the verdict on "it is above the bound"."""
+    """Return the judgement on "it is above the bound"."""
     if estimate.low > bound:
         return AGREE
     return DISAGREE if estimate.high <= bound else CANNOT_TELL
 
 
 def near(estimate: Estimate, target: float, within: float) -> str:
-    """Return the verdict on "it differs from the target by at most `within`"."""
+    """Return the judgement on "it differs from the target by at most `within`"."""
     if target - within < estimate.low and estimate.high < target + within:
         return AGREE
     outside = estimate.low > target + within or estimate.high < target - within
     return DISAGREE if outside else CANNOT_TELL
 
 
-def together(verdicts: Iterable[str]) -> str:
-    """Return the verdict on several parts.
+def together(judgements: Iterable[str]) -> str:
+    """Return the judgement on several parts.
 
     One disagreement is enough to disagree; without one, one doubt leaves it open.
 
     >>> together([AGREE, CANNOT_TELL]), together([AGREE, DISAGREE, CANNOT_TELL])
     ('cannot tell', 'disagree')
     """
-    found = set(verdicts)
+    found = set(judgements)
     return DISAGREE if DISAGREE in found else CANNOT_TELL if CANNOT_TELL in found else AGREE
+
+
+def at_all_horizons(parts: Sequence[Measured]) -> str:
+    """Return the judgement on growth, from one policy at several horizons.
+
+    They must all say the same, and be at least two.
+
+    >>> at = [Measured("", Estimate(0, 0, 0), AGREE, "", "UCB", T) for T in (10, 100)]
+    >>> at_all_horizons(at), at_all_horizons(at[:1])
+    ('agree', 'cannot tell')
+    """
+    found = {part.judgement for part in parts}
+    return found.pop() if len(found) == 1 and len(parts) > 1 else CANNOT_TELL
+
+
+def how_it_moves(parts: Sequence[Measured]) -> str:
+    """Say how a measurement moves from horizon to horizon.
+
+    >>> at = [Measured("", Estimate(v, v, v), AGREE, "", "UCB", 9) for v in (0.2, 0.1)]
+    >>> how_it_moves(at)
+    'falls with the horizon: 0.20, 0.10'
+    """
+    values = [part.estimate.value for part in parts]
+    steps = [later - earlier for earlier, later in pairwise(values)]
+    flat = max(values, default=0.0) - min(values, default=0.0) < 0.05
+    way = (
+        "hardly moves with the horizon"
+        if flat
+        else "falls with the horizon"
+        if all(step <= 0 for step in steps)
+        else "rises with the horizon"
+        if all(step >= 0 for step in steps)
+        else "goes up and down with the horizon"
+    )
+    return f"{way}: {', '.join(f'{value:.2f}' for value in values)}"
 
 
 # raises InvalidInput if a field of a claim may not have this value in this run
@@ -132,6 +181,8 @@ class Check:
     function: Callable[..., list[Measured]]
     subject: type
     parameters: Mapping[str, Refuse]
+    growth: bool = False
+    """Whether it is about a law of growth, and so judged at several horizons."""
 
     def measure(self, subject: object, claim: Mapping[str, Any]) -> list[Measured]:
         """Apply the check to what it looks at, with the parameters of a claim."""
@@ -146,6 +197,15 @@ Function = TypeVar("Function", bound=Callable[..., list[Measured]])
 
 def check(function: Function) -> Function:
     """Register a check; see the module's docstring."""
+    return _register(function, growth=False)
+
+
+def growth_check(function: Function) -> Function:
+    """Register a check of growth, which is applied at each horizon of a claim."""
+    return _register(function, growth=True)
+
+
+def _register(function: Function, growth: bool) -> Function:
     hints = get_type_hints(function, include_extras=True)
     hints.pop("return")
     subject = hints.pop(next(iter(hints)))
@@ -156,5 +216,5 @@ def check(function: Function) -> Function:
                 f"Share or another kind in {__name__}, not {kind!r}."
             )
     parameters = {name: kind.__metadata__[0] for name, kind in hints.items()}
-    CHECKS[function.__name__] = Check(function, subject, parameters)
+    CHECKS[function.__name__] = Check(function, subject, parameters, growth)
     return function

@@ -6,33 +6,30 @@ A check knows nothing about what the paper says. Claims name it in `claims.toml`
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
 import numpy as np
 
-from ...show.text import counted, short
+from ...show.text import short
 from ..kit import statistics
 from ..kit.evidence import Evidence
 from ..kit.statistics import Estimate, interval, percent
 from .checking import (
     CANNOT_TELL,
     Measured,
-    Number,
     Policies,
     PoliciesOrNone,
     Positive,
     Share,
-    Since,
-    Span,
     above,
     below,
     check,
     near,
 )
 
-FEWEST_RARE = 10
-"""With fewer trials apart from the others, there is nothing to fit a growth to."""
+NOTHING_KNOWN = Estimate(np.nan, -np.inf, np.inf)
 
 
 @check
@@ -56,18 +53,36 @@ def same_mean_regret(
     return found
 
 
+@check
+def same_median_regret(
+    evidence: Evidence, policies: Policies, against: Policies, within: Positive
+) -> list[Measured]:
+    """In a typical trial the final regrets differ by at most a share of the first.
+
+    That is the median of the paired differences. Unlike a mean, it does not depend on
+    what happens in one trial of a thousand.
+    """
+    found = []
+    for one, other in product(policies, against):
+        size = within * float(np.median(evidence.regret(one)))
+        found.append(
+            _median_difference(evidence, one, other, partial(near, target=0.0, within=size))
+        )
+    return found
+
+
 def _difference(
-    evidence: Evidence, one: str, other: str, verdict: Callable[[Estimate], str]
+    evidence: Evidence, one: str, other: str, judgement: Callable[[Estimate], str]
 ) -> Measured:
     """Return the mean difference between two policies' final regrets."""
-    difference = statistics.mean(evidence.regret(one) - evidence.regret(other))
+    difference = evidence.difference(one, other)
     means = "; ".join(
         f"{name}: {short(evidence.regret(name).mean(), evidence.unit)}" for name in (one, other)
     )
     return Measured(
         f"{one} minus {other}",
         difference,
-        verdict(difference),
+        judgement(difference),
         f"{means}; difference {interval(difference, unit=evidence.unit)}",
     )
 
@@ -80,114 +95,79 @@ def lower_median_regret(
 
     The median of the paired differences is below 0.
     """
-    found = []
-    for one, other in product(policies, against):
-        difference = statistics.median(evidence.regret(one) - evidence.regret(other))
-        medians = "; ".join(
-            f"{name}: {short(np.median(evidence.regret(name)), evidence.unit)}"
-            for name in (one, other)
-        )
-        text = (
-            f"{medians} in the median trial; difference in the median pair "
-            f"{interval(difference, unit=evidence.unit)}"
-        )
-        found.append(
-            Measured(f"median of {one} minus {other}", difference, below(difference, 0.0), text)
-        )
-    return found
+    return [
+        _median_difference(evidence, one, other, partial(below, bound=0.0))
+        for one, other in product(policies, against)
+    ]
 
 
-@check
-def grows_slower(
-    evidence: Evidence, policies: Policies, than: Number, span: Span
-) -> list[Measured]:
-    """Mean regret grows with an exponent below `than`: 0 is logarithmic, 1 linear.
-
-    See `statistics.measured_exponent`.
-    """
-    return [_growth(evidence, name, than, span, below) for name in policies]
-
-
-@check
-def grows_faster(
-    evidence: Evidence, policies: Policies, than: Number, span: Span
-) -> list[Measured]:
-    """Mean regret grows with an exponent above `than`: 0 is logarithmic, 1 linear."""
-    return [_growth(evidence, name, than, span, above) for name in policies]
-
-
-def _growth(
-    evidence: Evidence,
-    name: str,
-    bound: float,
-    span: float,
-    verdict: Callable[[Estimate, float], str],
+def _median_difference(
+    evidence: Evidence, one: str, other: str, judgement: Callable[[Estimate], str]
 ) -> Measured:
-    exponent = statistics.measured_exponent(evidence.rounds(name), evidence.curves(name), span)
+    """Return the median difference between two policies' final regrets."""
+    difference = statistics.median(_paired(evidence.regret(one), evidence.regret(other)))
+    medians = "; ".join(
+        f"{name}: {short(np.median(evidence.regret(name)), evidence.unit)}" for name in (one, other)
+    )
     return Measured(
-        f"growth exponent of {name}",
-        exponent,
-        verdict(exponent, bound),
-        f"{name}: exponent {interval(exponent, '.2f')}",
+        f"median of {one} minus {other}",
+        difference,
+        judgement(difference),
+        f"{medians} in the median trial; difference in the median pair "
+        f"{interval(difference, unit=evidence.unit)}",
     )
 
 
+def _paired(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the differences in the trials that both have."""
+    trials = min(len(one), len(other))
+    return one[:trials] - other[:trials]
+
+
 @check
-def quantile_grows_slower(
-    evidence: Evidence, policies: Policies, quantile: Share, than: Number, span: Span
-) -> list[Measured]:
-    """A quantile of the regret grows with an exponent below `than`."""
+def near_lower_bound(evidence: Evidence, policies: Policies, times: Positive) -> list[Measured]:
+    """Mean final regret is less than `times` the least possible.
+
+    That is the certificate's lower bound for any policy that does well on all normal
+    arms; without attacks it is the one of Lai and Robbins. It is asymptotic.
+    """
     found = []
     for name in policies:
-        exponent = statistics.quantile_exponent(
-            evidence.rounds(name), evidence.curves(name), quantile, span
+        proven, what = evidence.certificate(name), f"regret over the lower bound, {name}"
+        if proven is None or not proven.floor_worst:
+            text = f"{name}: no lower bound is known here"
+            found.append(Measured(what, NOTHING_KNOWN, CANNOT_TELL, text))
+            continue
+        mean, floor = evidence.mean_regret(name), proven.floor_worst
+        ratio = Estimate(mean.value / floor, mean.low / floor, mean.high / floor)
+        text = (
+            f"{name}: {short(mean.value, evidence.unit)}, {interval(ratio, '.0f')} times the "
+            f"least possible, {short(floor, evidence.unit)}"
         )
-        what = f"growth exponent of the {100 * quantile:g} % quantile of {name}"
-        text = f"{name}: exponent {interval(exponent, '.2f')}"
-        found.append(Measured(what, exponent, below(exponent, than), text))
+        found.append(Measured(what, ratio, below(ratio, times), text))
     return found
 
 
 @check
-def excess_grows_slower(
-    evidence: Evidence, policies: Policies, than: Number, since: Since
+def exploration_costs_little(
+    evidence: Evidence, policies: Policies, share: Share
 ) -> list[Measured]:
-    """Mean minus median regret grows with an exponent below `than`.
-
-    It is fitted from round `since` on. Few trials cause this excess: those that end
-    with more than twice the median. With fewer than ten of them there is too little
-    to fit, and what none of n trials shows may still happen in 3/n of them. Then the
-    check cannot tell.
-    """
-    return [_excess(evidence, name, than, since) for name in policies]
-
-
-def _excess(evidence: Evidence, name: str, than: float, since: int) -> Measured:
-    late = evidence.rounds(name) >= since
-    rounds, curves = evidence.rounds(name)[late], evidence.curves(name)[:, late]
-    median = np.median(curves, axis=0)
-    means = (
-        f"{name}: mean {short(curves[:, -1].mean(), evidence.unit)}, median "
-        f"{short(median[-1], evidence.unit)}"
-    )
-    rare = evidence.regret(name) > 2 * median[-1]
-    if rare.sum() < FEWEST_RARE:
-        share = statistics.share(rare)
-        if not rare.any():
-            share = Estimate(0.0, 0.0, statistics.unseen_share(evidence.trials))
-        seen = f"{rare.sum()} of {counted(evidence.trials, 'trial')}" if rare.any() else "no trial"
+    """Forced and random pulls cause less than this share of the mean final regret."""
+    found = []
+    for name in policies:
+        proven, what = evidence.certificate(name), f"share of forced pulls, {name}"
+        if proven is None or proven.finite_time is None:
+            text = f"{name}: its forced pulls are not known"
+            found.append(Measured(what, NOTHING_KNOWN, CANNOT_TELL, text))
+            continue
+        mean, forced = evidence.mean_regret(name), proven.finite_time.forced
+        part = Estimate(*(min(1.0, forced / x) for x in (mean.value, mean.high, mean.low)))
         text = (
-            f"{means}; {seen} ended with more than twice the median (with 95 % confidence at "
-            f"most {100 * share.high:.2g} % do): too few to fit how their regret grows"
+            f"{name}: exploration costs {short(forced, evidence.unit)} of "
+            f"{short(mean.value, evidence.unit)}: {percent(part)}"
         )
-        return Measured(f"share of trials far above the median, {name}", share, CANNOT_TELL, text)
-    exponent = statistics.fitted_slope(rounds, curves, median)
-    return Measured(
-        f"exponent of the mean's excess over the median, {name}",
-        exponent,
-        below(exponent, than),
-        f"{means}; exponent of the excess {interval(exponent, '.2f')}",
-    )
+        found.append(Measured(what, part, below(part, share), text))
+    return found
 
 
 @check
@@ -199,10 +179,13 @@ def nearly_always_optimal(
     For the policies in `against` it is less.
     """
     found = []
-    for name, verdict in [*((one, above) for one in policies), *((one, below) for one in against)]:
+    for name, judgement in [
+        *((one, above) for one in policies),
+        *((one, below) for one in against),
+    ]:
         optimal = statistics.mean_share(evidence.last_tenth(name))
         text = f"{name}: {percent(optimal)} optimal pulls"
-        found.append(Measured(f"optimal pulls of {name}", optimal, verdict(optimal, share), text))
+        found.append(Measured(f"optimal pulls of {name}", optimal, judgement(optimal, share), text))
     return found
 
 
@@ -215,7 +198,7 @@ def more_optimal_pulls(evidence: Evidence, policies: Policies, against: Policies
     found = []
     for one, other in product(policies, against):
         mine, theirs = (100 * evidence.optimal_curves(name)[:, -1] for name in (one, other))
-        difference = statistics.mean(mine - theirs)
+        difference = _with_unseen(statistics.mean(_paired(mine, theirs)), len(mine), len(theirs))
         text = (
             f"{one}: {mine.mean():.2f} % optimal pulls; {other}: {theirs.mean():.2f} %; "
             f"difference {interval(difference, '.2f', '%')}"
@@ -231,6 +214,12 @@ def more_optimal_pulls(evidence: Evidence, policies: Policies, against: Policies
     return found
 
 
+def _with_unseen(difference: Estimate, *trials: int) -> Estimate:
+    """Return a difference in percent that allows for trials that were not seen."""
+    room = 100 * statistics.unseen_share(min(trials))
+    return replace(difference, low=difference.low - room, high=difference.high + room)
+
+
 @check
 def fails(
     evidence: Evidence, policies: Policies, against: PoliciesOrNone, share: Share
@@ -240,10 +229,15 @@ def fails(
     Those in `against` are stuck in less.
     """
     found = []
-    for name, verdict in [*((one, above) for one in policies), *((one, below) for one in against)]:
+    for name, judgement in [
+        *((one, above) for one in policies),
+        *((one, below) for one in against),
+    ]:
         stuck = statistics.share(evidence.stuck(name))
         text = f"{name}: {percent(stuck)} stuck"
-        found.append(Measured(f"share of trials stuck, {name}", stuck, verdict(stuck, share), text))
+        found.append(
+            Measured(f"share of trials stuck, {name}", stuck, judgement(stuck, share), text)
+        )
     return found
 
 
@@ -253,7 +247,9 @@ def less_often_stuck(evidence: Evidence, policies: Policies, against: Policies) 
     found = []
     for one, other in product(policies, against):
         mine, theirs = evidence.stuck(one), evidence.stuck(other)
-        difference = statistics.mean_share(mine.astype(float) - theirs.astype(float), least=-1.0)
+        difference = statistics.mean_share(
+            _paired(mine.astype(float), theirs.astype(float)), least=-1.0
+        )
         text = (
             f"{one}: {100 * mine.mean():.1f} % stuck; {other}: {100 * theirs.mean():.1f} %; "
             f"difference {percent(difference)}"

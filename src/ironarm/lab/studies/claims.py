@@ -2,129 +2,212 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from ...errors import InvalidInput
 from ...naming.toml_fields import distinct, fields, text
 from ...validation import choice
 from ..kit.evidence import Evidence
-from . import checks  # noqa: F401  (importing checks and reward_checks fills CHECKS)
-from .checking import CANNOT_TELL, CHECKS, Measured, together
+from . import checks, growth_checks  # noqa: F401  (importing them fills CHECKS)
+from .checking import CANNOT_TELL, CHECKS, Measured, at_all_horizons, how_it_moves, together
+from .judged import JudgedClaim, JudgedSetting, Judgement
+from .long_run import LongRun
 from .reward_checks import EACH, Rewards, can_be_checked
 from .runner import StudyFindings
-from .study import Study
+from .study import Run, Study
 
-REQUIRED = ("sentence", "source", "check", "run")
-WORDS = ("short", "reading", "note", "if_disagree")
+REQUIRED = ("sentence", "source", "check")
+WORDS = ("short", "reading", "note", "if_disagree", "apart", "relation")
+RELATIONS = ("exactly this", "a stronger case", "ours")
+"""What a check may be to the paper's words; a colon and a reason may follow."""
 FEWEST_TRIALS = 10
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the results say about one claim, on this many trials.
-
-    A claim about the rewards alone counts rewards: `unit` says which.
-    """
-
-    trials: int
-    verdict: str
-    measured: tuple[Measured, ...]
-    unit: str = "trials"
-
-
-@dataclass(frozen=True)
-class CheckedClaim:
-    """One claim in one run at one rho, on the paper's number of trials and on all.
-
-    `rho` is None if the claim does not depend on it.
-    """
-
-    claim: Mapping[str, Any]
-    run: str
-    rho: float | None
-    horizon: int
-    paper: Verdict
-    full: Verdict
-
-    @property
-    def ours(self) -> bool:
-        """Whether the claim is a question of the study, not a sentence of the paper."""
-        return bool(self.claim.get("ours", False))
-
-    @property
-    def setting(self) -> tuple[str, float | None]:
-        """Where the claim was checked."""
-        return self.run, self.rho
-
-    @property
-    def explanation(self) -> str:
-        """Why the paper and the measurement differ; empty if they do not."""
-        return str(self.claim.get("if_disagree", "")) if self.full.verdict == "disagree" else ""
 
 
 def check_claim(study: Study, claim: Mapping[str, Any]) -> None:
     """Refuse a claim that names what the study or the check does not have."""
     what = f"claim {str(claim.get('sentence', ''))[:40]!r}"
     check = CHECKS[choice(f"{what}: check", claim.get("check"), CHECKS)]
-    fields(what, claim, [*REQUIRED, *check.parameters], [*WORDS, "ours"])
+    place = "horizons" if check.growth else "run"
+    fields(what, claim, [*REQUIRED, place, *check.parameters], WORDS)
     for part in ("sentence", "source", *WORDS):
         if part in claim:
             text(f"{what}: {part}", claim[part])
-    if not isinstance(claim.get("ours", False), bool):
-        raise InvalidInput(f"{what}: ours must be true or false, got {claim['ours']!r}.")
-    if claim["run"] == []:
-        raise InvalidInput(f"{what}: run must be the name of a run or a list of them, got [].")
-    for name in run_names(claim):
-        choice(f"{what}: run", name, [run.name for run in study.runs])
-        run = study.run(name)
+    if not relation(claim).startswith(RELATIONS):
+        raise InvalidInput(
+            f"{what}: relation must begin with one of {', '.join(RELATIONS)}, got "
+            f"{claim['relation']!r}."
+        )
+    names = run_names(claim)
+    if not names:
+        raise InvalidInput(f"{what}: {place} must be the name of a run or a list of them, got [].")
+    for name in names:
+        choice(f"{what}: {place}", name, [run.name for run in study.runs])
+    distinct(f"{what}: the run", names)
+    runs = [study.run(name) for name in names]
+    if check.growth and (
+        len(runs) < 2 or any(a.horizon >= b.horizon for a, b in zip(runs, runs[1:], strict=False))
+    ):
+        raise InvalidInput(
+            f"{what}: horizons must name at least two runs, the shortest first: a law of growth is "
+            "not seen at one horizon."
+        )
+    for run in runs:
+        if run.long and not check.growth:
+            raise InvalidInput(
+                f"{what}: the run {run.name!r} is run with --long only, so it cannot settle this."
+            )
         if check.subject is Rewards and not can_be_checked(run.bandit):
             raise InvalidInput(
                 f"{what}: the check {claim['check']} needs a bandit whose arms have attacked "
                 f"laws, such as RadioBandit, got {run.bandit!r}."
             )
         for parameter, refuse in check.parameters.items():
-            refuse(f"{what}: {parameter}", claim[parameter], run)
-    distinct(f"{what}: the run", run_names(claim))
+            value = claim[parameter]
+            if check.growth and run is not runs[0] and parameter == "policies":
+                value = [name for name in value if name in run.policies]  # some may be too slow
+            refuse(f"{what}: {parameter}", value, run)
+
+
+def relation(claim: Mapping[str, Any]) -> str:
+    """Return what the check is to the paper's words."""
+    return str(claim.get("relation", RELATIONS[0]))
 
 
 def run_names(claim: Mapping[str, Any]) -> list[Any]:
     """Return the names of the runs that a claim is checked on."""
-    return claim["run"] if isinstance(claim["run"], list) else [claim["run"]]
+    named = claim["horizons"] if "horizons" in claim else claim["run"]
+    return named if isinstance(named, list) else [named]
 
 
-def judge(findings: StudyFindings) -> list[CheckedClaim]:
-    """Return a row for each claim, run and rho, with verdicts from the results."""
-    rows = []
-    rewards = {
-        run.name: Rewards(run.bandit, findings.study.seed, findings.study.arm, findings.study.unit)
-        for run in findings.study.runs
-        if can_be_checked(run.bandit)
-    }
-    for claim in findings.study.claims:
-        for run in map(findings.study.run, run_names(claim)):
-            check = CHECKS[claim["check"]]
-            if check.subject is Rewards:
-                measured = check.measure(rewards[run.name], claim)
-                verdict = Verdict(
-                    EACH, together(part.verdict for part in measured), tuple(measured), "rewards"
+def judge(findings: StudyFindings, kept: LongRun | None = None) -> list[JudgedClaim]:
+    """Return the study's claims with their judgements, from the results.
+
+    `kept` is what a long run found that was made before. It stands where this one has
+    nothing, or fewer trials.
+    """
+    study = findings.study
+    return [
+        JudgedClaim(
+            claim,
+            tuple(_settings(findings, claim, kept)),
+            number,
+            not study.has_paper or relation(claim).startswith("ours"),
+        )
+        for number, claim in enumerate(study.claims, 1)
+    ]
+
+
+def _settings(
+    findings: StudyFindings, claim: Mapping[str, Any], kept: LongRun | None
+) -> list[JudgedSetting]:
+    study, check = findings.study, CHECKS[claim["check"]]
+    runs = [study.run(name) for name in run_names(claim)]
+    if check.growth:
+        rhos = list(dict.fromkeys(rho for run in runs for rho in run.rho))
+        return [_growth(findings, claim, runs, rho, kept) for rho in rhos]
+    found = []
+    for run in runs:
+        if check.subject is Rewards:
+            rewards = Rewards(run.bandit, study.seed, study.arm, study.unit)
+            full = _together((EACH, EACH), check.measure(rewards, claim), "rewards")
+            found.append(JudgedSetting(run.name, None, (run.horizon,), full, ours=run.ours))
+            continue
+        for rho in run.rho:
+            full, few = (
+                settle(claim, findings.evidence(run, rho, trials))
+                for trials in (None, study.paper_trials)
+            )
+            found.append(
+                JudgedSetting(
+                    run.name,
+                    rho,
+                    (run.horizon,),
+                    full,
+                    few if few.trials < full.trials else None,
+                    run.ours,
                 )
-                rows.append(CheckedClaim(claim, run.name, None, run.horizon, verdict, verdict))
-                continue
-            for rho in run.rho:
-                results = findings.outcomes[run.name, rho]
-                paper, full = (
-                    settle(claim, Evidence(results, trials, findings.study.unit))
-                    for trials in (findings.study.paper_trials, run.trials)
-                )
-                rows.append(CheckedClaim(claim, run.name, rho, run.horizon, paper, full))
-    return rows
+            )
+    return found
 
 
-def settle(claim: Mapping[str, Any], evidence: Evidence) -> Verdict:
+def settle(claim: Mapping[str, Any], evidence: Evidence) -> Judgement:
     """Return what the evidence says about a claim."""
-    measured = CHECKS[claim["check"]].measure(evidence, claim)
-    if evidence.trials < FEWEST_TRIALS:  # too few for a bootstrap interval to mean anything
-        measured = [replace(part, verdict=CANNOT_TELL) for part in measured]
-    return Verdict(evidence.trials, together(part.verdict for part in measured), tuple(measured))
+    span = evidence.span([*claim["policies"], *claim.get("against", [])])
+    return _together(span, _measured(claim, evidence))
+
+
+def _together(
+    trials: tuple[int, int], measured: Sequence[Measured], unit: str = "trials"
+) -> Judgement:
+    return Judgement(trials, together(part.judgement for part in measured), tuple(measured), unit)
+
+
+def _measured(claim: Mapping[str, Any], evidence: Evidence) -> list[Measured]:
+    """Apply a claim's check; too few trials settle nothing."""
+    found = CHECKS[claim["check"]].measure(evidence, claim)
+    names = [*claim["policies"], *claim.get("against", [])]
+    if evidence.span(names)[0] < FEWEST_TRIALS:  # for a bootstrap interval to mean anything
+        found = [replace(part, judgement=CANNOT_TELL) for part in found]
+    return found
+
+
+def _growth(
+    findings: StudyFindings,
+    claim: Mapping[str, Any],
+    runs: Sequence[Run],
+    rho: float,
+    kept: LongRun | None,
+) -> JudgedSetting:
+    """Judge a law of growth: at each horizon, then all of them together."""
+    parts = [part for run in runs for part in at_horizon(findings, claim, run, rho, kept)]
+    by_policy = [
+        list(group)
+        for _, group in groupby(
+            sorted(parts, key=lambda part: claim["policies"].index(part.policy)),
+            key=lambda part: part.policy,
+        )
+    ]
+    trials = [part.trials for part in parts] or [0]
+    says = together(map(at_all_horizons, by_policy)) if by_policy else CANNOT_TELL
+    return JudgedSetting(
+        runs[0].name,
+        rho,
+        tuple(run.horizon for run in runs),
+        Judgement(
+            (min(trials), max(trials)), says, tuple(part for group in by_policy for part in group)
+        ),
+        ours=runs[0].ours,
+        moves=tuple(
+            f"{group[0].what} {how_it_moves(group)}" for group in by_policy if len(group) > 1
+        ),
+    )
+
+
+def at_horizon(
+    findings: StudyFindings,
+    claim: Mapping[str, Any],
+    run: Run,
+    rho: float,
+    kept: LongRun | None,
+) -> list[Measured]:
+    """Return what a run shows of growth, each policy on the most trials there are."""
+    here: dict[str, Measured] = {}
+    names = [name for name in claim["policies"] if name in run.policies]
+    if (run.name, rho) in findings.outcomes and names:
+        evidence = findings.evidence(run, rho)
+        here = {
+            part.policy: replace(
+                part, horizon=run.horizon, trials=evidence.trials_of(part.policy)
+            )
+            for part in _measured({**claim, "policies": names}, evidence)
+        }
+    elsewhere = kept.measured(findings.study, claim, run, rho) if kept else {}
+    found = []
+    for name in names:
+        both = [table[name] for table in (here, elsewhere) if name in table]
+        if both:
+            found.append(max(both, key=lambda part: part.trials))
+    return found

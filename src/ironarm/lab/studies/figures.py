@@ -13,8 +13,7 @@ import numpy as np
 from ...policies import MedEUCB
 from ...policies.med_e_ucb import plan_block
 from ...show.figures import Look, Styles, looks_of, plain_label, pyplot
-from ...show.text import counted
-from ..kit.evidence import Evidence
+from ...show.text import counted_span
 from ..kit.panels import growth, optimal, regret, share_axes, tails
 from .runner import StudyFindings
 from .study import Run, Study
@@ -32,22 +31,17 @@ def draw(findings: StudyFindings, figure: Mapping[str, Any]) -> list[tuple[str, 
         return [(figure["name"], schedule(findings.study, run, figure["policies"][0]))]
     if figure["kind"] in PICTURES:
         return [(figure["name"], picture(findings.study, run, figure["kind"]))]
-    trials = findings.study.paper_trials if figure.get("trials") == "paper" else run.trials
+    trials = findings.study.paper_trials if figure.get("trials") == "paper" else None
     # a panel's file is also seen without the page
     heading = plain_label(f": {figure['heading']}") if "heading" in figure else ""
     every = looks(findings.study)
     shown = {name: every[name] for name in figure["policies"]}
     panels = []
     for rho in run.rho:
-        evidence = Evidence(findings.outcomes[run.name, rho], trials, findings.study.unit)
-        panels.append(
-            (
-                f"{figure['name']}-rho-{rho:g}",
-                KINDS[figure["kind"]](
-                    evidence, shown, f"ρ = {rho:g}, {counted(evidence.trials, 'trial')}{heading}"
-                ),
-            )
-        )
+        evidence = findings.evidence(run, rho, trials)
+        on = counted_span(evidence.span(figure["policies"]), "trial")
+        drawn = KINDS[figure["kind"]](evidence, shown, f"ρ = {rho:g}, {on}{heading}")
+        panels.append((f"{figure['name']}-rho-{rho:g}", drawn))
     share_axes([panel.axes[0] for _, panel in panels])
     return panels
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ... import bandits
 from ...errors import BadFile, InvalidInput
 from ...naming.own_faults import constants_of
-from ...naming.toml_fields import distinct, fields, read_toml, tables, text
+from ...naming.toml_fields import distinct, fields, read_toml, tables, text, yes_or_no
 from ...policies import policy_from_text
 from ...simulation.feedback import FIELDS as FEEDBACK
 from ...simulation.feedback import feedback_of
@@ -29,18 +29,40 @@ from .study import Run, Study, StudyPolicy, Tuning
 HOME = Path(__file__).parent
 
 
-def read_study(where: str, *, trials: int | None = None, quick: bool = False) -> Study:
+class Sizes(NamedTuple):
+    """Which sizes a study is run at: "quick", "long", or "" for its own.
+
+    `trials`, if not None, replaces all numbers of trials.
+    """
+
+    trials: int | None
+    which: str
+
+
+def read_study(
+    where: str,
+    *,
+    trials: int | None = None,
+    quick: bool = False,
+    long: bool = False,
+    seed_offset: int = 0,
+) -> Study:
     """Read one of ironarm's studies by its name, or a user's by its folder.
 
-    `trials` replaces every run's own number; `quick` selects the study's quick sizes.
+    `trials` replaces every run's own number; `quick` selects the study's quick sizes,
+    `long` its long ones, with the runs that take long. `seed_offset` is added to the
+    seeds of the study and of its tuning.
     """
+    if quick and long:
+        raise InvalidInput("a study is run at its quick sizes or at its long ones, not at both.")
     folder = _folder(where)
     runs, claims, show = (
         read_toml(path) if (path := folder / f"{part}.toml").exists() else {}
         for part in ("runs", "claims", "show")
     )
     try:
-        return _study(folder, runs, claims, show, trials, quick)
+        sizes = Sizes(trials, "quick" if quick else "long" if long else "")
+        return _study(folder, runs, claims, show, sizes, seed_offset)
     except InvalidInput as error:
         raise BadFile(f"the study in {folder} cannot be run: {error}") from None
 
@@ -65,33 +87,34 @@ def _study(
     runs: dict[str, Any],
     claims: dict[str, Any],
     show: dict[str, Any],
-    trials: int | None,
-    quick: bool,
+    sizes: Sizes,
+    seed_offset: int,
 ) -> Study:
     top = fields(
         "runs.toml",
         runs,
         ["title", "seed", "bandit", "attack", "policies", "runs"],
-        ["paper", "paper_trials", "proposed", "tuning", "arm", "unit"],
+        ["paper", "paper_trials", "tuning", "arm", "unit"],
     )
     entries = {
         name: _entry(name, data) for name, data in named("policies", top["policies"]).items()
     }
-    tuning = _tuning(top["tuning"], quick) if "tuning" in top else None
-    listed = [
-        _run(data, top, entries, tuning, trials, quick) for data in tables("runs", top["runs"])
-    ]
+    tuning = _tuning(top["tuning"], sizes, seed_offset) if "tuning" in top else None
+    listed = [_run(data, top, entries, tuning, sizes) for data in tables("runs", top["runs"])]
     if not listed:
         raise InvalidInput("the study has no run; add one under [[runs]].")
     distinct("the run name", [run.name for run in listed])
-    if quick and not any("quick" in data for data in top["runs"]):
+    which = sizes.which
+    if which and not any(which in data for data in top["runs"]):
         raise InvalidInput(
-            "the study has no quick sizes; leave out --quick, or add quick = { trials = 20 } to "
-            "its runs."
+            f"the study has no {which} sizes; leave out --{which}, or add {which} = "
+            "{ trials = 20 } to its runs."
         )
+    if listed[0].long:
+        raise InvalidInput("the first run must not be one that is run with --long only.")
     for run in listed:
         _check_run(run, entries)
-    seed = whole("seed", top["seed"])
+    seed = whole("seed", top["seed"]) + seed_offset
     _check_tuning(tuning, entries, seed)
     study = Study(
         name=folder.name,
@@ -106,15 +129,19 @@ def _study(
             tables("claims", fields("claims.toml", claims, [], ["claims"]).get("claims", []))
         ),
         show=fields(
-            "show.toml", show, [], ["introduction", "words", "policies", "figures", "tables"]
+            "show.toml",
+            show,
+            [],
+            ["introduction", "survivors", "words", "policies", "figures", "tables"],
         ),
-        quick=quick,
+        quick=which == "quick",
+        long=which == "long",
+        folder=folder,
         arm=text("arm", top.get("arm", "arm")),
         unit=text("unit", top["unit"]) if "unit" in top else "",
-        proposed=known_names("proposed", top["proposed"], entries) if "proposed" in top else (),
     )
     if not study.show:  # a report without a number would say nothing
-        study = replace(study, show={"tables": [_results_of(run) for run in study.runs]})
+        study = replace(study, show={"tables": [_results_of(run) for run in study.played]})
     for claim in study.claims:
         check_claim(study, claim)
     check_show(study)
@@ -188,20 +215,31 @@ def _run(
     study: Mapping[str, Any],
     entries: Mapping[str, StudyPolicy],
     tuning: Tuning | None,
-    trials: int | None,
-    quick: bool,
+    sizes: Sizes,
 ) -> Run:
     table = fields(
         "a run",
         data,
-        ["name", "rho", "horizon", "trials"],
-        ["policies", "quick", "bandit", "attack", *FEEDBACK],
+        ["name", "rho", "horizon"],
+        [
+            *("trials", "trials_of", "tuning_trials", "policies", "bandit", "attack", "ours"),
+            *("quick", "long"),
+            *FEEDBACK,
+        ],
     )
     what = f"run {text('the name of a run', table['name'])!r}"
-    if "quick" in table:
-        fields(f"{what}, quick", table["quick"], [], ["trials", "horizon"])
-    if quick:
-        table = {**table, **table.get("quick", {})}
+    long = "trials" not in table
+    if long and "long" not in table:
+        raise InvalidInput(
+            f"{what} needs trials, or long = {{ trials = 20 }} if it is run with --long only."
+        )
+    for which in ("quick", "long"):
+        if which in table:
+            fields(f"{what}, {which}", table[which], [], ["trials", "trials_of", "horizon"])
+    own = table.get(sizes.which, {})
+    if "trials" in own and "trials_of" not in own:
+        table = {key: value for key, value in table.items() if key != "trials_of"}
+    table = {"trials": 2, **table, **own}
     chosen = known_names(f"{what}: policies", table.get("policies", list(entries)), entries)
     bandit, attack = (_own(part, study[part], table.get(part, {})) for part in ("bandit", "attack"))
     rho = rates(what, table["rho"])
@@ -211,9 +249,7 @@ def _run(
         name=str(table["name"]),
         rho=rho,
         horizon=whole("horizon", table["horizon"], at_least=1, below=10**12),
-        trials=whole(
-            "trials", table["trials"] if trials is None else trials, at_least=2, below=10**8
-        ),
+        trials=_trials("trials", table["trials"] if sizes.trials is None else sizes.trials),
         policies=chosen,
         bandit=bandits.make(bandit),
         attack=attack,
@@ -222,8 +258,26 @@ def _run(
             if tuning and any(entries[name].tune for name in chosen)
             else bandit
         ),
+        trials_of={
+            name: _trials(f"{what}: trials_of {name}", count)
+            for name, count in fields(
+                f"{what}: trials_of", table.get("trials_of", {}), [], chosen
+            ).items()
+            if sizes.trials is None
+        },
+        tuning_trials=(
+            _trials(f"{what}: tuning_trials", table["tuning_trials"])
+            if "tuning_trials" in table
+            else None
+        ),
+        long=long,
+        ours=yes_or_no(f"{what}: ours", table.get("ours", False)),
         **feedback_of(what, table),
     )
+
+
+def _trials(what: str, value: object) -> int:
+    return whole(what, value, at_least=2, below=10**8)
 
 
 def _own(part: str, study: object, run: object) -> dict[str, Any]:
@@ -239,12 +293,14 @@ def _own(part: str, study: object, run: object) -> dict[str, Any]:
     return own
 
 
-def _tuning(data: object, quick: bool) -> Tuning:
+def _tuning(data: object, sizes: Sizes, seed_offset: int) -> Tuning:
     table = fields("tuning", data, ["seed", "trials"], ["quick", "bandit"])
-    if quick:
+    if sizes.which == "quick":
         table = {**table, **fields("tuning, quick", table.get("quick", {}), [], ["trials"])}
     bandit = table.get("bandit", {})
     fields("tuning, bandit", bandit, [], bandit if isinstance(bandit, dict) else [])
     return Tuning(
-        whole("seed", table["seed"]), whole("trials", table["trials"], at_least=2), bandit
+        whole("seed", table["seed"]) + seed_offset,
+        whole("trials", table["trials"], at_least=2),
+        bandit,
     )

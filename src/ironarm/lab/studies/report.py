@@ -13,11 +13,13 @@ from typing import Any
 from ...show.text import counted, listed
 from ...simulation.progress import Progress
 from ..kit.page import panel, render
-from ..kit.report_files import kept_report, provenance, state_of, write_report
+from ..kit.report_files import kept_report, provenance, state_of, write_json, write_report
 from ..kit.table import Table
-from .claims import Verdict, judge
+from .claims import judge, relation
 from .figures import draw
-from .matrix import SIGNS, Matrix, headline
+from .first_screen import first_screen
+from .judged import SIGNS, ClaimPart, JudgedClaim, Judgement, parts_of
+from .long_run import FILE, LongRun, read_long_run, summary_of
 from .runner import StudyFindings
 from .study import Run, Study
 from .tables import TABLES
@@ -30,18 +32,31 @@ def report(
 
     Returns the contents of report.json, and whether anything was written.
     """
-    state = state_of(repr(findings.study), *findings.keys)
+    # a long run shows its own numbers, not those of an earlier one
+    kept = None if findings.study.long else read_long_run(findings.study)
+    state = state_of(repr(findings.study), repr(kept), *findings.keys)
     found = None if force else kept_report(out, state)
-    return (_write(findings, out, command, state), True) if found is None else (found, False)
+    if found is not None:
+        return found, False
+    claims = judge(findings, kept)
+    if findings.study.long:
+        write_json(out / FILE, summary_of(findings.study, claims, command))
+    return _write(findings, claims, kept, out, command, state), True
 
 
-def _write(findings: StudyFindings, out: Path, command: str, state: str) -> dict[str, Any]:
-    rows = judge(findings)
+def _write(
+    findings: StudyFindings,
+    claims: Sequence[JudgedClaim],
+    kept: LongRun | None,
+    out: Path,
+    command: str,
+    state: str,
+) -> dict[str, Any]:
     tables = {
         spec["name"]: TABLES[spec["kind"]](findings, spec)
-        for spec in findings.study.show.get("tables", [])
+        for spec in _shown(findings.study, "tables")
     }
-    specs = findings.study.show.get("figures", [])
+    specs = _shown(findings.study, "figures")
     figures = []
     folder = out / "figures"
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,25 +67,39 @@ def _write(findings: StudyFindings, out: Path, command: str, state: str) -> dict
             figures.append({**spec, "panels": panels})
             bar.advance()
     how = provenance(command, findings.seconds, findings.computed, findings.kept)
-    matrix = Matrix(findings.study, rows)
+    parts = parts_of(claims, findings.study.has_paper)
+    elsewhere = any(
+        part.elsewhere
+        for claim in claims
+        for setting in claim.settings
+        for part in setting.full.measured
+    )
     page = render(
         "report.html",
         study=findings.study,
-        matrix=matrix,
-        headline=headline(findings, matrix),
+        first=first_screen(findings, claims),
+        parts=parts,
         signs=SIGNS,
+        relation=relation,
+        kept=kept if elsewhere else None,
         figures=figures,
         tables=tables,
         run=how,
-        settings=_by_setting(findings.study.runs),
+        settings=_by_setting(findings.study.played),
         trials=_trials(findings.study),
         few=findings.study.paper_trials,
-        more=any(run.trials > findings.study.paper_trials for run in findings.study.runs),
+        more=any(run.trials > findings.study.paper_trials for run in findings.study.played),
     )
-    found = _for_machines(findings, matrix, tables)
+    found = _for_machines(findings, parts, tables)
     names = [part["name"] for figure in figures for part in figure["panels"]]
     write_report(out, page, found, names, asdict(how), state)
     return found
+
+
+def _shown(study: Study, part: str) -> list[Mapping[str, Any]]:
+    """Return the figures or tables of a study whose run is run."""
+    played = {run.name for run in study.played}
+    return [spec for spec in study.show.get(part, []) if spec.get("run", None) in {None, *played}]
 
 
 def _by_setting(runs: Sequence[Run]) -> list[tuple[str, str, list[str]]]:
@@ -89,12 +118,14 @@ def _by_setting(runs: Sequence[Run]) -> list[tuple[str, str, list[str]]]:
 
 def _trials(study: Study) -> str:
     """Return how many trials the runs have, as in "3, 12 or 200 trials"."""
-    *others, most = sorted({run.trials for run in study.runs})
+    *others, most = sorted(
+        {run.trials_for(name) for run in study.played for name in run.policies}
+    )
     return listed([*(f"{n:,}" for n in others), counted(most, "trial")])
 
 
 def _for_machines(
-    findings: StudyFindings, matrix: Matrix, tables: Mapping[str, Sequence[Table]]
+    findings: StudyFindings, parts: Sequence[ClaimPart], tables: Mapping[str, Sequence[Table]]
 ) -> dict[str, Any]:
     study = findings.study
     return {
@@ -108,41 +139,51 @@ def _for_machines(
                 "attack": dict(run.attack),
                 "rho": list(run.rho),
                 "horizon": run.horizon,
-                "trials": run.trials,
+                "trials": {name: run.trials_for(name) for name in run.policies},
                 "policies": list(run.policies),
             }
-            for run in study.runs
+            for run in study.played
         ],
         "counts": {
-            "paper": matrix.paper.counts if matrix.paper else {},
-            "ours": matrix.ours.counts if matrix.ours else {},
+            "ours" if part.claims[0].ours else "paper": part.counts for part in parts
         },
-        "claims": [
-            {
-                "sentence": row.claim["sentence"],
-                "ours": row.ours or not study.has_paper,
-                "source": row.claim["source"],
-                "reading": row.claim.get("reading"),
-                "note": row.claim.get("note"),
-                "run": row.run,
-                "rho": row.rho,
-                "horizon": row.horizon,
-                "verdict": row.full.verdict,
-                "explanation": row.explanation or None,
-                "on_paper_trials": _verdict(row.paper),
-                "on_all_trials": _verdict(row.full),
-            }
-            for row in matrix.rows
-        ],
+        "claims": [_claim(claim) for part in parts for claim in part.claims],
         "tables": {
             name: [row for table in parts for row in table.data] for name, parts in tables.items()
         },
     }
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    measured = [
-        {"what": part.what, **asdict(part.estimate), "verdict": part.verdict}
-        for part in verdict.measured
-    ]
-    return {verdict.unit: verdict.trials, "verdict": verdict.verdict, "measured": measured}
+def _claim(claim: JudgedClaim) -> dict[str, Any]:
+    return {
+        "short": claim.name,
+        "sentence": claim.claim["sentence"],
+        "ours": claim.ours,
+        "relation": None if claim.ours else relation(claim.claim),
+        "source": claim.claim["source"],
+        "reading": claim.claim.get("reading"),
+        "note": claim.claim.get("note"),
+        "judgement": claim.says,
+        "explanation": claim.why[0] or None,
+        "settings": [
+            {
+                "run": one.run,
+                "rho": one.rho,
+                "horizons": list(one.horizons),
+                "ours": one.ours,
+                "judgement": one.full.says,
+                "moves": list(one.moves),
+                "on_all_trials": _judgement(one.full),
+                "on_paper_trials": _judgement(one.few) if one.few else None,
+            }
+            for one in claim.settings
+        ],
+    }
+
+
+def _judgement(judgement: Judgement) -> dict[str, Any]:
+    return {
+        judgement.unit: list(judgement.trials),
+        "judgement": judgement.says,
+        "measured": [asdict(part) for part in judgement.measured],
+    }

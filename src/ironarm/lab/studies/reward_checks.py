@@ -105,12 +105,12 @@ def attacked_rewards(
     found = []
     for arm in range(rewards.arms):
         mean, name = _mean(rewards.attacked(arm)), f"{rewards.arm} {arm}"
-        verdict = near(mean, (low + high) / 2, (high - low) / 2 + within)
+        judgement = near(mean, (low + high) / 2, (high - low) / 2 + within)
         found.append(
             Measured(
                 f"attacked mean of {name}",
                 mean,
-                verdict,
+                judgement,
                 f"{name}: attacked mean {interval(mean, '.2f', rewards.unit)}",
             )
         )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
+from typing import Any
 
 from ...errors import InvalidInput
 from ...naming.own_faults import constants_of
@@ -16,8 +19,11 @@ from ...simulation import Result
 from ...simulation.cells import Cell
 from ...simulation.progress import Progress
 from ..kit.cell_runner import CellRunner
-from .study import Run, Study
-from .tuning import Tuned, next_value
+from ..kit.evidence import Evidence
+from ..kit.statistics import Estimate, mean_loss
+from .certified import certificate, proven_bound
+from .study import Run, Study, StudyPolicy
+from .tuning import Candidate, Tuned, next_value, to_play_again
 
 Task = tuple[Run, float, str]
 """A run, a rho and a policy's name."""
@@ -34,6 +40,16 @@ class StudyFindings:
     kept: int = 0
     computed: int = 0
     seconds: float = 0.0
+
+    def evidence(self, run: Run, rho: float, trials: int | None = None) -> Evidence:
+        """Return what a run shows at one rho, on at most so many trials; None: on all."""
+        return Evidence(
+            self.outcomes[run.name, rho],
+            sys.maxsize if trials is None else trials,
+            self.study.unit,
+            largest=run.largest_regret,
+            certified=lambda policy: certificate(policy, run, rho),
+        )
 
 
 TOGETHER = 4
@@ -63,10 +79,10 @@ class Runner:
     def run(self) -> StudyFindings:
         """Run what is missing, and return everything."""
         started = time.monotonic()
-        places = [(run, rho) for run in self._study.runs for rho in run.rho]
+        places = [(run, rho) for run in self._study.played for rho in run.rho]
         tasks = [(run, rho, name) for run, rho in places for name in run.policies]
         grids = self._grids([task for task in tasks if self._study.policies[task[2]].tune])
-        likely = [self._cell(run, rho, self._first(name, rho)) for run, rho, name in tasks]
+        likely = [self._cell(run, rho, name, self._first(name, rho)) for run, rho, name in tasks]
         everything = [*(cell for cells, _ in grids for cell in cells), *likely]
         self._total = len(everything)
         with Progress("preparing", 1, True) as bar:
@@ -78,15 +94,19 @@ class Runner:
                 chosen |= dict.fromkeys(tuned, choice.policy)
             for run, rho in places:
                 wanted = {
-                    name: chosen.get((run, rho, name)) or self._first(name, rho)
+                    name: self._cell(
+                        run, rho, name, chosen.get((run, rho, name)) or self._first(name, rho)
+                    )
                     for name in run.policies
                 }
-                results = self._obtain(
-                    [(name, self._cell(run, rho, policy)) for name, policy in wanted.items()],
-                    rho,
-                    bar,
-                )
-                self._findings.outcomes[run.name, rho] = dict(zip(wanted, results, strict=True))
+                results: dict[str, Result] = {}
+                # only what has as many trials can share its noise
+                for _, group in groupby(sorted(wanted, key=run.trials_for), run.trials_for):
+                    names = list(group)
+                    cells = [wanted[name] for name in names]
+                    found = self._obtain(list(zip(names, cells, strict=True)), rho, bar)
+                    results |= dict(zip(names, found, strict=True))
+                self._findings.outcomes[run.name, rho] = {name: results[name] for name in wanted}
         found, done = self._findings, self._cells
         found.keys, found.kept, found.computed = done.keys, done.kept, done.computed
         found.seconds = time.monotonic() - started
@@ -97,33 +117,50 @@ class Runner:
         return self._study.policies[name].candidates(rho)[0]
 
     def _tune(self, cells: list[Cell], tuned: list[Task], bar: Progress) -> Tuned:
-        """Play a policy's grid, and go on beyond its end while that is better."""
+        """Find the best value of a policy's grid; `tuning.py` says how."""
         run, rho, name = tuned[0]
         entry = self._study.policies[name]
-        runs = tuple(run.name for run, _, _ in tuned)
-        choice = Tuned(name, rho, cells[0].trials, tuple(entry.tune), (), runs)
-        grid = product(*entry.tune.values())
-        for values, cell, regret in zip(
-            grid, cells, self._regrets(cells, name, rho, bar), strict=True
-        ):
-            choice = choice.with_candidate(values, cell.policy, regret)
-        while (value := next_value(choice)) is not None:
-            try:
-                policy = entry.candidate(rho, [value])
-                constants_of(policy, run.bandit.arms, run.horizon)
-            except InvalidInput:  # the parameter has no values beyond
-                break
-            cell = replace(cells[0], policy=policy)
-            self._total += 1
-            bar.extend(cell_work(cell))
-            [regret] = self._regrets([cell], name, rho, bar)
-            choice = choice.with_candidate([value], policy, regret)
+        choice = Tuned(name, rho, tuple(entry.tune), (), tuple(run.name for run, _, _ in tuned))
+        values: Iterable[tuple[Any, ...]] = product(*entry.tune.values())
+        first = cells[0].trials
+        while cells:
+            found = self._regrets(cells, run, name, rho, bar)
+            choice = choice.with_candidates(
+                Candidate(tuple(one), cell.policy, regret, cell.trials)
+                for one, cell, regret in zip(values, cells, found, strict=True)
+            )
+            cells, values = self._more(cells[0], choice, entry, run, first)
+            self._total += len(cells)
+            bar.extend(sum(map(cell_work, cells)))
         return choice
 
-    def _regrets(self, cells: list[Cell], name: str, rho: float, bar: Progress) -> list[float]:
+    def _more(
+        self, like: Cell, choice: Tuned, entry: StudyPolicy, run: Run, first: int
+    ) -> tuple[list[Cell], list[tuple[Any, ...]]]:
+        """Return what to play next, as cells and their values; nothing if it is known."""
+        if (value := next_value(choice)) is not None:
+            with suppress(InvalidInput):  # if the parameter has no values beyond
+                policy = entry.candidate(choice.rho, [value])
+                constants_of(policy, run.bandit.arms, run.horizon)
+                most = max(one.trials for one in choice.candidates)
+                return [replace(like, policy=policy, trials=most)], [(value,)]
+        again, trials = to_play_again(choice, first, run.horizon)
+        cells = [replace(like, policy=one.policy, trials=trials) for one in again]
+        return cells, [one.values for one in again]
+
+    def _regrets(
+        self, cells: list[Cell], run: Run, name: str, rho: float, bar: Progress
+    ) -> list[Estimate]:
         """Return the cells' mean final regrets."""
         results = self._obtain([(f"tuning {name}", cell) for cell in cells], rho, bar)
-        return [float(result.regret[0, :, -1].mean()) for result in results]
+        return [
+            mean_loss(
+                result.regret[0, :, -1],
+                run.largest_regret,
+                proven_bound(cell.policy, run, rho),
+            )
+            for result, cell in zip(results, cells, strict=True)
+        ]
 
     def _grids(self, tasks: list[Task]) -> list[tuple[list[Cell], list[Task]]]:
         """Return the cells that each policy is tuned on, with the tasks that use them.
@@ -142,7 +179,9 @@ class Runner:
             "a study with a grid and without [tuning] is refused when it is read"
         )
         entry = self._study.policies[name]
-        trials = tuning.trials if self._study.quick else entry.tuning_trials or tuning.trials
+        trials = run.tuning_trials or entry.tuning_trials or tuning.trials
+        if self._study.quick:
+            trials = min(trials, tuning.trials)
         # only the final regret matters, so only the horizon is recorded
         return [
             Cell(
@@ -159,13 +198,13 @@ class Runner:
             for policy in entry.candidates(rho)
         ]
 
-    def _cell(self, run: Run, rho: float, policy: Policy) -> Cell:
+    def _cell(self, run: Run, rho: float, name: str, policy: Policy) -> Cell:
         return Cell(
             policy,
             run.bandit,
             run.attack_at(rho),
             run.horizon,
-            run.trials,
+            run.trials_for(name),
             self._study.seed,
             run.checkpoints,
             run.sources,

@@ -26,6 +26,10 @@ def check_show(study: Study) -> None:
     """Refuse words, figures and tables that name what the study does not have."""
     if "introduction" in study.show:
         text("introduction", study.show["introduction"])
+    if "survivors" in study.show:
+        table = fields("survivors", study.show["survivors"], ["run", "policies"])
+        choice("survivors: run", table["run"], [run.name for run in study.runs if not run.long])
+        known_names("survivors: policies", table["policies"], study.run(table["run"]).policies)
     for part in ("words", "policies"):
         known = study.policies if part == "policies" else study.show.get(part, {})
         for term, meaning in fields(part, study.show.get(part, {}), [], known).items():

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from ... import attacks
@@ -22,8 +23,8 @@ from ...simulation.simulate import checkpoint_rounds
 class StudyPolicy:
     """A policy under the name that the study gives it.
 
-    `tune` is a grid of parameters to choose from, on `tuning_trials` trials or on the
-    study's own number (None).
+    `tune` is a grid of parameters to choose from, at first on `tuning_trials` trials or
+    on the study's own number (None).
     """
 
     name: str
@@ -58,6 +59,24 @@ class Run:
     """
     sources: Sources | None = None
     delay: Delay | None = None
+    trials_of: Mapping[str, int] = field(default_factory=dict)
+    """Policies with another number of trials than `trials`."""
+    tuning_trials: int | None = None
+    """On how many trials policies are tuned first; None for the study's number."""
+    long: bool = False
+    """Whether it is run with --long only."""
+    ours: bool = False
+    """Whether it is a setting of this study's own, and not one of the paper's."""
+
+    def trials_for(self, name: str) -> int:
+        """Return how many trials a policy has in this run."""
+        return self.trials_of.get(name, self.trials)
+
+    @property
+    def largest_regret(self) -> float:
+        """The largest regret possible: every pull is the worst."""
+        worst = max(float(part.gaps.max()) for _, part in self.bandit.segments)
+        return self.horizon * worst
 
     def attack_at(self, rho: float) -> Attack:
         """Return the run's attack at this rho."""
@@ -98,17 +117,24 @@ class Study:
     show: Mapping[str, Any]
     quick: bool
     """Whether these are the study's quick sizes, not its own."""
+    folder: Path = field(default=Path(), repr=False)
+    """Where its files are."""
     arm: str = "arm"
     """What the study calls an arm, for example a channel."""
     unit: str = ""
     """The unit of rewards, and so of regret."""
-    proposed: tuple[str, ...] = ()
-    """The policies that the paper proposes."""
+    long: bool = False
+    """Whether the runs that take long are run too, and others at their long sizes."""
 
     @property
     def has_paper(self) -> bool:
         """Whether the study checks what a paper says."""
         return bool(self.paper)
+
+    @property
+    def played(self) -> tuple[Run, ...]:
+        """The runs that are run: those that take long only if that was asked for."""
+        return tuple(run for run in self.runs if self.long or not run.long)
 
     def run(self, name: str) -> Run:
         """Return the run of that name."""

@@ -14,10 +14,9 @@ import numpy as np
 
 from ...policies import MedEUCB
 from ...policies.med_e_ucb import forced_total
-from ...show.text import counted
+from ...show.text import counted_span
 from ...theory import PAPER_NOTES, kl, paper_table
 from ..kit import statistics
-from ..kit.evidence import Evidence
 from ..kit.page import greek
 from ..kit.statistics import interval, percent
 from ..kit.table import Table
@@ -29,30 +28,41 @@ def tails(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
     run = findings.study.run(spec["run"])
     tables = []
     for rho in run.rho:
-        evidence = Evidence(findings.outcomes[run.name, rho], run.trials)
+        evidence = findings.evidence(run, rho)
         first = findings.study.paper_trials
-        apart = first < evidence.trials  # else the first trials are all there are
+        apart = first < evidence.span(run.policies)[1]  # else the first trials are all
         # one format for all: whole numbers, unless the smallest mean has one digit
         smallest = min(evidence.regret(name).mean() for name in run.policies)
         form = ",.0f" if smallest >= 10 else ",.1f"
         body, data = [], []
         for name in run.policies:
             regret, stuck = evidence.regret(name), evidence.stuck(name)
-            mean, share = statistics.mean(regret), statistics.share(stuck)
+            mean, share = evidence.mean_regret(name), statistics.share(stuck)
+            far, carried = statistics.carried_by_few(regret)
             optimal = float(evidence.optimal_curves(name)[:, -1].mean())
             few = statistics.mean(regret[:first])
-            q95, q99 = (float(np.quantile(regret, q)) for q in (0.95, 0.99))
+            q95 = float(np.quantile(regret, 0.95))
             numbers = (
+                f"{len(regret):,}",
                 *([format(few.value, form)] if apart else []),
-                interval(mean, form),
-                *(format(x, form) for x in (np.median(regret), q95, q99, regret.max())),
+                interval(mean, form) + (" †" if carried else ""),
+                *(format(x, form) for x in (np.median(regret), q95, regret.max())),
             )
-            body.append((name, *numbers, percent(share), f"{100 * optimal:.2f} %"))
+            body.append(
+                (
+                    name,
+                    *numbers,
+                    f"{100 * far:.2f} %" if far else "none",
+                    percent(share),
+                    f"{100 * optimal:.2f} %",
+                )
+            )
             row = {
                 "rho": rho,
                 "policy": name,
-                "trials": evidence.trials,
+                "trials": len(regret),
                 "mean": asdict(mean),
+                "certified_bound": evidence.bound(name),
                 "mean_of_paper_trials": asdict(few),
                 "median": float(np.median(regret)),
             }
@@ -60,28 +70,33 @@ def tails(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
                 {
                     **row,
                     "q95": q95,
-                    "q99": q99,
                     "worst": float(regret.max()),
+                    "above_ten_medians": far,
+                    "rare_trials_carry_the_mean": carried,
                     "stuck": asdict(share),
                     "optimal": optimal,
                 }
             )
         head = (
             "policy",
+            "trials",
             *([f"mean of {first}"] if apart else []),
-            f"mean of {evidence.trials:,}",
+            "mean",
             "median",
             "95 % quantile",
-            "99 % quantile",
             "worst",
+            "above 10 × median",
             "trials stuck",
             "optimal pulls",
         )
         unit = f" in {findings.study.unit}" if findings.study.unit else ""
         note = (
-            f"Regret at T{unit}, over the trials; in brackets 95 % intervals. A trial is stuck "
-            f"if, in the last tenth of its rounds, it chose the best {findings.study.arm} less "
-            "than half of the time."
+            f"Regret at T{unit}, over the trials; in brackets 95 % intervals. Those of the mean "
+            "allow for losses that no trial showed: what happens in none of n trials may happen "
+            f"in 3/n of them, and cost up to {run.largest_regret:,.0f}; a certificate, where there "
+            "is one, rules that out. † marks a mean that rare trials carry: those above ten times "
+            "the median add a tenth and more to it. A trial is stuck if, in the last tenth of its "
+            f"rounds, it chose the best {findings.study.arm} less than half of the time."
         )
         tables.append(
             Table(
@@ -104,7 +119,7 @@ def growth(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
     ]
     tables = []
     for rho in run.rho:
-        evidence = Evidence(findings.outcomes[run.name, rho], run.trials)
+        evidence = findings.evidence(run, rho)
         body, data = [], []
         for name in run.policies:
             rounds, curves = evidence.rounds(name), evidence.curves(name)
@@ -165,7 +180,8 @@ def growth(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
         )
         tables.append(
             Table(
-                f"{spec['title']}, ρ = {rho:g}, {counted(evidence.trials, 'trial')}",
+                f"{spec['title']}, ρ = {rho:g}, "
+                f"{counted_span(evidence.span(run.policies), 'trial')}",
                 head,
                 tuple(body),
                 tuple(data),
@@ -183,37 +199,68 @@ def tuning(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
     body, data = [], []
     several = len({choice.runs for choice in findings.choices}) > 1
     for choice in findings.choices:
-        parameters = ", ".join(choice.parameters)
-        regrets = {", ".join(map(_value, one.values)): one.regret for one in choice.candidates}
-        chosen = ", ".join(map(_value, choice.best.values))
-        pairs = " · ".join(f"{_shown(one.values)}: {one.regret:,.0f}" for one in choice.candidates)
-        shown = _shown(choice.best.values)
+        best, which = choice.best, ", ".join(choice.parameters)
+        shown = _shown(best.values)
         if choice.at_edge:
             shown += " (at the edge of what was tried)"
-        runs = ("; ".join(choice.runs),) if several else ()
-        which = greek(parameters)
-        cells = (choice.name, f"{choice.rho:g}", which, shown, pairs, f"{choice.trials:,}")
-        body.append((*cells, *runs))
+        near = " · ".join(
+            f"{_shown(one.values)}: {interval(one.regret, ',.0f')} on {one.trials:,}"
+            for one in choice.candidates
+            if one is best or one in choice.neighbours
+        )
+        rivals = ", ".join(_shown(one.values) for one in choice.rivals)
+        others = " · ".join(
+            f"{_shown(one.values)}: {one.regret.value:,.0f}"
+            for one in choice.candidates
+            if one is not best and one not in choice.neighbours
+        )
+        body.append(
+            (
+                choice.name,
+                f"{choice.rho:g}",
+                greek(which),
+                shown,
+                near,
+                rivals or "none",
+                others,
+                *(("; ".join(choice.runs),) if several else ()),
+            )
+        )
         data.append(
             {
                 "policy": choice.name,
                 "rho": choice.rho,
-                "parameters": parameters,
-                "mean_regret": regrets,
-                "chosen": chosen,
+                "parameters": which,
+                "candidates": [
+                    {"value": ", ".join(map(_value, one.values)), "trials": one.trials}
+                    | {"mean_regret": asdict(one.regret)}
+                    for one in choice.candidates
+                ],
+                "chosen": ", ".join(map(_value, best.values)),
+                "not_told_apart": [", ".join(map(_value, one.values)) for one in choice.rivals],
                 "at_edge": choice.at_edge,
-                "trials": choice.trials,
                 "runs": list(choice.runs),
             }
         )
     unit = f", in {findings.study.unit}," if findings.study.unit else ""
     note = (
-        f"Mean final regret{unit} for each value of the grid, over trials of seed "
-        f"{settings.seed}, which the study itself does not use; every candidate meets the same "
-        "noise and the same attacks. A grid whose best value was its first or last was "
-        "continued until the best value lay inside."
+        f"Mean final regret{unit} of the chosen value and its neighbours, with 95 % intervals that "
+        "allow for losses that no trial showed, and the number of trials; then the means of the "
+        f"others. The trials are those of seed {settings.seed}, which the study itself does not "
+        "use; every candidate meets the same noise and the same attacks. A grid whose best value "
+        "was its first or last was continued until the best value lay inside. All values that "
+        "might be the best were played on 4 times the trials, and again on 16 times. Values that "
+        "then still cannot be told apart from the chosen one are named."
     )
-    head = ("policy", "ρ", "parameter", "chosen", "value: mean regret", "trials")
+    head = (
+        "policy",
+        "ρ",
+        "parameter",
+        "chosen",
+        "it and its neighbours",
+        "not told apart",
+        "others",
+    )
     return [
         Table(
             str(spec["title"]),

@@ -1,30 +1,50 @@
-"""Tuning: which value of a grid is best, and where to look next if it is at an end.
+"""Tuning: which value of a grid is best, and what has to be played to know.
 
 A policy is not tuned if its best value is the last one that was tried. So a grid of one
 parameter is continued beyond that end, in its own steps, until the best value lies
-inside. A grid of several parameters is played as it is, and `Choice.at_edge` says if
+inside. A grid of several parameters is played as it is, and `Tuned.at_edge` says if
 its best value is at an end of any of them.
+
+Nor is it tuned if luck chose. On few trials the values that are nearly as good as the
+best come out in any order, and a value that fails once in a thousand trials looks
+better than it is. So all values that may still be the best are played again on more
+trials, until one is left or there are enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ...policies import Policy
+from ..kit.statistics import Estimate
 
 MOST_CANDIDATES = 40
 """No grid is continued beyond this many values."""
 
+TIMES = 4
+LEVELS = 3
+"""Values that may be the best are played on 4 times the trials, and again on 16 times."""
+
+MOST_ROUNDS = 10**9
+"""No candidate is played on more rounds than this."""
+
+ALIKE = 0.02
+"""Values whose mean regrets differ by less than this share are as good as each other."""
+
 
 @dataclass(frozen=True)
 class Candidate:
-    """Values of the tuned parameters, the policy with them, its mean final regret."""
+    """Values of the tuned parameters, the policy with them, its mean final regret.
+
+    The regret's interval allows for losses that none of the trials showed.
+    """
 
     values: tuple[Any, ...]
     policy: Policy
-    regret: float
+    regret: Estimate
+    trials: int
 
 
 @dataclass(frozen=True)
@@ -33,29 +53,62 @@ class Tuned:
 
     name: str
     rho: float
-    trials: int
     parameters: tuple[str, ...]
     candidates: tuple[Candidate, ...]
     """In the order of the grid; a grid of one parameter is sorted by its value."""
     runs: tuple[str, ...]
     """The runs that use the choice."""
 
-    def with_candidate(self, values: Sequence[Any], policy: Policy, regret: float) -> Tuned:
-        """Return the choice with one more candidate."""
-        candidates = [*self.candidates, Candidate(tuple(values), policy, regret)]
-        if len(self.parameters) == 1 and all(_is_number(one.values[0]) for one in candidates):
-            candidates.sort(key=lambda one: one.values[0])
-        return replace(self, candidates=tuple(candidates))
+    def with_candidates(self, found: Iterable[Candidate]) -> Tuned:
+        """Return the choice with candidates added, or replaced by those on more trials."""
+        candidates = {one.values: one for one in (*self.candidates, *found)}
+        ordered = list(candidates.values())
+        if len(self.parameters) == 1 and all(_is_number(one.values[0]) for one in ordered):
+            ordered.sort(key=lambda one: one.values[0])
+        return replace(self, candidates=tuple(ordered))
 
     @property
     def best(self) -> Candidate:
-        """The candidate with the smallest mean regret, inside the grid among equals."""
-        return min(self.candidates, key=lambda one: (one.regret, self._is_at_edge(one)))
+        """The candidate with the smallest mean regret, inside the grid among equals.
+
+        Only those on the most trials count: the others were left behind.
+        """
+        most = max(one.trials for one in self.candidates)
+        played = [one for one in self.candidates if one.trials == most]
+        return min(played, key=lambda one: (one.regret.value, self._is_at_edge(one)))
 
     @property
     def policy(self) -> Policy:
         """The best candidate's policy."""
         return self.best.policy
+
+    @property
+    def contenders(self) -> list[Candidate]:
+        """The candidates that may be the best: none is clearly better than they are."""
+        least = min(one.regret.high for one in self.candidates)
+        return [one for one in self.candidates if one.regret.low <= least]
+
+    @property
+    def neighbours(self) -> list[Candidate]:
+        """The candidates beside the best one in the grid, if it has an order."""
+        if len(self.parameters) > 1:
+            return []
+        place = self.candidates.index(self.best)
+        return [
+            self.candidates[other]
+            for other in (place - 1, place + 1)
+            if 0 <= other < len(self.candidates)
+        ]
+
+    @property
+    def rivals(self) -> list[Candidate]:
+        """The candidates that cannot be told from the best one, and are not alike."""
+        best = self.best
+        return [
+            one
+            for one in self.contenders
+            if one is not best and not _alike(one.regret, best.regret)
+        ]
 
     @property
     def at_edge(self) -> bool:
@@ -80,9 +133,11 @@ def next_value(choice: Tuned) -> float | None:
     The grid is continued by the ratio of its two values at that end.
 
     >>> from ironarm import UCB
-    >>> choice = Tuned("UCB", 0.1, 50, ("alpha",), (), ("main",))
-    >>> for alpha, regret in [(1, 9.0), (2, 7.0), (8, 5.0)]:
-    ...     choice = choice.with_candidate([alpha], UCB(alpha), regret)
+    >>> choice = Tuned("UCB", 0.1, ("alpha",), (), ("main",))
+    >>> choice = choice.with_candidates(
+    ...     Candidate((alpha,), UCB(alpha), Estimate(regret, regret, regret), 50)
+    ...     for alpha, regret in [(1, 9.0), (2, 7.0), (8, 5.0)]
+    ... )
     >>> next_value(choice)
     32.0
     """
@@ -95,6 +150,24 @@ def next_value(choice: Tuned) -> float | None:
     if not end * inner > 0:
         return None  # zero is an end; there is no ratio to go on by
     return float(f"{end * end / inner:.4g}")
+
+
+def to_play_again(choice: Tuned, first: int, horizon: int) -> tuple[Sequence[Candidate], int]:
+    """Return the candidates to play on more trials, and on how many.
+
+    Nobody, if the best is known or the trials are used up. `first` is the number of
+    trials that all candidates were played on.
+    """
+    trials = TIMES * max(one.trials for one in choice.candidates)
+    if trials > first * TIMES ** (LEVELS - 1) or trials * horizon > MOST_ROUNDS:
+        return [], trials
+    return ([*choice.contenders] if choice.rivals else []), trials
+
+
+def _alike(one: Estimate, other: Estimate) -> bool:
+    """Whether two means differ by little, whatever was not seen."""
+    size = ALIKE * min(one.value, other.value)
+    return max(one.high, other.high) - min(one.low, other.low) <= size
 
 
 def _is_number(value: object) -> bool:

@@ -232,10 +232,10 @@ def fit(
     bounded = bounded_log(
         kind, logged, best, [arm.mean_gap for j, arm in enumerate(fitted) if j != best]
     )
-    verdict = _suitability(logged, fitted, best, boots, rho, bounded, malicious.value > 0)
+    judgement = _suitability(logged, fitted, best, boots, rho, bounded, malicious.value > 0)
     why_not = _cannot_tell(fitted, best, bounded)
     deviation = float(np.std(logged[best]))
-    return Fit(fitted, best, malicious, coin, bounded, verdict, why_not, level, deviation)
+    return Fit(fitted, best, malicious, coin, bounded, judgement, why_not, level, deviation)
 
 
 def _comparable(bandit: ReplayBandit) -> list[np.ndarray]:

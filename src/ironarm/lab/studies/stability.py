@@ -1,0 +1,66 @@
+"""Whether judgements hold with another seed: several runs of a study, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...show.text import counted, text_table
+from .checking import AGREE, CANNOT_TELL, DISAGREE
+from .judged import SIGNS
+
+MOST_MOVED = 0.1
+"""At most this share of the claims may be settled with one seed and not with another."""
+
+
+@dataclass(frozen=True)
+class Stability:
+    """The judgements on each claim, one for each seed; prints as a table."""
+
+    claims: Mapping[str, tuple[str, ...]]
+
+    @property
+    def turned(self) -> list[str]:
+        """The claims that agree with one seed and disagree with another."""
+        return [name for name, says in self.claims.items() if {AGREE, DISAGREE} <= set(says)]
+
+    @property
+    def moved(self) -> list[str]:
+        """The claims that some seeds settle and others do not, never both ways."""
+        return [
+            name
+            for name, says in self.claims.items()
+            if CANNOT_TELL in says and len(set(says)) == 2
+        ]
+
+    @property
+    def steady(self) -> bool:
+        """Whether no claim turned, and few moved."""
+        return not self.turned and len(self.moved) <= MOST_MOVED * len(self.claims)
+
+    def __str__(self) -> str:
+        seeds = range(1, 1 + max(map(len, self.claims.values()), default=0))
+        table = text_table(
+            ("claim", *(f"seed {seed}" for seed in seeds)),
+            [(name, *(SIGNS[one] for one in says)) for name, says in self.claims.items()],
+        )
+        return (
+            f"{table}\n\n{counted(len(self.claims), 'claim')}: {len(self.turned)} turned from "
+            f"agree to disagree or back; {len(self.moved)} moved to or from cannot tell (at most "
+            f"one in ten may: {'yes' if self.steady else 'NO'})."
+        )
+
+
+def stability(reports: Sequence[Mapping[str, Any]]) -> Stability:
+    """Compare the contents of several report.json of one study.
+
+    >>> report = lambda says: {"claims": [{"short": "it works", "judgement": says}]}
+    >>> found = stability([report("agree"), report("cannot tell")])
+    >>> found.turned, found.moved, found.steady
+    ([], ['it works'], False)
+    """
+    judged = [
+        {claim["short"]: claim["judgement"] for claim in report["claims"]} for report in reports
+    ]
+    return Stability({name: tuple(one[name] for one in judged) for name in judged[0]})
