@@ -90,7 +90,7 @@ def test_the_papers_tables(capsys):
     page = capsys.readouterr().out
     assert re.search(r"Theorem 1 needs +154.1 .*\n *b of at least", page)
     assert re.search(r"apply: T <= G", page)
-    assert re.search(r"\n1, low +40 +0.2 +0.3 +0.4848 +0.10 ± \d % +4.8\n", page)
+    assert re.search(r"\n1, low +example +40 +0.2 +0.3 +0.4848 +0.10 ± \d % +4.8\n", page)
     assert main(["certify", "--paper", "--json"]) == 0
     tables = json.loads(capsys.readouterr().out)
     assert list(tables) == ["theory", "lemmas"]

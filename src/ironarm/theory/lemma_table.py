@@ -78,7 +78,7 @@ class LemmaRow:
             self.where,
             f"{self.parameters['n']:,}",
             f"{self.parameters['s']:.3g}",
-            f"{round(self.parameters['a'], 3):g}" if "a" in self.parameters else "",
+            f"{round(self.parameters['a'], 3):g}" if "a" in self.parameters else "-",
             at_most(self.bound),
             f"{self.measured:#.2g} ± {within:.0f} %",
             short(float(f"{self.ratio:.2g}")),
@@ -123,8 +123,8 @@ def _lemma_1() -> Iterator[LemmaRow]:
     for rho in RATES:
         n, s = _forced(name), _share(name, rho)
         yield _quantile(1, "half gap", f"{name} {rho:g}", n, s, _gap(name) / 2)
-    yield _quantile(1, "low", "", 40, 0.2, 0.3)
-    yield _quantile(1, "high", "", 40, 0.2, 0.3, side="above")
+    yield _quantile(1, "low", "example", 40, 0.2, 0.3)
+    yield _quantile(1, "high", "example", 40, 0.2, 0.3, side="above")
 
 
 def _lemma_2() -> Iterator[LemmaRow]:
