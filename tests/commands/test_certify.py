@@ -84,18 +84,23 @@ def test_a_table_of_logged_rewards(tmp_path, capsys):
     assert "an expected regret of at most" in page
 
 
-def test_the_papers_table(capsys):
-    """As text and as JSON."""
+def test_the_papers_tables(capsys):
+    """Theorems, then lemmas, as text and as JSON."""
     assert main(["certify", "--paper"]) == 0
     page = capsys.readouterr().out
     assert re.search(r"Theorem 1 needs +154.1 .*\n *b of at least", page)
     assert re.search(r"apply: T <= G", page)
+    assert re.search(r"\n1, low +example +40 +0.2 +0.3 +0.4848 +0.10 ± \d % +4.8\n", page)
     assert main(["certify", "--paper", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+    tables = json.loads(capsys.readouterr().out)
+    assert list(tables) == ["theory", "lemmas"]
+    rows = tables["theory"]
     assert {"quantity", "synthetic 0.125", "radio 0.3", "remarks"} <= set(rows[0])
     (bound,) = (row for row in rows if row["quantity"] == "Theorem 1 bound")
     assert bound["radio 0.3"] is None
     assert bound["remarks"]["radio 0.3"] == "does not apply: T <= G"
+    assert {row["lemma"] for row in tables["lemmas"]} == {1, 2, 3}
+    assert all(0 < row["measured"] < row["bound"] < 1 < row["ratio"] for row in tables["lemmas"])
 
 
 @pytest.mark.parametrize(

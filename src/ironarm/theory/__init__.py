@@ -17,6 +17,7 @@ from .corollaries import corollary_1, corollary_2
 from .finite_time import FiniteTimeBound, med_e_ucb_bound, med_epsilon_greedy_bound
 from .from_log.fit import Fit, Resampled, fit
 from .growth import expected_wrong_rounds, local_exponents
+from .lemma_table import LEMMA_HEAD, LEMMA_NOTES, LemmaRow, lemma_table, lemma_text
 from .lemmas import attacked_share_rounds, quantile_concentration
 from .limits import (
     corrupted_kl,
@@ -46,6 +47,8 @@ from .theorems_ucb import UcbGuarantee, theorem_1, theorem_2
 from .unmet import Unmet
 
 __all__ = [
+    "LEMMA_HEAD",
+    "LEMMA_NOTES",
     "PAPER_NOTES",
     "Arms",
     "Bounded",
@@ -53,6 +56,7 @@ __all__ = [
     "FiniteTimeBound",
     "Fit",
     "GreedyGuarantee",
+    "LemmaRow",
     "Normal",
     "PaperRow",
     "Resampled",
@@ -75,6 +79,8 @@ __all__ = [
     "fit",
     "growth_exponent",
     "kl",
+    "lemma_table",
+    "lemma_text",
     "limit_on_rho",
     "local_exponents",
     "med_e_ucb_bound",

@@ -15,7 +15,7 @@ import numpy as np
 from ...policies import MedEUCB
 from ...policies.med_e_ucb import forced_total
 from ...show.text import counted_span
-from ...theory import PAPER_NOTES, kl, paper_table
+from ...theory import LEMMA_HEAD, LEMMA_NOTES, PAPER_NOTES, kl, lemma_table, paper_table
 from ..kit import statistics
 from ..kit.page import greek
 from ..kit.statistics import interval, percent
@@ -292,9 +292,24 @@ def theory(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
     return [Table(str(spec["title"]), ("", *columns), body, data, greek(" ".join(PAPER_NOTES)))]
 
 
+def lemmas(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
+    """The lemmas' bounds beside what the malicious adversary achieves."""
+    rows = lemma_table()
+    return [
+        Table(
+            str(spec["title"]),
+            LEMMA_HEAD,
+            tuple(row.shown() for row in rows),
+            tuple(row.to_dict() for row in rows),
+            greek(" ".join(LEMMA_NOTES)),
+        )
+    ]
+
+
 TABLES: dict[str, Callable[[StudyFindings, Mapping[str, Any]], list[Table]]] = {
     "tails": tails,
     "growth": growth,
     "tuning": tuning,
     "theory": theory,
+    "lemmas": lemmas,
 }
