@@ -26,6 +26,14 @@ def test_opposite_uniform_subtracts_on_the_best_arm_and_adds_elsewhere():
     assert ask(attack, 0, 7.0) == 7.0 + 25.0
 
 
+def test_sometimes_large_is_small_but_for_a_share():
+    """The second number of the round decides which; both sides as `OppositeUniform`."""
+    attack = ia.attacks.SometimesLarge(rho=0.3, scale=100, small=4, share=0.1)
+    assert ask(attack, 1, 7.0, v=0.05) == 7.0 - 25.0
+    assert ask(attack, 1, 7.0, v=0.15) == 7.0 - 1.0
+    assert ask(attack, 0, 7.0, v=0.15) == 7.0 + 1.0
+
+
 def test_infinite_is_minus_on_the_best_arm_plus_elsewhere_and_one_sided_if_asked():
     """The three kinds."""
     assert ask(ia.Infinite(rho=0.3), 1, 7.0) == -math.inf

@@ -69,6 +69,7 @@ def spiteful(e, a, x, u, v):
 ATTACKS = (
     ia.NoAttack(),
     ia.OppositeUniform(rho=0.3, scale=1800),
+    ia.attacks.SometimesLarge(rho=0.3),
     ia.Infinite(rho=0.3),
     ia.Constant(rho=0.2, value=30),
     ia.Mimic(rho=0.3),

@@ -18,6 +18,7 @@ from .base import Attack
 # tells type checkers that the name is public, as a name written in `__all__` does.
 # isort: off
 from .opposite_uniform import OppositeUniform as OppositeUniform
+from .sometimes_large import SometimesLarge as SometimesLarge
 from .infinite import Infinite as Infinite
 from .constant import Constant as Constant
 from .mimic import Mimic as Mimic

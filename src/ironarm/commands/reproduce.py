@@ -24,8 +24,9 @@ examples:
   ironarm reproduce --study radio --quick --out quick/radio
                                          with half its trials at signal level, in a minute
   ironarm reproduce --trials 5000 --workers 2
-  ironarm reproduce --long --out long    ten and a hundred times the paper's horizon too; half an hour
-  ironarm reproduce --seeds 5 --out seeds  five seeds: which judgements depend on luck?
+  ironarm reproduce --long --out long    with runs of up to ten million rounds, in half an hour
+  ironarm reproduce --seeds 5 --out seeds
+                                         with five seeds: which judgements depend on luck?
   ironarm reproduce --study my-study     a study of your own, from a folder
 
 You can interrupt it; it resumes, and runs nothing twice.
@@ -191,7 +192,8 @@ def _print_claims(title: str, found: dict[str, Any], *, ours: bool) -> None:
 
 def _on_what(one: dict[str, Any]) -> str:
     """Return what a claim was judged on: run, rho, horizons, and trials."""
-    at = one["run"] if one["rho"] is None else f"{one['run']}, rho = {one['rho']:g}"
+    run = one["runs"][0]
+    at = run if one["rho"] is None else f"{run}, rho = {one['rho']:g}"
     if len(one["horizons"]) > 1:
         return f"{at}, T = {', '.join(f'{T:,}' for T in one['horizons'])}"
     full, few = one["on_all_trials"], one["on_paper_trials"]

@@ -83,15 +83,14 @@ class Evidence:
         return None if policy is None else self._certified(policy)
 
     def bound(self, name: str) -> float | None:
-        """The certificate's bound on the policy's mean final regret, if there is one."""
+        """The certificate's bound on a policy's mean final regret, if there is one."""
         found = self.certificate(name)
         return None if found is None else found.bound
 
     def difference(self, one: str, other: str) -> Estimate:
         """Mean final regret of one minus that of another, trial by trial."""
-        return statistics.mean_difference(
-            *(Losses(self.regret(name), self.bound(name)) for name in (one, other)), self.largest
-        )
+        first, second = (Losses(self.regret(name), self.bound(name)) for name in (one, other))
+        return statistics.mean_difference(first, second, self.largest)
 
     def last_tenth(self, name: str) -> np.ndarray:
         """Share of optimal pulls in the last tenth of the rounds, for each trial."""

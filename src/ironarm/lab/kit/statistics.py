@@ -54,7 +54,10 @@ def mean_loss(
     a certificate gives one.
 
     >>> losses = np.array([9.0, 10.0, 11.0] * 1000)
-    >>> [round(end) for end in (mean_loss(losses).high, mean_loss(losses, 50_011).high)]
+    >>> [
+    ...     round(end)
+    ...     for end in (mean_loss(losses).high, mean_loss(losses, 50_011).high)
+    ... ]
     [10, 60]
     >>> round(mean_loss(losses, 50_011, bound=12).high)
     12
@@ -68,9 +71,7 @@ def mean_loss(
     return replace(found, high=max(high, found.value))
 
 
-def mean_difference(
-    one: Losses, other: Losses, largest: float | None = None
-) -> Estimate:
+def mean_difference(one: Losses, other: Losses, largest: float | None = None) -> Estimate:
     """Return the mean of one minus other, trial by trial; see `mean_loss`.
 
     Each side may have losses that no trial showed. Certificates limit both.
@@ -181,7 +182,9 @@ def measured_exponent(
     if largest is None:
         return found
     unseen = unseen_share(len(regret)) * max(0.0, largest - float(ends[:, -1].max()))
-    more = float(_exponent(ends.mean(axis=0, keepdims=True) + [0.0, 0.0, unseen], span)[0])
+    worse = ends.mean(axis=0, keepdims=True)
+    worse[:, -1] += unseen
+    more = float(_exponent(worse, span)[0])
     return replace(found, high=max(found.high, more)) if math.isfinite(more) else found
 
 

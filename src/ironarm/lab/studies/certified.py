@@ -1,4 +1,4 @@
-"""What ironarm's theory proves about a policy in a run: see `ironarm.theory.certify`."""
+"""What ironarm's theory proves about a policy in a run; see `theory.certify`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def certificate(policy: Policy, run: Run, rho: float) -> Certificate | None:
 
 
 def proven_bound(policy: Policy, run: Run, rho: float) -> float | None:
-    """Return what is proven about a policy's mean final regret; None without a proof."""
+    """Return the proven bound on a policy's mean final regret; None without one."""
     found = certificate(policy, run, rho)
     return None if found is None else found.bound

@@ -88,23 +88,27 @@ def together(judgements: Iterable[str]) -> str:
     return DISAGREE if DISAGREE in found else CANNOT_TELL if CANNOT_TELL in found else AGREE
 
 
-def at_all_horizons(parts: Sequence[Measured]) -> str:
+def at_all_horizons(parts: Sequence[Measured], horizons: int) -> str:
     """Return the judgement on growth, from one policy at several horizons.
 
-    They must all say the same, and be at least two.
+    They must all say the same, and all be there.
 
-    >>> at = [Measured("", Estimate(0, 0, 0), AGREE, "", "UCB", T) for T in (10, 100)]
-    >>> at_all_horizons(at), at_all_horizons(at[:1])
+    >>> at = [
+    ...     Measured("", Estimate(0, 0, 0), AGREE, "", "UCB", T) for T in (10, 100)
+    ... ]
+    >>> at_all_horizons(at, 2), at_all_horizons(at[:1], 2)
     ('agree', 'cannot tell')
     """
     found = {part.judgement for part in parts}
-    return found.pop() if len(found) == 1 and len(parts) > 1 else CANNOT_TELL
+    return found.pop() if len(found) == 1 and len(parts) == horizons else CANNOT_TELL
 
 
 def how_it_moves(parts: Sequence[Measured]) -> str:
     """Say how a measurement moves from horizon to horizon.
 
-    >>> at = [Measured("", Estimate(v, v, v), AGREE, "", "UCB", 9) for v in (0.2, 0.1)]
+    >>> at = [
+    ...     Measured("", Estimate(v, v, v), AGREE, "", "UCB", 9) for v in (0.2, 0.1)
+    ... ]
     >>> how_it_moves(at)
     'falls with the horizon: 0.20, 0.10'
     """

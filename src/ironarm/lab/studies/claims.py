@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from ...errors import InvalidInput
@@ -12,7 +12,15 @@ from ...naming.toml_fields import distinct, fields, text
 from ...validation import choice
 from ..kit.evidence import Evidence
 from . import checks, growth_checks  # noqa: F401  (importing them fills CHECKS)
-from .checking import CANNOT_TELL, CHECKS, Measured, at_all_horizons, how_it_moves, together
+from .checking import (
+    CANNOT_TELL,
+    CHECKS,
+    Check,
+    Measured,
+    at_all_horizons,
+    how_it_moves,
+    together,
+)
 from .judged import JudgedClaim, JudgedSetting, Judgement
 from .long_run import LongRun
 from .reward_checks import EACH, Rewards, can_be_checked
@@ -40,35 +48,41 @@ def check_claim(study: Study, claim: Mapping[str, Any]) -> None:
             f"{what}: relation must begin with one of {', '.join(RELATIONS)}, got "
             f"{claim['relation']!r}."
         )
-    names = run_names(claim)
-    if not names:
-        raise InvalidInput(f"{what}: {place} must be the name of a run or a list of them, got [].")
-    for name in names:
-        choice(f"{what}: {place}", name, [run.name for run in study.runs])
-    distinct(f"{what}: the run", names)
-    runs = [study.run(name) for name in names]
-    if check.growth and (
-        len(runs) < 2 or any(a.horizon >= b.horizon for a, b in zip(runs, runs[1:], strict=False))
-    ):
+    for names in series(claim):
+        if not names:
+            raise InvalidInput(
+                f"{what}: {place} must be the name of a run or a list of them, got []."
+            )
+        for name in names:
+            choice(f"{what}: {place}", name, [run.name for run in study.runs])
+        distinct(f"{what}: the run", names)
+        runs = [study.run(name) for name in names]
+        if check.growth and (
+            len(runs) < 2 or any(one.horizon >= other.horizon for one, other in pairwise(runs))
+        ):
+            raise InvalidInput(
+                f"{what}: horizons must name at least two runs, the shortest first: a law of "
+                "growth is not seen at one horizon."
+            )
+        for run in runs:
+            _check_run(what, check, claim, run, run is runs[0])
+
+
+def _check_run(what: str, check: Check, claim: Mapping[str, Any], run: Run, first: bool) -> None:
+    if run.long and not check.growth:
         raise InvalidInput(
-            f"{what}: horizons must name at least two runs, the shortest first: a law of growth is "
-            "not seen at one horizon."
+            f"{what}: the run {run.name!r} is run with --long only, so it cannot settle this."
         )
-    for run in runs:
-        if run.long and not check.growth:
-            raise InvalidInput(
-                f"{what}: the run {run.name!r} is run with --long only, so it cannot settle this."
-            )
-        if check.subject is Rewards and not can_be_checked(run.bandit):
-            raise InvalidInput(
-                f"{what}: the check {claim['check']} needs a bandit whose arms have attacked "
-                f"laws, such as RadioBandit, got {run.bandit!r}."
-            )
-        for parameter, refuse in check.parameters.items():
-            value = claim[parameter]
-            if check.growth and run is not runs[0] and parameter == "policies":
-                value = [name for name in value if name in run.policies]  # some may be too slow
-            refuse(f"{what}: {parameter}", value, run)
+    if check.subject is Rewards and not can_be_checked(run.bandit):
+        raise InvalidInput(
+            f"{what}: the check {claim['check']} needs a bandit whose arms have attacked "
+            f"laws, such as RadioBandit, got {run.bandit!r}."
+        )
+    for parameter, refuse in check.parameters.items():
+        value = claim[parameter]
+        if not first and check.growth and parameter == "policies" and isinstance(value, list):
+            value = [name for name in value if name in run.policies]  # some may be too slow
+        refuse(f"{what}: {parameter}", value, run)
 
 
 def relation(claim: Mapping[str, Any]) -> str:
@@ -76,10 +90,18 @@ def relation(claim: Mapping[str, Any]) -> str:
     return str(claim.get("relation", RELATIONS[0]))
 
 
-def run_names(claim: Mapping[str, Any]) -> list[Any]:
-    """Return the names of the runs that a claim is checked on."""
-    named = claim["horizons"] if "horizons" in claim else claim["run"]
-    return named if isinstance(named, list) else [named]
+def series(claim: Mapping[str, Any]) -> list[list[Any]]:
+    """Return the names of the runs that a claim is checked on.
+
+    Of growth, each list is one setting at several horizons; else all are one list.
+    """
+    if "horizons" not in claim:
+        named = claim["run"]
+        return [named if isinstance(named, list) else [named]]
+    horizons = claim["horizons"]
+    if isinstance(horizons, list) and horizons and all(isinstance(one, list) for one in horizons):
+        return horizons
+    return [horizons if isinstance(horizons, list) else [horizons]]
 
 
 def judge(findings: StudyFindings, kept: LongRun | None = None) -> list[JudgedClaim]:
@@ -104,16 +126,18 @@ def _settings(
     findings: StudyFindings, claim: Mapping[str, Any], kept: LongRun | None
 ) -> list[JudgedSetting]:
     study, check = findings.study, CHECKS[claim["check"]]
-    runs = [study.run(name) for name in run_names(claim)]
     if check.growth:
-        rhos = list(dict.fromkeys(rho for run in runs for rho in run.rho))
-        return [_growth(findings, claim, runs, rho, kept) for rho in rhos]
+        return [
+            _growth(findings, claim, [study.run(name) for name in names], rho, kept)
+            for names in series(claim)
+            for rho in study.run(names[0]).rho
+        ]
     found = []
-    for run in runs:
+    for run in map(study.run, series(claim)[0]):
         if check.subject is Rewards:
             rewards = Rewards(run.bandit, study.seed, study.arm, study.unit)
             full = _together((EACH, EACH), check.measure(rewards, claim), "rewards")
-            found.append(JudgedSetting(run.name, None, (run.horizon,), full, ours=run.ours))
+            found.append(JudgedSetting((run.name,), None, (run.horizon,), full, ours=run.ours))
             continue
         for rho in run.rho:
             full, few = (
@@ -122,7 +146,7 @@ def _settings(
             )
             found.append(
                 JudgedSetting(
-                    run.name,
+                    (run.name,),
                     rho,
                     (run.horizon,),
                     full,
@@ -171,9 +195,17 @@ def _growth(
         )
     ]
     trials = [part.trials for part in parts] or [0]
-    says = together(map(at_all_horizons, by_policy)) if by_policy else CANNOT_TELL
+    horizons = {
+        name: sum(rho in run.rho and name in run.policies for run in runs)
+        for name in claim["policies"]
+    }
+    says = (
+        together(at_all_horizons(group, horizons[group[0].policy]) for group in by_policy)
+        if by_policy
+        else CANNOT_TELL
+    )
     return JudgedSetting(
-        runs[0].name,
+        tuple(run.name for run in runs),
         rho,
         tuple(run.horizon for run in runs),
         Judgement(
@@ -199,9 +231,7 @@ def at_horizon(
     if (run.name, rho) in findings.outcomes and names:
         evidence = findings.evidence(run, rho)
         here = {
-            part.policy: replace(
-                part, horizon=run.horizon, trials=evidence.trials_of(part.policy)
-            )
+            part.policy: replace(part, horizon=run.horizon, trials=evidence.trials_of(part.policy))
             for part in _measured({**claim, "policies": names}, evidence)
         }
     elsewhere = kept.measured(findings.study, claim, run, rho) if kept else {}

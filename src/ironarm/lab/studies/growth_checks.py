@@ -158,4 +158,3 @@ def _logarithmic(evidence: Evidence, name: str, than: float, since: int) -> Meas
     judgement = together([below(excess, than), below(typical, than)])
     what = f"exponent of the mean's excess over the median, {name}"
     return Measured(what, excess, judgement, text, policy=name)
-

@@ -50,7 +50,8 @@ class JudgedSetting:
     paper's. `moves` says how growth moves from horizon to horizon.
     """
 
-    run: str
+    runs: tuple[str, ...]
+    """One run, or several that differ in their horizon."""
     rho: float | None
     horizons: tuple[int, ...]
     full: Judgement
@@ -62,7 +63,7 @@ class JudgedSetting:
     def where(self) -> str:
         """The setting as text."""
         longer = " and longer" if len(self.horizons) > 1 else ""
-        return f"{self.run}{longer}" + ("" if self.rho is None else f", ρ = {self.rho:g}")
+        return f"{self.runs[0]}{longer}" + ("" if self.rho is None else f", ρ = {self.rho:g}")
 
 
 @dataclass(frozen=True)

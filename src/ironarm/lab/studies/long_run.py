@@ -89,12 +89,11 @@ def _growth(study: Study, claims: Iterable[JudgedClaim]) -> Iterator[tuple[str, 
     for judged in claims:
         if not CHECKS[judged.claim["check"]].growth:
             continue
-        runs = {run.horizon: run for run in map(study.run, judged.claim["horizons"])}
         for setting in judged.settings:
+            runs = {run.horizon: run for run in map(study.run, setting.runs)}
             for part in setting.full.measured:
-                run = runs[part.horizon]
                 assert setting.rho is not None, "growth is judged at a rho"
-                yield _key(study, judged.claim, run, setting.rho, part.policy), part
+                yield _key(study, judged.claim, runs[part.horizon], setting.rho, part.policy), part
 
 
 def _key(study: Study, claim: Mapping[str, Any], run: Run, rho: float, name: str) -> str:

@@ -118,9 +118,7 @@ def _by_setting(runs: Sequence[Run]) -> list[tuple[str, str, list[str]]]:
 
 def _trials(study: Study) -> str:
     """Return how many trials the runs have, as in "3, 12 or 200 trials"."""
-    *others, most = sorted(
-        {run.trials_for(name) for run in study.played for name in run.policies}
-    )
+    *others, most = sorted({run.trials_for(name) for run in study.played for name in run.policies})
     return listed([*(f"{n:,}" for n in others), counted(most, "trial")])
 
 
@@ -144,9 +142,7 @@ def _for_machines(
             }
             for run in study.played
         ],
-        "counts": {
-            "ours" if part.claims[0].ours else "paper": part.counts for part in parts
-        },
+        "counts": {"ours" if part.claims[0].ours else "paper": part.counts for part in parts},
         "claims": [_claim(claim) for part in parts for claim in part.claims],
         "tables": {
             name: [row for table in parts for row in table.data] for name, parts in tables.items()
@@ -167,7 +163,7 @@ def _claim(claim: JudgedClaim) -> dict[str, Any]:
         "explanation": claim.why[0] or None,
         "settings": [
             {
-                "run": one.run,
+                "runs": list(one.runs),
                 "rho": one.rho,
                 "horizons": list(one.horizons),
                 "ours": one.ours,

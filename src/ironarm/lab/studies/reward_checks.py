@@ -37,6 +37,10 @@ class Rewards:
             for mean in (*bandit.means, *bandit.jammed)  # type: ignore[attr-defined]
         )
         self.arms = bandit.arms
+        self.wander: tuple[float, ...] = tuple(
+            map(float, getattr(bandit, "wander_db", [0.0] * bandit.arms))
+        )
+        """By how much the level of a packet varies, as a standard deviation."""
 
     @lru_cache(maxsize=64)  # noqa: B019  (lives as long as one report)
     def clean(self, arm: int) -> np.ndarray:
@@ -61,6 +65,22 @@ def clean_means(rewards: Rewards, means: Means, within: Positive) -> list[Measur
         mean, name = _mean(rewards.clean(arm)), f"{rewards.arm} {arm}"
         text = f"{name}: mean {interval(mean, '.2f', rewards.unit)}"
         found.append(Measured(f"mean of {name}", mean, near(mean, target, within), text))
+    return found
+
+
+@check
+def constant_level(rewards: Rewards, within: Positive) -> list[Measured]:
+    """What is sent has one level, but for a standard deviation below `within`.
+
+    This is how the testbed is set, so there is nothing to estimate.
+    """
+    found = []
+    for arm, wander in enumerate(rewards.wander):
+        level, name = Estimate(wander, wander, wander), f"{rewards.arm} {arm}"
+        text = f"{name}: levels vary by {short(wander, rewards.unit)}"
+        found.append(
+            Measured(f"variation of the level in {name}", level, below(level, within), text)
+        )
     return found
 
 

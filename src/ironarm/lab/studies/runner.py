@@ -42,7 +42,7 @@ class StudyFindings:
     seconds: float = 0.0
 
     def evidence(self, run: Run, rho: float, trials: int | None = None) -> Evidence:
-        """Return what a run shows at one rho, on at most so many trials; None: on all."""
+        """Return what a run shows at one rho, on all trials or on the first."""
         return Evidence(
             self.outcomes[run.name, rho],
             sys.maxsize if trials is None else trials,
@@ -107,10 +107,11 @@ class Runner:
                     found = self._obtain(list(zip(names, cells, strict=True)), rho, bar)
                     results |= dict(zip(names, found, strict=True))
                 self._findings.outcomes[run.name, rho] = {name: results[name] for name in wanted}
-        found, done = self._findings, self._cells
-        found.keys, found.kept, found.computed = done.keys, done.kept, done.computed
-        found.seconds = time.monotonic() - started
-        return found
+        done = self._cells
+        self._findings.keys = done.keys
+        self._findings.kept, self._findings.computed = done.kept, done.computed
+        self._findings.seconds = time.monotonic() - started
+        return self._findings
 
     def _first(self, name: str, rho: float) -> Policy:
         """Return a policy as it is, or the first of its grid."""
@@ -137,13 +138,15 @@ class Runner:
     def _more(
         self, like: Cell, choice: Tuned, entry: StudyPolicy, run: Run, first: int
     ) -> tuple[list[Cell], list[tuple[Any, ...]]]:
-        """Return what to play next, as cells and their values; nothing if it is known."""
+        """Return what to play next, as cells and values; nothing if all is known."""
         if (value := next_value(choice)) is not None:
             with suppress(InvalidInput):  # if the parameter has no values beyond
                 policy = entry.candidate(choice.rho, [value])
                 constants_of(policy, run.bandit.arms, run.horizon)
                 most = max(one.trials for one in choice.candidates)
                 return [replace(like, policy=policy, trials=most)], [(value,)]
+        if self._study.quick:
+            return [], []
         again, trials = to_play_again(choice, first, run.horizon)
         cells = [replace(like, policy=one.policy, trials=trials) for one in again]
         return cells, [one.values for one in again]

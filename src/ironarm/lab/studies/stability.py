@@ -11,7 +11,7 @@ from .checking import AGREE, CANNOT_TELL, DISAGREE
 from .judged import SIGNS
 
 MOST_MOVED = 0.1
-"""At most this share of the claims may be settled with one seed and not with another."""
+"""At most this share of claims may be settled with one seed and not with another."""
 
 
 @dataclass(frozen=True)

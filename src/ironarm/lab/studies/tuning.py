@@ -25,13 +25,13 @@ MOST_CANDIDATES = 40
 
 TIMES = 4
 LEVELS = 3
-"""Values that may be the best are played on 4 times the trials, and again on 16 times."""
+"""Values that may be the best are played on 4 times the trials, then on 16 times."""
 
 MOST_ROUNDS = 10**9
 """No candidate is played on more rounds than this."""
 
 ALIKE = 0.02
-"""Values whose mean regrets differ by less than this share are as good as each other."""
+"""Values whose mean regrets differ by less than this share are equally good."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Tuned:
     """The runs that use the choice."""
 
     def with_candidates(self, found: Iterable[Candidate]) -> Tuned:
-        """Return the choice with candidates added, or replaced by those on more trials."""
+        """Return the choice with more candidates, or the same on more trials."""
         candidates = {one.values: one for one in (*self.candidates, *found)}
         ordered = list(candidates.values())
         if len(self.parameters) == 1 and all(_is_number(one.values[0]) for one in ordered):
