@@ -95,3 +95,46 @@ class ThompsonBeta(InRange):
             self.wins[arm] += 1
         else:
             self.losses[arm] += 1
+
+
+class MultiLayerRace(InRange):
+    """Lykouris, Mirrokni and Paes Leme's race, with a set of active arms per layer.
+
+    One uniform number u draws the layer: l if 2^-l <= u < 2^-(l - 1), else 1.
+    """
+
+    example = ia.policies.MultiLayerRace(horizon=300, scale=0.02, reward_range=(0, 3))
+
+    def __init__(self, arms, horizon, g, delta, reward_range, scale):
+        super().__init__(arms, horizon, g, reward_range)
+        self.L = scale * math.log(4 * arms * horizon * math.log2(horizon) / delta)
+        layers = math.ceil(math.log2(horizon))
+        self.active = {layer: set(range(arms)) for layer in range(1, layers + 1)}
+        self.seen = {layer: [[] for _ in range(arms)] for layer in self.active}
+
+    def select(self, t):
+        u = self.uniform()
+        drawn = [layer for layer in self.active if 2.0**-layer <= u]
+        self.layer = drawn[0] if drawn else 1
+        active, seen = self.active[self.layer], self.seen[self.layer]
+        if active:
+            return min(active, key=lambda arm: (len(seen[arm]), arm))
+        self.layer = None
+        return min(next(active for active in self.active.values() if active))
+
+    def update(self, arm, x):
+        super().update(arm, x)
+        if self.layer is None:
+            return
+        y = min(max((x - self.low) * (1 / (self.high - self.low)), 0), 1)
+        seen = self.seen[self.layer]
+        seen[arm].append(y)
+        n = [len(each) or math.nan for each in seen]
+        mean = [sum(each) / n[a] for a, each in enumerate(seen)]
+        width = [math.sqrt(self.L / n[a]) + self.L / n[a] for a in range(self.arms)]
+        active = self.active[self.layer]
+        for worse in [
+            b for b in active if any(mean[a] - mean[b] > width[a] + width[b] for a in active)
+        ]:
+            for layer in range(1, self.layer + 1):
+                self.active[layer].discard(worse)
