@@ -103,6 +103,10 @@ POLICIES = [
     # arms leave two to four layers
     ia.policies.MultiLayerRace(scale=0.02, reward_range=(-1, 22)),
     ia.policies.MultiLayerRace(scale=0.002, delta=0.5),
+    ia.policies.SAO(),
+    # Exp3.P starts early on some bandits; on others arms are deactivated
+    ia.policies.SAO(beta=1.1, reward_range=(-1, 22)),
+    ia.policies.SAO(beta=1.01, reward_range=(-1, 22)),
 ]
 IMED = [
     ia.IMED(),
@@ -436,6 +440,7 @@ def test_labels_can_be_typed_back(policy):
         ia.TsallisINF,
         ia.policies.BARBAR,
         ia.policies.MultiLayerRace,
+        ia.policies.SAO,
     ],
 )
 def test_a_range_that_cannot_be_computed_with_is_refused(kind, ends):

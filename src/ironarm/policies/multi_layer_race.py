@@ -164,7 +164,7 @@ class MultiLayerRace(MeanOfRange):
     experimental = True
     needs = {"horizon": "horizon", "reward_range": "range"}
     family = "arm elimination in layers", "mean in a known range"
-    use_when = "kept for comparison: it needs gaps that are large in the range of the rewards"
+    use_when = "kept for comparison, where gaps are large in the range of the rewards"
 
     # the probability of a decision is that of its layer, which it tells `update`
     weighs_by_chance = True
