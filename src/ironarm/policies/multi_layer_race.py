@@ -124,7 +124,7 @@ class MultiLayerRace(MeanOfRange):
     the same width. That an empty layer learns nothing was not checked.
 
     **Not for a share rho of corrupt rewards**: C then grows with T. **Not for small
-    gaps**: an arm leaves layer 1 after more than 4 L / gap^2 pulls, and L is above 20.
+    gaps**: an arm leaves layer 1 after more than 4 L / gap^2 pulls, and L is about 20.
 
     Behind an agent: see docs/policies.md.
 
