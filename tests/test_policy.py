@@ -73,7 +73,15 @@ def test_a_horizon_comes_from_the_parameter_or_from_the_simulation():
 
 
 @pytest.mark.parametrize(
-    "policy", [ia.policies.CRIMED(epsilon=0.1), ia.EXP3(), ia.policies.BARBAR()], ids=str
+    "policy",
+    [
+        ia.policies.CRIMED(epsilon=0.1),
+        ia.EXP3(),
+        ia.policies.BARBAR(),
+        ia.policies.MultiLayerRace(),
+        ia.policies.SAO(),
+    ],
+    ids=str,
 )
 def test_an_agent_needs_the_horizon(policy):
     """Of policies that plan for it."""

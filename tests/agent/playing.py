@@ -19,6 +19,8 @@ POLICIES = [
     ia.TsallisINF(reward_range=(-3, 6), variance="reduced"),
     ia.policies.EXP3PlusPlus(reward_range=(-3, 6)),
     ia.policies.BARBAR(horizon=500, scale=0.5, reward_range=(-3, 6)),
+    ia.policies.MultiLayerRace(horizon=500, scale=0.01, reward_range=(-3, 6)),
+    ia.policies.SAO(horizon=500, beta=1.2, reward_range=(-3, 6)),
     ia.policies.CRUCB(alpha=0.2),
     ia.policies.CRUCB(alpha=0.2, mean="shorth"),
     ia.policies.HuberUCB(epsilon=0.01),

@@ -99,6 +99,14 @@ POLICIES = [
     ia.policies.EXP3PlusPlus(reward_range=(2, 20), beta=0.01, rate=1.6),
     ia.policies.BARBAR(),
     ia.policies.BARBAR(scale=0.2, delta=0.5, reward_range=(-1, 22)),  # four or five epochs
+    ia.policies.MultiLayerRace(),
+    # arms leave two to four layers
+    ia.policies.MultiLayerRace(scale=0.02, reward_range=(-1, 22)),
+    ia.policies.MultiLayerRace(scale=0.002, delta=0.5),
+    ia.policies.SAO(),
+    # Exp3.P starts early on some bandits; on others arms are deactivated
+    ia.policies.SAO(beta=1.1, reward_range=(-1, 22)),
+    ia.policies.SAO(beta=1.01, reward_range=(-1, 22)),
 ]
 IMED = [
     ia.IMED(),
@@ -425,7 +433,15 @@ def test_labels_can_be_typed_back(policy):
 
 @pytest.mark.parametrize("ends", [(0, 1e-310), (0, 5e-324), (-1.7e308, 1.7e308)])
 @pytest.mark.parametrize(
-    "kind", [ia.EXP3, ia.policies.EXP3PlusPlus, ia.TsallisINF, ia.policies.BARBAR]
+    "kind",
+    [
+        ia.EXP3,
+        ia.policies.EXP3PlusPlus,
+        ia.TsallisINF,
+        ia.policies.BARBAR,
+        ia.policies.MultiLayerRace,
+        ia.policies.SAO,
+    ],
 )
 def test_a_range_that_cannot_be_computed_with_is_refused(kind, ends):
     """Its inverse or its width would be infinite, and the weights NaN."""

@@ -56,6 +56,9 @@ POLICIES = (
     ia.TsallisINF(reward_range=(-5, 30), variance="reduced"),
     ia.policies.EXP3PlusPlus(reward_range=(-5, 30)),
     ia.policies.BARBAR(reward_range=(-5, 30)),
+    ia.policies.MultiLayerRace(scale=0.02, reward_range=(-5, 30)),
+    ia.policies.SAO(reward_range=(-5, 30)),
+    ia.policies.SAO(beta=1.5, reward_range=(-5, 30)),
 )
 POLICIES += tuple(not_among(POLICIES))
 

@@ -43,6 +43,8 @@ from .thompson_beta import ThompsonBeta as ThompsonBeta
 from .tsallis_inf import TsallisINF as TsallisINF
 from .exp3_plus_plus import EXP3PlusPlus as EXP3PlusPlus
 from .barbar import BARBAR as BARBAR
+from .multi_layer_race import MultiLayerRace as MultiLayerRace
+from .sao import SAO as SAO
 from .trust_thompson import TrustThompson as TrustThompson
 from .restarting_imed import RestartingIMED as RestartingIMED
 from .sliding_med_ucb import SlidingMedUCB as SlidingMedUCB
