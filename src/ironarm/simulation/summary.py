@@ -150,13 +150,13 @@ def resampling_weights(trials: int) -> Iterable[np.ndarray]:
 
     There are RESAMPLES rows in all.
     """
-    return _kept_weights(trials) if trials <= 2000 else _drawn_weights(trials)
+    return _kept_weights(trials) if trials <= 4000 else _drawn_weights(trials)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=6)
 def _kept_weights(trials: int) -> tuple[np.ndarray, ...]:
-    # kept, because drawing takes far longer than using, and a report uses them hundreds
-    # of times; at most 32 MB each
+    # kept, because drawing takes far longer than using, and a report uses those of a few
+    # numbers of trials hundreds of times; at most 64 MB each
     return tuple(_drawn_weights(trials))
 
 

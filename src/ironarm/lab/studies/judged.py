@@ -107,9 +107,9 @@ class JudgedClaim:
         for one in self.settings:
             if one.full.says == DISAGREE and not one.ours:
                 parts = [part for part in one.full.measured if part.judgement == DISAGREE]
-                said = str(self.claim.get("apart", f"{self.name}: it is not so.")).rstrip(".")
-                at = f"ρ = {one.rho:g}: " if one.rho is not None else ""
-                return f"{said} ({at}{parts[0].text})." if parts else f"{said}."
+                said = str(self.claim.get("apart", "It is not so")).rstrip(".")
+                at = f"at ρ = {one.rho:g}, " if one.rho is not None else ""
+                return f"{said}; {at}{parts[0].text}." if parts else f"{said}."
         return ""
 
 

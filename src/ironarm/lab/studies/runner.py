@@ -23,7 +23,7 @@ from ..kit.evidence import Evidence
 from ..kit.statistics import Estimate, mean_loss
 from .certified import certificate, proven_bound
 from .study import Run, Study, StudyPolicy
-from .tuning import Candidate, Tuned, next_value, to_play_again
+from .tuning import TIMES, Candidate, Tuned, next_value, to_play_again
 
 Task = tuple[Run, float, str]
 """A run, a rho and a policy's name."""
@@ -147,8 +147,8 @@ class Runner:
                 return [replace(like, policy=policy, trials=most)], [(value,)]
         if self._study.quick:
             return [], []
-        again, trials = to_play_again(choice, first, run.horizon)
-        cells = [replace(like, policy=one.policy, trials=trials) for one in again]
+        again = to_play_again(choice, first, run.horizon)
+        cells = [replace(like, policy=one.policy, trials=TIMES * first) for one in again]
         return cells, [one.values for one in again]
 
     def _regrets(

@@ -21,6 +21,7 @@ from ..kit.page import greek
 from ..kit.statistics import interval, percent
 from ..kit.table import Table
 from .runner import StudyFindings
+from .tuning import TIMES
 
 
 def tails(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
@@ -248,9 +249,9 @@ def tuning(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
         "allow for losses that no trial showed, and the number of trials; then the means of the "
         f"others. The trials are those of seed {settings.seed}, which the study itself does not "
         "use; every candidate meets the same noise and the same attacks. A grid whose best value "
-        "was its first or last was continued until the best value lay inside. All values that "
-        "might be the best were played on 4 times the trials, and again on 16 times. Values that "
-        "then still cannot be told apart from the chosen one are named."
+        "was its first or last was continued until the best value lay inside. The best value "
+        f"and its neighbours, as far as they might be the best, were played again on {TIMES} times "
+        "the trials. Values that still cannot be told apart from the chosen one are named."
     )
     head = (
         "policy",

@@ -7,13 +7,13 @@ its best value is at an end of any of them.
 
 Nor is it tuned if luck chose. On few trials the values that are nearly as good as the
 best come out in any order, and a value that fails once in a thousand trials looks
-better than it is. So all values that may still be the best are played again on more
-trials, until one is left or there are enough.
+better than it is. So the best value and its neighbours, as far as they may be the best,
+are played again on many more trials.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,9 +23,8 @@ from ..kit.statistics import Estimate
 MOST_CANDIDATES = 40
 """No grid is continued beyond this many values."""
 
-TIMES = 4
-LEVELS = 3
-"""Values that may be the best are played on 4 times the trials, then on 16 times."""
+TIMES = 16
+"""The best value and its neighbours are played again on this many times the trials."""
 
 MOST_ROUNDS = 10**9
 """No candidate is played on more rounds than this."""
@@ -152,16 +151,18 @@ def next_value(choice: Tuned) -> float | None:
     return float(f"{end * end / inner:.4g}")
 
 
-def to_play_again(choice: Tuned, first: int, horizon: int) -> tuple[Sequence[Candidate], int]:
-    """Return the candidates to play on more trials, and on how many.
+def to_play_again(choice: Tuned, first: int, horizon: int) -> list[Candidate]:
+    """Return the candidates to play on `TIMES` the first trials; none if all is known.
 
-    Nobody, if the best is known or the trials are used up. `first` is the number of
-    trials that all candidates were played on.
+    These are the best one and its neighbours, as far as they may be the best. If that
+    makes another one the best, its neighbours follow.
     """
-    trials = TIMES * max(one.trials for one in choice.candidates)
-    if trials > first * TIMES ** (LEVELS - 1) or trials * horizon > MOST_ROUNDS:
-        return [], trials
-    return ([*choice.contenders] if choice.rivals else []), trials
+    trials = TIMES * first
+    if not choice.rivals or trials * horizon > MOST_ROUNDS:
+        return []
+    near = [choice.best, *choice.neighbours] if choice.neighbours else list(choice.candidates)
+    contenders = choice.contenders
+    return [one for one in near if one in contenders and one.trials < trials]
 
 
 def _alike(one: Estimate, other: Estimate) -> bool:
