@@ -66,10 +66,6 @@ addEventListener("load", () => {
         broken += shown(cell) && splitWords(cell);
     }
   }
-  // a claim's name has the whole width of its card
-  const narrow = (name) => getComputedStyle(name).display === "block"
-    && name.getBoundingClientRect().width < .8 * name.closest("tbody").clientWidth;
-  tell("narrow " + all(".claim th").filter(narrow).length);
   tell("tables " + all("table").length);
   tell("cut " + cut);
   tell("broken " + broken);

@@ -155,7 +155,7 @@ def resampling_weights(trials: int) -> Iterable[np.ndarray]:
 
 @lru_cache(maxsize=6)
 def _kept_weights(trials: int) -> tuple[np.ndarray, ...]:
-    # kept, because drawing takes far longer than using, and a report uses those of a few
+    # kept, because drawing takes far longer than using, and a report uses those of some
     # numbers of trials hundreds of times; at most 64 MB each
     return tuple(_drawn_weights(trials))
 

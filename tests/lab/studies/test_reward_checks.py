@@ -81,6 +81,8 @@ class MadeUp(ia.GaussianBandit):
             {"low": 5, "high": 10, "within": 0.1},
             "disagree",
         ),
+        ("constant_level", MadeUp([30, 20, 10, 5]), {"within": 0.1}, "agree"),
+        ("constant_level", ia.RadioBandit("analytic"), {"within": 0.1}, "disagree"),
         ("attack_takes", MadeUp([50, 45, 10, 5]), {"drop": 40, "within": 2}, "agree"),
         ("attack_takes", MadeUp([30, 20, 10, 5]), {"drop": 40, "within": 2}, "disagree"),
         ("reads_linearly", MadeUp([30, 20, 10, 5]), {"within": 0.1}, "agree"),

@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 import numpy as np
 
 from ...policies import Policy
 from ...simulation import Result
-from ...theory import Certificate
 from . import statistics
 from .statistics import Estimate, Losses
+
+
+class Proof(Protocol):
+    """What theory may prove of a policy's mean final regret."""
+
+    @property
+    def bound(self) -> float:
+        """It is at most this, under any attack."""
+
+    @property
+    def exponent(self) -> float:
+        """It grows as T to this power; 0 is logarithmic."""
+
+    @property
+    def forced(self) -> float:
+        """What forced and random pulls cost."""
+
+    @property
+    def floor(self) -> float | None:
+        """The least possible for any policy; None if that is not known."""
 
 
 class Evidence:
@@ -23,7 +43,7 @@ class Evidence:
     unit : the unit of the regret.
     largest : the largest regret possible, with which intervals allow for losses that no
         trial showed; None for no allowance.
-    certified : what theory proves about a policy here, None where it has no proof.
+    proven : what theory proves about a policy here, None where it has no proof.
     """
 
     def __init__(
@@ -33,10 +53,10 @@ class Evidence:
         unit: str = "",
         *,
         largest: float | None = None,
-        certified: Callable[[Policy], Certificate | None] = lambda policy: None,
+        proven: Callable[[Policy], Proof | None] = lambda policy: None,
     ) -> None:
         self._results, self._most, self.unit = results, trials, unit
-        self.largest, self._certified = largest, certified
+        self.largest, self._proven = largest, proven
 
     @property
     def trials(self) -> int:
@@ -77,14 +97,14 @@ class Evidence:
         """Mean final regret; its interval allows for losses that no trial showed."""
         return statistics.mean_loss(self.regret(name), self.largest, self.bound(name))
 
-    def certificate(self, name: str) -> Certificate | None:
+    def proven(self, name: str) -> Proof | None:
         """What theory proves about a policy here; None without a proof."""
         policy = self.policy(name)
-        return None if policy is None else self._certified(policy)
+        return None if policy is None else self._proven(policy)
 
     def bound(self, name: str) -> float | None:
         """The certificate's bound on a policy's mean final regret, if there is one."""
-        found = self.certificate(name)
+        found = self.proven(name)
         return None if found is None else found.bound
 
     def difference(self, one: str, other: str) -> Estimate:

@@ -2,38 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from ...errors import IronarmError
 from ...policies import MedEpsilonGreedy, MedEUCB, Policy
-from ...theory import Certificate, certify
+from ...theory import (
+    Arms,
+    exponent_on,
+    med_e_ucb_bound,
+    med_epsilon_greedy_bound,
+    regret_floor,
+)
 from .study import Run
 
 
+@dataclass(frozen=True)
+class Proven:
+    """What is proven of a policy's mean final regret, under any attack of the model.
+
+    It is at most `bound`, grows as T to the power `exponent` (0: logarithmically), and
+    forced and random pulls cost `forced` of it. `floor` is the least possible for any
+    policy; None if that is not known.
+    """
+
+    bound: float
+    exponent: float
+    forced: float
+    floor: float | None
+
+
 @lru_cache(maxsize=1000)
-def certificate(policy: Policy, run: Run, rho: float) -> Certificate | None:
-    """Return the certificate of a policy in a run; None if theory does not cover it.
+def proven(policy: Policy, run: Run, rho: float) -> Proven | None:
+    """Return what is proven about a policy in a run; None if theory does not cover it.
 
     It covers the paper's two policies, under attacks whose coin is independent of the
     clean reward, on arms that stay as they are, with rewards that are not late.
     """
-    covered = (
-        isinstance(policy, (MedEUCB, MedEpsilonGreedy))
-        and run.attack_at(rho).within_model
-        and len(run.bandit.segments) == 1
-        and run.sources is None
-        and run.delay is None
-    )
-    if not covered:
+    if (
+        not run.attack_at(rho).within_model
+        or len(run.bandit.segments) > 1
+        or run.sources is not None
+        or run.delay is not None
+    ):
         return None
+    T = run.horizon
     try:
-        found = certify(run.bandit, rho, policy, run.horizon)
+        arms = Arms.of(run.bandit)
+        if isinstance(policy, MedEUCB):
+            block = policy.block_for(arms.count)
+            bound = med_e_ucb_bound(arms, rho, T, b=policy.b, omega=policy.omega, block=block)
+            exponent = exponent_on(arms, rho, b=policy.b, omega=policy.omega)
+        elif isinstance(policy, MedEpsilonGreedy):
+            bound = med_epsilon_greedy_bound(arms, rho, T, c=policy.c)
+            exponent = exponent_on(arms, rho, c=policy.c)
+        else:
+            return None
+        floor = None if arms.common_sigma is None else regret_floor(arms, rho, T)
     except IronarmError:  # laws without a unique best median, say
         return None
-    return found if found.guaranteed else None
-
-
-def proven_bound(policy: Policy, run: Run, rho: float) -> float | None:
-    """Return the proven bound on a policy's mean final regret; None without one."""
-    found = certificate(policy, run, rho)
-    return None if found is None else found.bound
+    return Proven(bound.total, exponent, bound.forced, floor)

@@ -133,12 +133,12 @@ def near_lower_bound(evidence: Evidence, policies: Policies, times: Positive) ->
     """
     found = []
     for name in policies:
-        proven, what = evidence.certificate(name), f"regret over the lower bound, {name}"
-        if proven is None or not proven.floor_worst:
+        proven, what = evidence.proven(name), f"regret over the lower bound, {name}"
+        if proven is None or not proven.floor:
             text = f"{name}: no lower bound is known here"
             found.append(Measured(what, NOTHING_KNOWN, CANNOT_TELL, text))
             continue
-        mean, floor = evidence.mean_regret(name), proven.floor_worst
+        mean, floor = evidence.mean_regret(name), proven.floor
         ratio = Estimate(mean.value / floor, mean.low / floor, mean.high / floor)
         text = (
             f"{name}: {short(mean.value, evidence.unit)}, {interval(ratio, '.0f')} times the "
@@ -155,12 +155,12 @@ def exploration_costs_little(
     """Forced and random pulls cause less than this share of the mean final regret."""
     found = []
     for name in policies:
-        proven, what = evidence.certificate(name), f"share of forced pulls, {name}"
-        if proven is None or proven.finite_time is None:
+        proven, what = evidence.proven(name), f"share of forced pulls, {name}"
+        if proven is None:
             text = f"{name}: its forced pulls are not known"
             found.append(Measured(what, NOTHING_KNOWN, CANNOT_TELL, text))
             continue
-        mean, forced = evidence.mean_regret(name), proven.finite_time.forced
+        mean, forced = evidence.mean_regret(name), proven.forced
         part = Estimate(*(min(1.0, forced / x) for x in (mean.value, mean.high, mean.low)))
         text = (
             f"{name}: exploration costs {short(forced, evidence.unit)} of "

@@ -124,11 +124,10 @@ def _logarithmic(evidence: Evidence, name: str, than: float, since: int) -> Meas
         f"{name}: mean {short(curves[:, -1].mean(), evidence.unit)}, median "
         f"{short(median[-1], evidence.unit)}"
     )
-    proven = evidence.certificate(name)
+    proven = evidence.proven(name)
     if (
         proven is not None
-        and proven.sharp is not None
-        and proven.sharp.exponent < than
+        and proven.exponent < than
         and proven.bound <= NEAR_THE_MEDIAN * median[-1]
     ):
         text = (

@@ -20,8 +20,8 @@ from ...simulation.cells import Cell
 from ...simulation.progress import Progress
 from ..kit.cell_runner import CellRunner
 from ..kit.evidence import Evidence
-from ..kit.statistics import Estimate, mean_loss
-from .certified import certificate, proven_bound
+from ..kit.statistics import Losses
+from .certified import proven
 from .study import Run, Study, StudyPolicy
 from .tuning import TIMES, Candidate, Tuned, next_value, to_play_again
 
@@ -48,7 +48,7 @@ class StudyFindings:
             sys.maxsize if trials is None else trials,
             self.study.unit,
             largest=run.largest_regret,
-            certified=lambda policy: certificate(policy, run, rho),
+            proven=lambda policy: proven(policy, run, rho),
         )
 
 
@@ -127,8 +127,8 @@ class Runner:
         while cells:
             found = self._regrets(cells, run, name, rho, bar)
             choice = choice.with_candidates(
-                Candidate(tuple(one), cell.policy, regret, cell.trials)
-                for one, cell, regret in zip(values, cells, found, strict=True)
+                Candidate(tuple(one), cell.policy, losses)
+                for one, cell, losses in zip(values, cells, found, strict=True)
             )
             cells, values = self._more(cells[0], choice, entry, run, first)
             self._total += len(cells)
@@ -153,17 +153,14 @@ class Runner:
 
     def _regrets(
         self, cells: list[Cell], run: Run, name: str, rho: float, bar: Progress
-    ) -> list[Estimate]:
-        """Return the cells' mean final regrets."""
+    ) -> list[Losses]:
+        """Return the cells' final regrets."""
         results = self._obtain([(f"tuning {name}", cell) for cell in cells], rho, bar)
-        return [
-            mean_loss(
-                result.regret[0, :, -1],
-                run.largest_regret,
-                proven_bound(cell.policy, run, rho),
-            )
-            for result, cell in zip(results, cells, strict=True)
-        ]
+        found = []
+        for result, cell in zip(results, cells, strict=True):
+            proof = proven(cell.policy, run, rho)
+            found.append(Losses(result.regret[0, :, -1], proof.bound if proof else None))
+        return found
 
     def _grids(self, tasks: list[Task]) -> list[tuple[list[Cell], list[Task]]]:
         """Return the cells that each policy is tuned on, with the tasks that use them.

@@ -205,13 +205,13 @@ def tuning(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
         if choice.at_edge:
             shown += " (at the edge of what was tried)"
         near = " · ".join(
-            f"{_shown(one.values)}: {interval(one.regret, ',.0f')} on {one.trials:,}"
+            f"{_shown(one.values)}: {interval(choice.regret(one), ',.0f')} on {one.trials:,}"
             for one in choice.candidates
             if one is best or one in choice.neighbours
         )
         rivals = ", ".join(_shown(one.values) for one in choice.rivals)
         others = " · ".join(
-            f"{_shown(one.values)}: {one.regret.value:,.0f}"
+            f"{_shown(one.values)}: {choice.regret(one).value:,.0f}"
             for one in choice.candidates
             if one is not best and one not in choice.neighbours
         )
@@ -234,7 +234,7 @@ def tuning(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
                 "parameters": which,
                 "candidates": [
                     {"value": ", ".join(map(_value, one.values)), "trials": one.trials}
-                    | {"mean_regret": asdict(one.regret)}
+                    | {"mean_regret": asdict(choice.regret(one))}
                     for one in choice.candidates
                 ],
                 "chosen": ", ".join(map(_value, best.values)),
@@ -246,12 +246,13 @@ def tuning(findings: StudyFindings, spec: Mapping[str, Any]) -> list[Table]:
     unit = f", in {findings.study.unit}," if findings.study.unit else ""
     note = (
         f"Mean final regret{unit} of the chosen value and its neighbours, with 95 % intervals that "
-        "allow for losses that no trial showed, and the number of trials; then the means of the "
-        f"others. The trials are those of seed {settings.seed}, which the study itself does not "
-        "use; every candidate meets the same noise and the same attacks. A grid whose best value "
-        "was its first or last was continued until the best value lay inside. The best value "
-        f"and its neighbours, as far as they might be the best, were played again on {TIMES} times "
-        "the trials. Values that still cannot be told apart from the chosen one are named."
+        "allow for losses that no trial showed, as large as the largest of any value, and the "
+        "number of trials; then the means of the others. The trials are those of seed "
+        f"{settings.seed}, which the study itself does not use; every candidate meets the same "
+        "noise and the same attacks. A grid whose best value was its first or last was continued "
+        "until the best value lay inside. The best value and its neighbours, as far as they might "
+        f"be the best, were played again on {TIMES} times the trials. Values that still cannot be "
+        "told apart from the chosen one are named."
     )
     head = (
         "policy",

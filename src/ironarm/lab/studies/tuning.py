@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from ...policies import Policy
-from ..kit.statistics import Estimate
+from ..kit.statistics import Estimate, Losses, mean_loss
 
 MOST_CANDIDATES = 40
 """No grid is continued beyond this many values."""
@@ -33,17 +34,18 @@ ALIKE = 0.02
 """Values whose mean regrets differ by less than this share are equally good."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Candidate:
-    """Values of the tuned parameters, the policy with them, its mean final regret.
-
-    The regret's interval allows for losses that none of the trials showed.
-    """
+    """Values of the tuned parameters, the policy with them, its final regrets."""
 
     values: tuple[Any, ...]
     policy: Policy
-    regret: Estimate
-    trials: int
+    losses: Losses
+
+    @property
+    def trials(self) -> int:
+        """On how many trials it was played."""
+        return len(self.losses.values)
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,23 @@ class Tuned:
             ordered.sort(key=lambda one: one.values[0])
         return replace(self, candidates=tuple(ordered))
 
+    @cached_property
+    def regrets(self) -> dict[tuple[Any, ...], Estimate]:
+        """The mean final regret of each candidate, by its values.
+
+        The intervals allow for losses that none of its trials showed, as large as the
+        largest that any candidate had.
+        """
+        largest = max(float(one.losses.values.max()) for one in self.candidates)
+        return {
+            one.values: mean_loss(one.losses.values, largest, one.losses.bound)
+            for one in self.candidates
+        }
+
+    def regret(self, candidate: Candidate) -> Estimate:
+        """Return a candidate's mean final regret."""
+        return self.regrets[candidate.values]
+
     @property
     def best(self) -> Candidate:
         """The candidate with the smallest mean regret, inside the grid among equals.
@@ -74,7 +93,7 @@ class Tuned:
         """
         most = max(one.trials for one in self.candidates)
         played = [one for one in self.candidates if one.trials == most]
-        return min(played, key=lambda one: (one.regret.value, self._is_at_edge(one)))
+        return min(played, key=lambda one: (self.regret(one).value, self._is_at_edge(one)))
 
     @property
     def policy(self) -> Policy:
@@ -84,8 +103,8 @@ class Tuned:
     @property
     def contenders(self) -> list[Candidate]:
         """The candidates that may be the best: none is clearly better than they are."""
-        least = min(one.regret.high for one in self.candidates)
-        return [one for one in self.candidates if one.regret.low <= least]
+        least = min(one.high for one in self.regrets.values())
+        return [one for one in self.candidates if self.regret(one).low <= least]
 
     @property
     def neighbours(self) -> list[Candidate]:
@@ -106,7 +125,7 @@ class Tuned:
         return [
             one
             for one in self.contenders
-            if one is not best and not _alike(one.regret, best.regret)
+            if one is not best and not _alike(self.regret(one), self.regret(best))
         ]
 
     @property
@@ -131,10 +150,11 @@ def next_value(choice: Tuned) -> float | None:
 
     The grid is continued by the ratio of its two values at that end.
 
+    >>> import numpy as np
     >>> from ironarm import UCB
     >>> choice = Tuned("UCB", 0.1, ("alpha",), (), ("main",))
     >>> choice = choice.with_candidates(
-    ...     Candidate((alpha,), UCB(alpha), Estimate(regret, regret, regret), 50)
+    ...     Candidate((alpha,), UCB(alpha), Losses(np.full(50, regret)))
     ...     for alpha, regret in [(1, 9.0), (2, 7.0), (8, 5.0)]
     ... )
     >>> next_value(choice)
