@@ -27,7 +27,7 @@ UNTIL = 4
 Side = Literal["below", "above"]
 
 
-class Measured(NamedTuple):
+class EventRate(NamedTuple):
     """A bound on a probability, and the measured probability with its 95 % interval."""
 
     bound: float
@@ -70,7 +70,7 @@ def sample_quantile(rewards: np.ndarray, p: float) -> np.ndarray:
 
 def measured_quantile(
     law: Law, n: int, s: float, margin: float, p: float = 0.5, side: Side = "below", seed: int = 0
-) -> Measured:
+) -> EventRate:
     """Measure one of the two probabilities of Lemmas 1 and 3, for a law with a density.
 
     `below` is P(quantile <= q(p - s) - margin), `above` is P(quantile >= q(p + s) +
@@ -99,7 +99,7 @@ def measured_quantile(
             for start in range(0, draws, step)
         ]
     )
-    return Measured(bound, *_estimate(weights))
+    return EventRate(bound, *_estimate(weights))
 
 
 def _weights(
@@ -114,7 +114,7 @@ def _weights(
     return np.where(happened, _likelihood(count, x.shape[1], true, drawn), 0.0)
 
 
-def measured_share(arms: int, rho: float, excess: float, delta: float, seed: int = 0) -> Measured:
+def measured_share(arms: int, rho: float, excess: float, delta: float, seed: int = 0) -> EventRate:
     """Measure the probability of Lemma 2: an attacked share is high after N rewards.
 
     That is, for some arm more than a share rho + excess of its first m rewards is
@@ -145,7 +145,7 @@ def measured_share(arms: int, rho: float, excess: float, delta: float, seed: int
     value, low, high = (-math.expm1(arms * math.log1p(-x)) for x in _estimate(weights))
     rate = 2 * excess**2
     later = arms / rate * math.exp(-rate * UNTIL * first)
-    return Measured(delta, value, low, high + later)
+    return EventRate(delta, value, low, high + later)
 
 
 def _likelihood(count: np.ndarray, n: int, true: float, drawn: float) -> np.ndarray:

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 from ...errors import InvalidInput
@@ -104,27 +103,25 @@ def at_all_horizons(parts: Sequence[Measured], horizons: int) -> str:
 
 
 def how_it_moves(parts: Sequence[Measured]) -> str:
-    """Say how a measurement moves from horizon to horizon.
+    """Say how a measurement moves from the shortest horizon to the longest.
 
     >>> at = [
-    ...     Measured("", Estimate(v, v, v), AGREE, "", "UCB", 9) for v in (0.2, 0.1)
+    ...     Measured("", Estimate(v, v - 0.01, v + 0.01), AGREE, "")
+    ...     for v in (0.2, 0.1)
     ... ]
     >>> how_it_moves(at)
-    'falls with the horizon: 0.20, 0.10'
+    'falls with the horizon (0.20, 0.10)'
     """
-    values = [part.estimate.value for part in parts]
-    steps = [later - earlier for earlier, later in pairwise(values)]
-    flat = max(values, default=0.0) - min(values, default=0.0) < 0.05
+    first, last = parts[0].estimate, parts[-1].estimate
     way = (
-        "hardly moves with the horizon"
-        if flat
-        else "falls with the horizon"
-        if all(step <= 0 for step in steps)
-        else "rises with the horizon"
-        if all(step >= 0 for step in steps)
-        else "goes up and down with the horizon"
+        "falls"
+        if last.high < first.low
+        else "rises"
+        if last.low > first.high
+        else "does not clearly move"
     )
-    return f"{way}: {', '.join(f'{value:.2f}' for value in values)}"
+    values = ", ".join(f"{part.estimate.value + 0.0:.2f}" for part in parts)
+    return f"{way} with the horizon ({values.replace('-0.00', '0.00').replace('-', '−')})"
 
 
 # raises InvalidInput if a field of a claim may not have this value in this run

@@ -111,10 +111,11 @@ def judge(findings: StudyFindings, kept: LongRun | None = None) -> list[JudgedCl
     nothing, or fewer trials.
     """
     study = findings.study
+    rewards: dict[str, Rewards] = {}  # drawn once for all claims about them
     return [
         JudgedClaim(
             claim,
-            tuple(_settings(findings, claim, kept)),
+            tuple(_settings(findings, claim, kept, rewards)),
             number,
             not study.has_paper or relation(claim).startswith("ours"),
         )
@@ -123,7 +124,10 @@ def judge(findings: StudyFindings, kept: LongRun | None = None) -> list[JudgedCl
 
 
 def _settings(
-    findings: StudyFindings, claim: Mapping[str, Any], kept: LongRun | None
+    findings: StudyFindings,
+    claim: Mapping[str, Any],
+    kept: LongRun | None,
+    rewards: dict[str, Rewards],
 ) -> list[JudgedSetting]:
     study, check = findings.study, CHECKS[claim["check"]]
     if check.growth:
@@ -135,8 +139,10 @@ def _settings(
     found = []
     for run in map(study.run, series(claim)[0]):
         if check.subject is Rewards:
-            rewards = Rewards(run.bandit, study.seed, study.arm, study.unit)
-            full = _together((EACH, EACH), check.measure(rewards, claim), "rewards")
+            if run.name not in rewards:
+                rewards[run.name] = Rewards(run.bandit, study.seed, study.arm, study.unit)
+            measured = check.measure(rewards[run.name], claim)
+            full = _together((EACH, EACH), measured, "rewards")
             found.append(JudgedSetting((run.name,), None, (run.horizon,), full, ours=run.ours))
             continue
         for rho in run.rho:
