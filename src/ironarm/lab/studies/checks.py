@@ -163,8 +163,8 @@ def exploration_costs_little(
         mean, forced = evidence.mean_regret(name), proven.forced
         part = Estimate(*(min(1.0, forced / x) for x in (mean.value, mean.high, mean.low)))
         text = (
-            f"{name}: exploration costs {short(forced, evidence.unit)} of "
-            f"{short(mean.value, evidence.unit)}: {percent(part)}"
+            f"exploration costs {short(forced, evidence.unit)} of {name}'s mean regret of "
+            f"{short(mean.value, evidence.unit)}, which is {percent(part)}"
         )
         found.append(Measured(what, part, below(part, share), text))
     return found

@@ -63,6 +63,7 @@ def _survivors(findings: StudyFindings) -> tuple[Table, str]:
         head += [f"regret{unit}, ρ = {rho:g}", f"lost, ρ = {rho:g}"]
     body, data = [], []
     survives: dict[float, list[str]] = {rho: [] for rho in run.rho}
+    fails = dict.fromkeys(run.rho, 0)
     for name in spec["policies"]:
         cells: list[str] = []
         row: dict[str, Any] = {"policy": name}
@@ -72,6 +73,7 @@ def _survivors(findings: StudyFindings) -> tuple[Table, str]:
             row[f"{rho:g}"] = {"mean": asdict(mean), "lost": asdict(lost)}
             if lost.high < LOST:
                 survives[rho].append(name)
+            fails[rho] += lost.low > LOST
         body.append((name, *cells))
         data.append(row)
     fewest = min(seen.span(spec["policies"])[0] for seen in evidence.values())
@@ -85,17 +87,21 @@ def _survivors(findings: StudyFindings) -> tuple[Table, str]:
     table = Table("Who survived", tuple(head), tuple(body), tuple(data), note)
     if fewest < FEWEST_TRIALS:
         return table, "There are too few trials to say who survived."
-    return table, " ".join(_who(survives, len(spec["policies"])))
+    return table, _who(survives, fails, len(spec["policies"]))
 
 
-def _who(survives: dict[float, list[str]], policies: int) -> list[str]:
-    """Say at each rho who surely loses less than one trial in twenty."""
-    same: dict[tuple[str, ...], list[str]] = {}
+def _who(survives: dict[float, list[str]], fails: dict[float, int], policies: int) -> str:
+    """Say who surely loses fewer than one trial in twenty, and how many surely more."""
+    same: dict[tuple[tuple[str, ...], int], list[str]] = {}
     for rho, names in survives.items():
-        same.setdefault(tuple(names), []).append(f"{rho:g}")
-    return [
-        f"At ρ = {listed(rhos, 'and')}, {listed(list(names), 'and') if names else 'none'} of these "
-        f"{policies} policies surely {'loses' if len(names) < 2 else 'lose'} fewer than one trial "
-        "in twenty."
-        for names, rhos in same.items()
-    ]
+        same.setdefault((tuple(names), fails[rho]), []).append(f"{rho:g}")
+    sentences = []
+    for (few, lost), rhos in same.items():
+        who = listed(few, "and") if few else "none"
+        lose = "lose" if len(few) > 1 else "loses"
+        sentences.append(
+            f"Of {policies} policies, {who} surely {lose} fewer than one trial in twenty at ρ = "
+            f"{listed(rhos, 'and')}; {lost or 'none'} surely {'loses' if lost == 1 else 'lose'} "
+            "more."
+        )
+    return " ".join(sentences)

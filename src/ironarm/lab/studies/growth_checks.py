@@ -121,7 +121,7 @@ def _logarithmic(evidence: Evidence, name: str, than: float, since: int) -> Meas
     median = np.median(curves, axis=0)
     typical = statistics.quantile_exponent(rounds, curves, 0.5, 10)
     means = (
-        f"{name}: mean {short(curves[:, -1].mean(), evidence.unit)}, median "
+        f"{name}: mean regret {short(curves[:, -1].mean(), evidence.unit)}, median "
         f"{short(median[-1], evidence.unit)}"
     )
     proven = evidence.proven(name)
