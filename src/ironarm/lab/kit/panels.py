@@ -93,7 +93,7 @@ def tails(evidence: Evidence, looks: Mapping[str, Look], title: str) -> Any:
         yscale="log",
         xlabel=f"final {_regret(evidence)}",
         ylabel="share of trials with higher regret",
-        ylim=(0.7 / evidence.trials, 1.3),
+        ylim=(0.7 / evidence.span(looks)[1], 1.3),
     )
     return _with_legend(figure, axes)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...show.text import listed
+from ...show.text import counted_span, listed
 from ..kit import statistics
 from ..kit.statistics import interval, percent
 from ..kit.table import Table
@@ -76,16 +76,17 @@ def _survivors(findings: StudyFindings) -> tuple[Table, str]:
             fails[rho] += lost.low > LOST
         body.append((name, *cells))
         data.append(row)
-    fewest = min(seen.span(spec["policies"])[0] for seen in evidence.values())
+    trials = evidence[run.rho[0]].span(spec["policies"])
     note = (
-        f"Mean regret at T = {run.horizon:,} and share of lost trials, with 95 % intervals. The "
+        f"Mean regret at T = {run.horizon:,} and share of lost trials on "
+        f"{counted_span(trials, 'trial')}, with 95 % intervals. The "
         "interval of a mean allows for losses that no trial showed: what happens in none of n "
         "trials may happen in 3/n of them, and cost up to "
         f"{run.largest_regret:,.0f}{' ' + study.unit if study.unit else ''}, unless a certificate "
         "rules it out."
     )
     table = Table("Who survived", tuple(head), tuple(body), tuple(data), note)
-    if fewest < FEWEST_TRIALS:
+    if trials[0] < FEWEST_TRIALS:
         return table, "There are too few trials to say who survived."
     return table, _who(survives, fails, len(spec["policies"]))
 
