@@ -24,7 +24,7 @@ examples:
   ironarm reproduce --study radio --quick --out quick/radio
                                          with half its trials at signal level, in a minute
   ironarm reproduce --trials 5000 --workers 2
-  ironarm reproduce --long --out long    with runs of up to ten million rounds, in half an hour
+  ironarm reproduce --long --out long    with runs of up to ten million rounds, in 10 to 20 minutes
   ironarm reproduce --seeds 5 --out seeds
                                          with five seeds: which judgements depend on luck?
   ironarm reproduce --study my-study     a study of your own, from a folder

@@ -68,14 +68,14 @@ NOW_AND_THEN = result(
             "agree",
             result(log_curve()[None].repeat(200, 0), np.linspace(0.998, 1, 200)),
             result(linear_curve()[None].repeat(200, 0), 0.2),
-            {"share": 0.99},
+            {"share": 0.97},
         ),
         (
             "nearly_always_optimal",
             "disagree",
             result(log_curve()[None].repeat(200, 0), np.linspace(0.998, 1, 200)),
             result(linear_curve()[None].repeat(200, 0), np.linspace(0.992, 0.998, 200)),
-            {"share": 0.99},
+            {"share": 0.97},
         ),
         (
             "nearly_always_optimal",

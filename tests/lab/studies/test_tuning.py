@@ -44,6 +44,7 @@ def tuned(pairs):
         ([(1, 5.0), (2, 5.0), (8, 5.0)], None),  # all equal: inside is as good
         ([(1, 9.0)], None),  # no ratio
         ([(0, 1.0), (1, 3.0)], None),  # zero is an end
+        ([(10_000, 9.0), (10_001, 5.0)], None),  # the next step is too small to see
         ([("lower", 1.0), ("upper", 3.0)], None),  # no order
         ([(True, 1.0), (False, 3.0)], None),
     ],

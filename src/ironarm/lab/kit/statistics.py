@@ -14,6 +14,8 @@ from ...simulation.summary import bootstrap_interval, resampling_weights
 
 Z95 = 1.959963984540054
 RESAMPLED_QUANTILES = 500
+MANY = 10_000
+"""Resampling more values than this takes seconds each time."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,14 @@ class Losses:
 
 
 def mean(values: np.ndarray) -> Estimate:
-    """Return the mean with its bootstrap interval.
+    """Return the mean with its bootstrap interval; of very many values, a normal one.
 
     >>> mean(np.array([1.0, 1.0, 1.0]))
     Estimate(value=1.0, low=1.0, high=1.0)
     """
+    if len(values) > MANY:
+        middle, reach = float(values.mean()), Z95 * float(values.std()) / math.sqrt(len(values))
+        return Estimate(middle, middle - reach, middle + reach)
     low, high = bootstrap_interval(values)
     return Estimate(float(values.mean()), float(low), float(high))
 
@@ -49,9 +54,10 @@ def mean_loss(
     """Return the mean of losses, with an interval that allows for what was not seen.
 
     A bootstrap knows the trials that it has. What happens in none of n trials may still
-    happen in a share 3/n of them, and cost up to `largest`, the largest loss possible;
-    None if there is no limit, and so no allowance. The mean is also at most `bound`, if
-    a certificate gives one.
+    happen in a share 3/n of them, and cost up to `largest`, the largest loss possible,
+    instead of the usual one; and a few losses that were seen are as uncertain. None if
+    there is no limit, and so no allowance. The mean is also at most `bound`, if a
+    certificate gives one.
 
     >>> losses = np.array([9.0, 10.0, 11.0] * 1000)
     >>> [
@@ -65,7 +71,7 @@ def mean_loss(
     found = mean(values)
     high = found.high
     if largest is not None:
-        high += unseen_share(len(values)) * max(0.0, largest - float(values.max()))
+        high += _unseen(values, largest)
     if bound is not None:
         high = min(high, bound)
     return replace(found, high=max(high, found.value))
@@ -80,14 +86,18 @@ def mean_difference(one: Losses, other: Losses, largest: float | None = None) ->
     found = mean(one.values[:trials] - other.values[:trials])
     low, high = found.low, found.high
     if largest is not None:
-        unseen = unseen_share(trials)
-        high += unseen * max(0.0, largest - float(one.values[:trials].max()))
-        low -= unseen * max(0.0, largest - float(other.values[:trials].max()))
+        high += _unseen(one.values[:trials], largest)
+        low -= _unseen(other.values[:trials], largest)
     if one.bound is not None:
         high = min(high, one.bound - mean(other.values).low)
     if other.bound is not None:
         low = max(low, mean(one.values).low - other.bound)
     return Estimate(found.value, min(low, found.value), max(high, found.value))
+
+
+def _unseen(losses: np.ndarray, largest: float) -> float:
+    """Return by how much losses that were not seen may raise the mean, at 95 %."""
+    return unseen_share(len(losses)) * max(0.0, largest - float(np.median(losses)))
 
 
 def carried_by_few(values: np.ndarray) -> tuple[float, bool]:
@@ -109,8 +119,8 @@ def carried_by_few(values: np.ndarray) -> tuple[float, bool]:
 def mean_share(values: np.ndarray, least: float = 0.0) -> Estimate:
     """Return the mean of shares, one for each trial, with its bootstrap interval.
 
-    Where all trials gave the same, a bootstrap sees no spread. But what happens in none
-    of n trials may still happen in a share 3/n of them, and move the mean by as much.
+    What happens in none of n trials may still happen in a share 3/n of them, and move
+    the mean by as much, which a bootstrap does not see, so both ends allow for it.
     `least` is the smallest possible value: 0, or -1 for a difference of two shares.
 
     >>> estimate = mean_share(np.ones(1000))
@@ -118,9 +128,7 @@ def mean_share(values: np.ndarray, least: float = 0.0) -> Estimate:
     (1.0, 0.997)
     """
     found, unseen = mean(values), unseen_share(len(values))
-    if values.min() < values.max():
-        return found
-    low, high = (found.value + unseen * (end - found.value) for end in (least, 1.0))
+    low, high = found.low + unseen * (least - found.low), found.high + unseen * (1 - found.high)
     return Estimate(found.value, low, high)
 
 
@@ -181,11 +189,10 @@ def measured_exponent(
     found = resampled(ends, lambda curve: _exponent(curve, span))
     if largest is None:
         return found
-    unseen = unseen_share(len(regret)) * max(0.0, largest - float(ends[:, -1].max()))
     worse = ends.mean(axis=0, keepdims=True)
-    worse[:, -1] += unseen
+    worse[:, -1] += _unseen(ends[:, -1], largest)
     more = float(_exponent(worse, span)[0])
-    return replace(found, high=max(found.high, more)) if math.isfinite(more) else found
+    return found if math.isnan(more) else replace(found, high=max(found.high, more))
 
 
 def quantile_exponent(
@@ -200,7 +207,8 @@ def quantile_exponent(
     rng = np.random.default_rng(0)
     n = len(regret)
     picked = [np.arange(n), *(rng.integers(n, size=n) for _ in range(RESAMPLED_QUANTILES))]
-    curves = np.array([np.quantile(regret[rows][:, at], quantile, axis=0) for rows in picked])
+    ends = regret[:, at]
+    curves = np.array([np.quantile(ends[rows], quantile, axis=0) for rows in picked])
     exponents = _exponent(curves, span)
     found = _with_interval(float(exponents[0]), exponents[1:])
     return replace(found, high=math.inf) if quantile**n > 0.05 else found
@@ -216,7 +224,8 @@ def _exponent(curve: np.ndarray, span: float) -> np.ndarray:
     earlier, later = curve[:, 1] - curve[:, 0], curve[:, 2] - curve[:, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         exponent = np.log(later / earlier) / np.log(span)
-    return np.where((earlier <= 0) & (later <= 0), 0.0, exponent)
+    # a mean that does not grow counts as 0; one that begins to grow, as any power
+    return np.where(later <= 0, 0.0, np.where(earlier <= 0, np.inf, exponent))
 
 
 def fitted_slope(rounds: np.ndarray, regret: np.ndarray, offset: np.ndarray) -> Estimate:
@@ -254,10 +263,11 @@ def resampled(rows: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -
 
 def _with_interval(value: float, spread: np.ndarray) -> Estimate:
     """Return a value with the central 95 % of what resampling gave."""
-    spread = spread[np.isfinite(spread)]
+    spread = spread[~np.isnan(spread)]
     if len(spread) == 0 or not math.isfinite(value):
         return Estimate(value, -math.inf, math.inf)
-    low, high = np.quantile(spread, [0.025, 0.975])
+    # of these values themselves, because some may be infinite
+    low, high = np.quantile(spread, [0.025, 0.975], method="inverted_cdf")
     return Estimate(value, float(min(low, value)), float(max(high, value)))
 
 

@@ -84,7 +84,7 @@ def together(judgements: Iterable[str]) -> str:
     ('cannot tell', 'disagree')
     """
     found = set(judgements)
-    return DISAGREE if DISAGREE in found else CANNOT_TELL if CANNOT_TELL in found else AGREE
+    return DISAGREE if DISAGREE in found else AGREE if found == {AGREE} else CANNOT_TELL
 
 
 def at_all_horizons(parts: Sequence[Measured], horizons: int) -> str:
@@ -99,29 +99,31 @@ def at_all_horizons(parts: Sequence[Measured], horizons: int) -> str:
     ('agree', 'cannot tell')
     """
     found = {part.judgement for part in parts}
-    return found.pop() if len(found) == 1 and len(parts) == horizons else CANNOT_TELL
+    all_there = len(parts) == horizons >= 2
+    return found.pop() if len(found) == 1 and all_there else CANNOT_TELL
 
 
 def how_it_moves(parts: Sequence[Measured]) -> str:
-    """Say how a measurement moves from the shortest horizon to the longest.
+    """Say how a measurement moves from horizon to horizon; nothing if it is not one.
 
     >>> at = [
-    ...     Measured("", Estimate(v, v - 0.01, v + 0.01), AGREE, "")
+    ...     Measured("exponent", Estimate(v, v - 0.01, v + 0.01), AGREE, "")
     ...     for v in (0.2, 0.1)
     ... ]
     >>> how_it_moves(at)
-    'falls with the horizon (0.20, 0.10)'
+    'exponent: 0.20, 0.10; falls with the horizon'
     """
+    if len(parts) < 2 or len({part.what for part in parts}) > 1:
+        return ""
+    values = [part.estimate.value for part in parts]
     first, last = parts[0].estimate, parts[-1].estimate
-    way = (
-        "falls"
-        if last.high < first.low
-        else "rises"
-        if last.low > first.high
-        else "does not clearly move"
-    )
-    values = ", ".join(f"{part.estimate.value + 0.0:.2f}" for part in parts)
-    return f"{way} with the horizon ({values.replace('-0.00', '0.00').replace('-', '−')})"
+    way = "no clear move with the horizon"
+    if last.high < first.low and values == sorted(values, reverse=True):
+        way = "falls with the horizon"
+    elif last.low > first.high and values == sorted(values):
+        way = "rises with the horizon"
+    shown = ", ".join(f"{value:.2f}".replace("-0.00", "0.00") for value in values)
+    return f"{parts[0].what}: {shown.replace('-', '−')}; {way}"
 
 
 # raises InvalidInput if a field of a claim may not have this value in this run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 from ...errors import InvalidInput
@@ -57,15 +57,29 @@ def check_claim(study: Study, claim: Mapping[str, Any]) -> None:
             choice(f"{what}: {place}", name, [run.name for run in study.runs])
         distinct(f"{what}: the run", names)
         runs = [study.run(name) for name in names]
-        if check.growth and (
-            len(runs) < 2 or any(one.horizon >= other.horizon for one, other in pairwise(runs))
-        ):
-            raise InvalidInput(
-                f"{what}: horizons must name at least two runs, the shortest first: a law of "
-                "growth is not seen at one horizon."
-            )
+        if check.growth:
+            _check_horizons(what, runs)
         for run in runs:
             _check_run(what, check, claim, run, run is runs[0])
+
+
+def _check_horizons(what: str, runs: Sequence[Run]) -> None:
+    if len(runs) < 2:
+        raise InvalidInput(
+            f"{what}: horizons must name at least two runs: a law of growth is not seen at one "
+            "horizon."
+        )
+    for one, other in pairwise(runs):
+        if one.horizon >= other.horizon:
+            raise InvalidInput(
+                f"{what}: horizons must begin with the shortest run, but {one.name!r} has "
+                f"{one.horizon:,} rounds and {other.name!r} after it {other.horizon:,}."
+            )
+        if not set(runs[0].rho) <= set(other.rho):
+            raise InvalidInput(
+                f"{what}: the run {other.name!r} must have every rho of {runs[0].name!r}: growth "
+                "is judged at each rho."
+            )
 
 
 def _check_run(what: str, check: Check, claim: Mapping[str, Any], run: Run, first: bool) -> None:
@@ -82,6 +96,11 @@ def _check_run(what: str, check: Check, claim: Mapping[str, Any], run: Run, firs
         value = claim[parameter]
         if not first and check.growth and parameter == "policies" and isinstance(value, list):
             value = [name for name in value if name in run.policies]  # some may be too slow
+            if not value:
+                raise InvalidInput(
+                    f"{what}: the run {run.name!r} has none of the policies "
+                    f"{', '.join(map(repr, claim[parameter]))}."
+                )
         refuse(f"{what}: {parameter}", value, run)
 
 
@@ -193,34 +212,25 @@ def _growth(
 ) -> JudgedSetting:
     """Judge a law of growth: at each horizon, then all of them together."""
     parts = [part for run in runs for part in at_horizon(findings, claim, run, rho, kept)]
-    by_policy = [
-        list(group)
-        for _, group in groupby(
-            sorted(parts, key=lambda part: claim["policies"].index(part.policy)),
-            key=lambda part: part.policy,
-        )
-    ]
-    trials = [part.trials for part in parts] or [0]
-    horizons = {
-        name: sum(rho in run.rho and name in run.policies for run in runs)
-        for name in claim["policies"]
+    by_policy = {
+        name: [part for part in parts if part.policy == name] for name in claim["policies"]
     }
-    says = (
-        together(at_all_horizons(group, horizons[group[0].policy]) for group in by_policy)
-        if by_policy
-        else CANNOT_TELL
-    )
+    horizons = {
+        name: sum(rho in run.rho and name in run.policies for run in runs) for name in by_policy
+    }
+    says = together(at_all_horizons(group, horizons[name]) for name, group in by_policy.items())
+    trials = [part.trials for part in parts] or [0]
     return JudgedSetting(
         tuple(run.name for run in runs),
         rho,
         tuple(run.horizon for run in runs),
         Judgement(
-            (min(trials), max(trials)), says, tuple(part for group in by_policy for part in group)
+            (min(trials), max(trials)),
+            says,
+            tuple(part for group in by_policy.values() for part in group),
         ),
         ours=runs[0].ours,
-        moves=tuple(
-            f"{group[0].what} {how_it_moves(group)}" for group in by_policy if len(group) > 1
-        ),
+        moves=tuple(filter(None, map(how_it_moves, by_policy.values()))),
     )
 
 

@@ -83,6 +83,11 @@ class JudgedClaim:
         return together(one.full.says for one in counting)
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether it rests in part on a run that was not made here."""
+        return any(part.elsewhere for one in self.settings for part in one.full.measured)
+
+    @property
     def name(self) -> str:
         """The claim in a few words."""
         return str(self.claim.get("short") or self.claim["sentence"])
@@ -109,7 +114,10 @@ class JudgedClaim:
                 parts = [part for part in one.full.measured if part.judgement == DISAGREE]
                 said = str(self.claim.get("apart", "It is not so")).rstrip(".")
                 at = f"at ρ = {one.rho:g}, " if one.rho is not None else ""
-                return f"{said}; {at}{parts[0].text}." if parts else f"{said}."
+                if not parts:
+                    return f"{said}."
+                elsewhere = " (not run here)" if parts[0].elsewhere else ""
+                return f"{said}; {at}{parts[0].text}{elsewhere}."
         return ""
 
 
@@ -130,9 +138,12 @@ class ClaimPart:
     def counted(self) -> str:
         """The counts in words."""
         counts = self.counts
+        agree, disagree = (
+            f"{counts[says]} {says}{'s' if counts[says] == 1 else ''}" for says in (AGREE, DISAGREE)
+        )
         return (
-            f"Of {counted(len(self.claims), 'claim')}, {counts[AGREE]} agree, {counts[DISAGREE]} "
-            f"disagree, and {counts[CANNOT_TELL]} cannot be settled"
+            f"Of {counted(len(self.claims), 'claim')}, {agree}, {disagree}, and "
+            f"{counts[CANNOT_TELL]} cannot be settled"
         )
 
 

@@ -8,6 +8,7 @@ shows these numbers where it has none of its own, and says that they were not ru
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -19,7 +20,7 @@ from ...simulation.fingerprint import hash_of
 from ...version import __version__
 from ..kit.statistics import Estimate
 from .checking import CHECKS, Measured
-from .judged import JudgedClaim
+from .judged import SIGNS, JudgedClaim
 from .study import Run, Study
 
 FILE = "long.json"
@@ -49,7 +50,12 @@ class LongRun:
             for name in claim["policies"]
             if name in run.policies
         }
-        return {name: self.found[key] for name, key in keys.items() if key in self.found}
+        found = {name: self.found[key] for name, key in keys.items() if key in self.found}
+        return {
+            name: part
+            for name, part in found.items()
+            if (part.policy, part.horizon) == (name, run.horizon)
+        }
 
 
 def read_long_run(study: Study) -> LongRun | None:
@@ -64,7 +70,7 @@ def read_long_run(study: Study) -> LongRun | None:
         run = data["run"]
         found = {key: _measured(part) for key, part in data["found"].items()}
         return LongRun(run["command"], run["version"], run["date"], run["seed"], found)
-    except (OSError, ValueError, TypeError, LookupError, AttributeError):
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise BadFile(
             f"{path} is not a summary of a long run. Delete it, or write it again with "
             "ironarm reproduce --long."
@@ -97,17 +103,23 @@ def _growth(study: Study, claims: Iterable[JudgedClaim]) -> Iterator[tuple[str, 
 
 
 def _key(study: Study, claim: Mapping[str, Any], run: Run, rho: float, name: str) -> str:
-    """Return a name for what was measured: readable, with a hash of all it depends on.
+    """Return a name for what was measured: readable, with a hash of what defines it.
 
-    The number of trials and the seed do not belong to it.
+    The number of trials, the seed and the code of policies do not belong to it.
     """
-    check = CHECKS[claim["check"]]
-    entry = study.policies[name]
-    asked = {key: claim[key] for key in check.parameters if key != "policies"}
+    check, entry, tuning = CHECKS[claim["check"]], study.policies[name], study.tuning
     what = [
-        claim["check"], asked, run.bandit.to_dict(), dict(run.attack), run.horizon, rho,
-        entry.text, dict(entry.tune),
-    ]  # fmt: skip
+        claim["check"],
+        {key: claim[key] for key in check.parameters if key != "policies"},
+        run.bandit.to_dict(),
+        repr(run.attack_at(rho)),
+        run.horizon,
+        repr([run.sources, run.delay]),
+        [repr(policy) for policy in entry.candidates(rho)],
+    ]
+    if entry.tune and tuning:
+        trials = run.tuning_trials or entry.tuning_trials or tuning.trials
+        what += [run.tuned_on.to_dict(), trials]
     digest = hash_of(json.dumps(what, sort_keys=True))[:8]
     return f"{claim['check']}, {name}, {run.name}, rho = {rho:g} [{digest}]"
 
@@ -115,4 +127,13 @@ def _key(study: Study, claim: Mapping[str, Any], run: Run, rho: float, name: str
 def _measured(data: Mapping[str, Any]) -> Measured:
     """Return what a file has of a measurement; infinite numbers are kept as text."""
     estimate = Estimate(**{key: float(value) for key, value in data["estimate"].items()})
-    return Measured(**{**data, "estimate": estimate, "elsewhere": True})
+    part = Measured(**{**data, "estimate": estimate, "elsewhere": True})
+    fits = (
+        part.judgement in SIGNS
+        and all(isinstance(text, str) for text in (part.what, part.text, part.policy))
+        and all(type(count) is int and count > 0 for count in (part.horizon, part.trials))
+        and not any(math.isnan(end) for end in (estimate.low, estimate.high))
+    )
+    if not fits:
+        raise ValueError(data)
+    return part

@@ -186,7 +186,8 @@ def _entry(name: str, data: object) -> StudyPolicy:
     table = fields(f"policy {name!r}", data, ["policy"], ["tune", "tuning_trials"])
     tune = table.get("tune", {})
     if not isinstance(tune, dict) or not all(
-        isinstance(values, list) and values for values in tune.values()
+        isinstance(values, list) and values and not any(isinstance(one, list) for one in values)
+        for values in tune.values()
     ):
         raise InvalidInput(
             f"policy {name!r}: tune must give each parameter a list of values, for example {{ c = "
@@ -235,10 +236,12 @@ def _run(
         )
     for which in ("quick", "long"):
         if which in table:
-            fields(f"{what}, {which}", table[which], [], ["trials", "trials_of", "horizon"])
+            required = ["trials"] if long and which == "long" else []
+            fields(f"{what}, {which}", table[which], required, ["trials", "trials_of", "horizon"])
     own = table.get(sizes.which, {})
-    if "trials" in own and "trials_of" not in own:
+    if "trials" in own and "trials_of" not in own:  # other sizes are for all policies
         table = {key: value for key, value in table.items() if key != "trials_of"}
+    # a run that is not run needs a number all the same
     table = {"trials": 2, **table, **own}
     chosen = known_names(f"{what}: policies", table.get("policies", list(entries)), entries)
     bandit, attack = (_own(part, study[part], table.get(part, {})) for part in ("bandit", "attack"))

@@ -32,8 +32,10 @@ def report(
 
     Returns the contents of report.json, and whether anything was written.
     """
-    # a long run shows its own numbers, not those of an earlier one
-    kept = None if findings.study.long else read_long_run(findings.study)
+    # a long run shows its own numbers, not those of an earlier one, and a quick look
+    # only what it saw itself
+    study = findings.study
+    kept = None if study.long or study.quick else read_long_run(study)
     state = state_of(repr(findings.study), repr(kept), *findings.keys)
     found = None if force else kept_report(out, state)
     if found is not None:
@@ -68,12 +70,7 @@ def _write(
             bar.advance()
     how = provenance(command, findings.seconds, findings.computed, findings.kept)
     parts = parts_of(claims, findings.study.has_paper)
-    elsewhere = any(
-        part.elsewhere
-        for claim in claims
-        for setting in claim.settings
-        for part in setting.full.measured
-    )
+    elsewhere = sum(claim.elsewhere and not claim.ours for claim in claims)
     page = render(
         "report.html",
         study=findings.study,
@@ -81,7 +78,8 @@ def _write(
         parts=parts,
         signs=SIGNS,
         relation=relation,
-        kept=kept if elsewhere else None,
+        elsewhere=elsewhere,
+        kept=kept if any(claim.elsewhere for claim in claims) else None,
         figures=figures,
         tables=tables,
         run=how,
@@ -160,6 +158,7 @@ def _claim(claim: JudgedClaim) -> dict[str, Any]:
         "reading": claim.claim.get("reading"),
         "note": claim.claim.get("note"),
         "judgement": claim.says,
+        "rests_on_a_run_elsewhere": claim.elsewhere,
         "explanation": claim.why[0] or None,
         "settings": [
             {

@@ -75,6 +75,7 @@ class Runner:
         self._study, self._findings = study, StudyFindings(study)
         self._cells = CellRunner(out, workers, force=force, together=TOGETHER, work=cell_work)
         self._shown = self._total = 0
+        self._on_tuning: dict[str, Run] = {}
 
     def run(self) -> StudyFindings:
         """Run what is missing, and return everything."""
@@ -156,6 +157,8 @@ class Runner:
     ) -> list[Losses]:
         """Return the cells' final regrets."""
         results = self._obtain([(f"tuning {name}", cell) for cell in cells], rho, bar)
+        # what is proven must be about the arms that it was played on
+        run = self._on_tuning.setdefault(run.name, replace(run, bandit=run.tuned_on))
         found = []
         for result, cell in zip(results, cells, strict=True):
             proof = proven(cell.policy, run, rho)

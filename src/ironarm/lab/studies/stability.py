@@ -19,6 +19,8 @@ class Stability:
     """The judgements on each claim, one for each seed; prints as a table."""
 
     claims: Mapping[str, tuple[str, ...]]
+    elsewhere: int = 0
+    """How many claims rest in part on a run that is the same for all seeds."""
 
     @property
     def turned(self) -> list[str]:
@@ -47,8 +49,14 @@ class Stability:
         )
         return (
             f"{table}\n\n{counted(len(self.claims), 'claim')}: {len(self.turned)} turned from "
-            f"agree to disagree or back; {len(self.moved)} moved to or from cannot tell (at most "
-            f"one in ten may: {'yes' if self.steady else 'NO'})."
+            f"agree to disagree or back, {len(self.moved)} moved to or from cannot tell: "
+            f"{'steady' if self.steady else 'NOT STEADY'} (none may turn, one in ten may move)."
+            + (
+                f" {counted(self.elsewhere, 'claim')} also rest on a longer run that is the same "
+                "for all seeds; --long makes it for each."
+                if self.elsewhere
+                else ""
+            )
         )
 
 
@@ -58,9 +66,14 @@ def stability(reports: Sequence[Mapping[str, Any]]) -> Stability:
     >>> report = lambda says: {"claims": [{"short": "it works", "judgement": says}]}
     >>> found = stability([report("agree"), report("cannot tell")])
     >>> found.turned, found.moved, found.steady
-    ([], ['it works'], False)
+    ([], ['1. it works'], False)
     """
     judged = [
-        {claim["short"]: claim["judgement"] for claim in report["claims"]} for report in reports
+        {
+            f"{number}. {claim['short']}": claim["judgement"]
+            for number, claim in enumerate(report["claims"], 1)
+        }
+        for report in reports
     ]
-    return Stability({name: tuple(one[name] for one in judged) for name in judged[0]})
+    elsewhere = sum(bool(one.get("rests_on_a_run_elsewhere")) for one in reports[0]["claims"])
+    return Stability({name: tuple(one[name] for one in judged) for name in judged[0]}, elsewhere)

@@ -109,7 +109,9 @@ class Tuned:
     @property
     def neighbours(self) -> list[Candidate]:
         """The candidates beside the best one in the grid, if it has an order."""
-        if len(self.parameters) > 1:
+        if len(self.parameters) > 1 or not all(
+            _is_number(one.values[0]) for one in self.candidates
+        ):
             return []
         place = self.candidates.index(self.best)
         return [
@@ -168,7 +170,8 @@ def next_value(choice: Tuned) -> float | None:
     end, inner = (grid[0], grid[1]) if choice.best is choice.candidates[0] else grid[:-3:-1]
     if not end * inner > 0:
         return None  # zero is an end; there is no ratio to go on by
-    return float(f"{end * end / inner:.4g}")
+    value = float(f"{end * end / inner:.4g}")
+    return None if value in grid else value  # steps too small for four digits
 
 
 def to_play_again(choice: Tuned, first: int, horizon: int) -> list[Candidate]:
