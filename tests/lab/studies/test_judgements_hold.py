@@ -165,8 +165,9 @@ def test_the_interval_of_a_mean_holds_a_tail_that_few_trials_show():
 def test_a_rare_loss_that_was_seen_does_not_end_the_allowance():
     """A loss as large as any, in one trial of 300, and 1,000 trials.
 
-    The upper end lies below the true mean in at most 3 % of 300 samples, where a
-    bootstrap's does in more than 3 %. A false alarm has a probability below 1e-3.
+    The upper end lies below the true mean in at most 7 % of 300 samples, and a
+    bootstrap's in more than 10 %: the rule of three is wrong in 5 %. A false alarm has
+    a probability below 0.01; the seed is fixed.
     """
     generator, missed, missed_plainly = np.random.default_rng(4), 0, 0
     true = 10 + 990 / 300
@@ -174,7 +175,7 @@ def test_a_rare_loss_that_was_seen_does_not_end_the_allowance():
         losses = np.where(generator.random(1000) < 1 / 300, 1000.0, 10.0)
         missed += statistics.mean_loss(losses, 1000.0).high < true
         missed_plainly += statistics.mean_loss(losses).high < true
-    assert missed / 300 <= 0.03 < missed_plainly / 300
+    assert missed / 300 <= 0.07 < 0.1 < missed_plainly / 300
 
 
 def test_a_share_with_one_trial_apart_is_no_surer_than_one_with_none():
@@ -409,10 +410,10 @@ def test_a_long_run_stands_where_this_one_has_nothing_or_less(synthetic, tmp_pat
     assert judged(here, claim["short"]).says == "cannot tell"
 
 
-GOOD = {
-    **{"what": "x", "estimate": {"value": 1, "low": 0, "high": 2}, "judgement": "agree"},
-    **{"text": "x", "policy": "median", "horizon": 10, "trials": 10, "elsewhere": False},
-}
+ESTIMATE = {"value": 1, "low": 0, "high": 2}
+GOOD = dict(
+    what="x", estimate=ESTIMATE, judgement="agree", text="x", policy="p", horizon=9, trials=9
+)
 
 
 def damaged(**changes):
