@@ -20,7 +20,7 @@ from ironarm.lab.kit.evidence import Evidence
 from ironarm.lab.studies.certified import Proven
 from ironarm.lab.studies.checking import CHECKS, Measured, at_all_horizons
 from ironarm.lab.studies.claims import at_horizon, judge, relation, series
-from ironarm.lab.studies.first_screen import first_screen
+from ironarm.lab.studies.first_screen import first_screen, who_survived
 from ironarm.lab.studies.judged import parts_of
 from ironarm.lab.studies.long_run import read_long_run, summary_of
 from ironarm.lab.studies.read import read_study
@@ -294,6 +294,20 @@ def test_page_notes_and_readme_say_the_same_about_it(synthetic):
         assert "11.5" in text
         assert re.search(r"13\.9", text)
     assert row.rstrip(" |").endswith("disagree")
+
+
+def test_the_first_screen_names_the_shorter_list():
+    """Survivors or losers, whichever are fewer; names with a comma stand in quotes."""
+    few, many = ["RUCB"], ["a", "UCB, tuned", "c"]
+    assert who_survived({0.1: few}, {0.1: many}, 4) == (
+        "At ρ = 0.1, of 4 policies RUCB surely loses fewer than one trial in twenty, 3 surely lose "
+        "more."
+    )
+    assert who_survived({0.1: many[:2], 0.3: many[:2]}, {0.1: [], 0.3: []}, 2) == (
+        "At ρ = 0.1 and 0.3, of 2 policies none surely loses more than one trial in twenty, 2 "
+        "surely lose fewer."
+    )
+    assert "a and “UCB, tuned” surely lose more" in who_survived({0.1: many}, {0.1: many[:2]}, 5)
 
 
 # 6. counts

@@ -63,7 +63,7 @@ def _survivors(findings: StudyFindings) -> tuple[Table, str]:
         head += [f"regret{unit}, ρ = {rho:g}", f"lost, ρ = {rho:g}"]
     body, data = [], []
     survives: dict[float, list[str]] = {rho: [] for rho in run.rho}
-    fails = dict.fromkeys(run.rho, 0)
+    fails: dict[float, list[str]] = {rho: [] for rho in run.rho}
     for name in spec["policies"]:
         cells: list[str] = []
         row: dict[str, Any] = {"policy": name}
@@ -73,7 +73,8 @@ def _survivors(findings: StudyFindings) -> tuple[Table, str]:
             row[f"{rho:g}"] = {"mean": asdict(mean), "lost": asdict(lost)}
             if lost.high < LOST:
                 survives[rho].append(name)
-            fails[rho] += lost.low > LOST
+            elif lost.low > LOST:
+                fails[rho].append(name)
         body.append((name, *cells))
         data.append(row)
     trials = evidence[run.rho[0]].span(spec["policies"])
@@ -88,21 +89,28 @@ def _survivors(findings: StudyFindings) -> tuple[Table, str]:
     table = Table("Who survived", tuple(head), tuple(body), tuple(data), note)
     if trials[0] < FEWEST_TRIALS:
         return table, "There are too few trials to say who survived."
-    return table, _who(survives, fails, len(spec["policies"]))
+    return table, who_survived(survives, fails, len(spec["policies"]))
 
 
-def _who(survives: dict[float, list[str]], fails: dict[float, int], policies: int) -> str:
-    """Say who surely loses fewer than one trial in twenty, and how many surely more."""
-    same: dict[tuple[tuple[str, ...], int], list[str]] = {}
+def who_survived(
+    survives: dict[float, list[str]], fails: dict[float, list[str]], policies: int
+) -> str:
+    """Say who surely loses fewer than one trial in twenty, and who surely more.
+
+    The shorter of both lists is named, the other counted.
+    """
+    same: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for rho, names in survives.items():
-        same.setdefault((tuple(names), fails[rho]), []).append(f"{rho:g}")
+        same.setdefault((tuple(names), tuple(fails[rho])), []).append(f"{rho:g}")
     sentences = []
     for (few, lost), rhos in same.items():
-        who = listed(few, "and") if few else "none"
-        lose = "lose" if len(few) > 1 else "loses"
+        one, other = ("fewer", "more") if len(few) <= len(lost) else ("more", "fewer")
+        named, counted = sorted((few, lost), key=len)
+        quoted = [f"“{name}”" if "," in name else name for name in named]
+        who = listed(quoted, "and") if quoted else "none"
         sentences.append(
-            f"Of {policies} policies, {who} surely {lose} fewer than one trial in twenty at ρ = "
-            f"{listed(rhos, 'and')}; {lost or 'none'} surely {'loses' if lost == 1 else 'lose'} "
-            "more."
+            f"At ρ = {listed(rhos, 'and')}, of {policies} policies {who} surely "
+            f"{'lose' if len(named) > 1 else 'loses'} {one} than one trial in twenty, "
+            f"{len(counted) or 'none'} surely {'loses' if len(counted) == 1 else 'lose'} {other}."
         )
     return " ".join(sentences)
