@@ -73,7 +73,7 @@ def add(verbs: Any) -> None:
         action="store_true",
         help=(
             "the study's long sizes, with the runs at longer horizons; without it, the page shows "
-            "what an earlier long run found, as not run here"
+            "what an earlier long run found, as not run here, except with --quick"
         ),
     )
     reproduce.add_argument(
@@ -91,7 +91,7 @@ def add(verbs: Any) -> None:
         metavar="DIR",
         help=(
             "folder for the report and the finished cells (default: results; for another "
-            "built-in study, results/NAME)"
+            "study, results/NAME)"
         ),
     )
     reproduce.add_argument(
@@ -106,14 +106,11 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the study, write the report, print the claims."""
     from ..lab.kit.page import require_extras
-    from ..lab.studies import STUDIES
 
     if options.out is None:
-        options.out = (
-            Path("results", options.study)
-            if options.study in STUDIES and options.study != "synthetic"
-            else Path("results")
-        )
+        options.out = Path("results")
+        if options.study != "synthetic":
+            options.out /= Path(options.study).resolve().name
     require_extras()  # now, not after the simulations
     return _seeds(options) if options.seeds is not None else _once(options)
 
@@ -159,6 +156,7 @@ def _study(
     options: argparse.Namespace, out: Path, seed_offset: int = 0
 ) -> tuple[Study, StudyFindings, dict[str, Any], bool]:
     """Run one study with its report; also whether that was written now."""
+    from ..lab.studies.long_run import read_long_run
     from ..lab.studies.read import read_study
     from ..lab.studies.report import report
     from ..lab.studies.runner import Runner
@@ -171,6 +169,8 @@ def _study(
             long=options.long,
             seed_offset=seed_offset,
         )
+    if not (options.quick or options.long):
+        read_long_run(study)  # refuse a damaged one now, not after the simulations
     with resumable(out):
         findings = Runner(study, out, workers=options.workers, force=options.force).run()
         command = shlex.join(["ironarm", *sys.argv[1:]])
@@ -186,8 +186,10 @@ def _print_claims(title: str, found: dict[str, Any], *, ours: bool) -> None:
     print(f"\n{title}: {', '.join(f'{count} {says}' for says, count in counts.items())}")
     for claim in claims:
         print(f"\n{claim['judgement']:<11}  {claim['short']} ({claim['source']})")
-        for one in claim["settings"] if len(claim["settings"]) > 1 else []:
-            print(f"  {one['judgement']:<11}  {_on_what(one)}")
+        settings = claim["settings"]
+        for one in settings:
+            if len(settings) > 1 or len(one["horizons"]) > 1:
+                print(f"  {one['judgement']:<11}  {_on_what(one)}")
 
 
 def _on_what(one: dict[str, Any]) -> str:
@@ -195,7 +197,14 @@ def _on_what(one: dict[str, Any]) -> str:
     run = one["runs"][0]
     at = run if one["rho"] is None else f"{run}, rho = {one['rho']:g}"
     if len(one["horizons"]) > 1:
-        return f"{at}, T = {', '.join(f'{T:,}' for T in one['horizons'])}"
+        measured = one["on_all_trials"]["measured"]
+        elsewhere = {part["horizon"] for part in measured if part["elsewhere"]}
+        here = {part["horizon"] for part in measured if not part["elsewhere"]}
+        where = {
+            T: " (not run here)" if T in elsewhere else "" if T in here else " (not run)"
+            for T in one["horizons"]
+        }
+        return f"{at}, T = {', '.join(f'{T:,}{said}' for T, said in where.items())}"
     full, few = one["on_all_trials"], one["on_paper_trials"]
     if one["rho"] is None:
         return f"{at}, {full['rewards'][0]:,} rewards of each kind"

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import ironarm as ia
+from ironarm.cli import main
 from ironarm.errors import BadFile
 from ironarm.lab.kit import statistics
 from ironarm.lab.kit.evidence import Evidence
@@ -307,6 +308,8 @@ def test_the_first_screen_names_the_shorter_list():
         "At ρ = 0.1 and 0.3, of 2 policies none surely loses more than one trial in twenty, 2 "
         "surely lose fewer."
     )
+    text = who_survived({0.1: []}, {0.1: many[:2]}, 3)
+    assert text.endswith("2 surely lose more, and of 1 it is open.")
     assert "a and “UCB, tuned” surely lose more" in who_survived({0.1: many}, {0.1: many[:2]}, 5)
 
 
@@ -421,7 +424,10 @@ def test_a_long_run_stands_where_this_one_has_nothing_or_less(synthetic, tmp_pat
     changed = {**claim, "share": 0.06}
     assert at_horizon(here, changed, short.run("a hundred times as long"), 0.3, kept) == []
     assert judged(here, claim["short"], kept).says == "agree"
-    assert judged(here, claim["short"]).says == "cannot tell"
+    alone = judged(here, claim["short"])
+    assert alone.says == "cannot tell"
+    missing = [text for text in alone.settings[0].moves if "was not run" in text]
+    assert [text.split(" was")[0] for text in missing] == ["T = 1,000,000", "T = 10,000,000"]
 
 
 ESTIMATE = {"value": 1, "low": 0, "high": 2}
@@ -435,6 +441,58 @@ def damaged(**changes):
     run = {"command": "x", "version": "x", "date": "x", "seed": 1}
     found = {"key": {**GOOD, **changes}}
     return json.dumps({"format": "ironarm long run", "run": run, "found": found})
+
+
+LONGER = """
+[[runs]]
+name = "longer"
+rho = [0.1]
+horizon = 20_000
+policies = ["median"]
+long = { trials = 12 }
+"""
+GROWS = """
+[[claims]]
+short = "it grows"
+sentence = "The median's regret grows linearly."
+source = "here"
+check = "linear"
+horizons = ["main", "longer"]
+policies = ["median"]
+share = 0.5
+"""
+
+
+def test_the_terminal_says_what_was_not_run_here(tmp_path, monkeypatch, capsys):
+    """Not at all, or in an earlier run; the report is in a folder named after the study."""
+    shutil.copytree(Path(__file__).parent / "small", tmp_path / "study")
+    (tmp_path / "study" / "claims.toml").write_text(GROWS)
+    runs = tmp_path / "study" / "runs.toml"
+    text = runs.read_text().replace("[0.1, 0.2]", "[0.1]").replace("20_000", "2_000")
+    runs.write_text(text.replace("trials = 400", "trials = 12") + LONGER)
+    (tmp_path / "study" / "show.toml").unlink()
+    monkeypatch.chdir(tmp_path)
+    for arguments, said in (
+        ([], "T = 2,000, 20,000 (not run)"),
+        (["--long", "--out", "long"], "T = 2,000, 20,000"),
+        ([], "T = 2,000, 20,000 (not run here)"),
+    ):
+        assert main(["reproduce", "--study", "study", *arguments]) == 0
+        assert f"main, rho = 0.1, {said}\n" in capsys.readouterr().out
+        if "--long" in arguments:
+            shutil.copy("long/long.json", "study")
+    assert (tmp_path / "results" / "study" / "report.html").exists()
+    assert not (tmp_path / "results" / "report.html").exists()
+
+
+def test_a_damaged_long_run_is_refused_before_anything_runs(tmp_path, monkeypatch, capsys):
+    """A quick look does not need it."""
+    shutil.copytree(Path(__file__).parent / "small", tmp_path / "study")
+    (tmp_path / "study" / "long.json").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", "--study", "study"]) == 2
+    assert "is not a summary of a long run" in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,12 @@ def test_trials_take_the_place_of_every_runs_own():
         ("claims", 'policies = ["median"]', "policies = []", "must be a list of names"),
         ("claims", 'against = ["mean"]', "against = []", "must be a list of names"),
         ("claims", 'source = "here"', 'source = "here"\nrelation = "so"', "relation must begin"),
+        ("claims", "source", 'relation = "exactly thistle"\nsource', "relation must begin"),
+        ("claims", 'against = ["mean"]', 'against = ["median"]', "in policies and in against"),
+        ("runs", "quick = { trials = 5,", 'quick = { trials = "five",', "trials must be a whole"),
+        ("runs", "trials = 400", "trials = 400\nlong = { trials_of = { meen = 9 } }", "'mean'"),
+        ("runs", "trials = 400", "trials = 400\nlong = { horizon = 0 }", "horizon must be a whole"),
+        ("show", 'kind = "tuning"', 'kind = "theory"\nfrom = 10', "run must be one of"),
         ("runs", "trials = 400", "trials = 400\nours = 1", "ours must be true or false"),
         ("runs", "trials = 400\n", "", "needs trials, or long"),
         ("runs", "trials = 400\n", "long = { trials = 4 }\n", "the first run must not be one"),
@@ -199,6 +205,8 @@ def test_a_study_of_runs_alone_has_a_table_of_each(tmp_path):
     study = read_study(str(tmp_path / "study"))
     assert [table["run"] for table in study.show["tables"]] == [run.name for run in study.runs]
     assert {table["kind"] for table in study.show["tables"]} == {"tails"}
+    (tmp_path / "study" / "show.toml").write_text('introduction = "Words alone."')
+    assert read_study(str(tmp_path / "study")).show["tables"] == study.show["tables"]
 
 
 def test_an_unknown_study_is_refused():

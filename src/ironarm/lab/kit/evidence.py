@@ -18,7 +18,7 @@ class Proof(Protocol):
 
     @property
     def bound(self) -> float:
-        """It is at most this, under any attack."""
+        """It is at most this, under any attack of the model."""
 
     @property
     def exponent(self) -> float:

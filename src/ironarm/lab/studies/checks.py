@@ -201,7 +201,7 @@ def more_optimal_pulls(evidence: Evidence, policies: Policies, against: Policies
         difference = _with_unseen(statistics.mean(_paired(mine, theirs)), len(mine), len(theirs))
         text = (
             f"{one}: {mine.mean():.2f} % optimal pulls; {other}: {theirs.mean():.2f} %; "
-            f"difference {interval(difference, '.2f', '%')}"
+            f"difference {interval(difference, '.2f', 'percentage points')}"
         )
         found.append(
             Measured(
@@ -217,7 +217,11 @@ def more_optimal_pulls(evidence: Evidence, policies: Policies, against: Policies
 def _with_unseen(difference: Estimate, *trials: int) -> Estimate:
     """Return a difference in percent that allows for trials that were not seen."""
     room = 100 * statistics.unseen_share(min(trials))
-    return replace(difference, low=difference.low - room, high=difference.high + room)
+    return replace(
+        difference,
+        low=max(-100.0, difference.low - room),
+        high=min(100.0, difference.high + room),
+    )
 
 
 @check

@@ -43,11 +43,14 @@ def check_claim(study: Study, claim: Mapping[str, Any]) -> None:
     for part in ("sentence", "source", *WORDS):
         if part in claim:
             text(f"{what}: {part}", claim[part])
-    if not relation(claim).startswith(RELATIONS):
+    if relation(claim).partition(":")[0] not in RELATIONS:
         raise InvalidInput(
             f"{what}: relation must begin with one of {', '.join(RELATIONS)}, got "
             f"{claim['relation']!r}."
         )
+    for name in claim["policies"] if isinstance(claim.get("against"), list) else ():
+        if name in claim["against"]:
+            raise InvalidInput(f"{what}: {name!r} cannot be in policies and in against.")
     for names in series(claim):
         if not names:
             raise InvalidInput(
@@ -219,6 +222,11 @@ def _growth(
         name: sum(rho in run.rho and name in run.policies for run in runs) for name in by_policy
     }
     says = together(at_all_horizons(group, horizons[name]) for name, group in by_policy.items())
+    missing = [
+        f"T = {run.horizon:,} was not run, so this cannot be settled; --long runs it"
+        for run in runs
+        if not any(part.horizon == run.horizon for part in parts)
+    ]
     trials = [part.trials for part in parts] or [0]
     return JudgedSetting(
         tuple(run.name for run in runs),
@@ -230,7 +238,7 @@ def _growth(
             tuple(part for group in by_policy.values() for part in group),
         ),
         ours=runs[0].ours,
-        moves=tuple(filter(None, map(how_it_moves, by_policy.values()))),
+        moves=(*filter(None, map(how_it_moves, by_policy.values())), *missing),
     )
 
 

@@ -79,8 +79,8 @@ def _survivors(findings: StudyFindings) -> tuple[Table, str]:
         data.append(row)
     trials = evidence[run.rho[0]].span(spec["policies"])
     note = (
-        f"Mean regret at T = {run.horizon:,} and share of lost trials on "
-        f"{counted_span(trials, 'trial')}, with 95 % intervals. The "
+        f"Mean regret at T = {run.horizon:,} and share of lost trials in the run “{run.name}”, on "
+        f"{counted_span(trials, 'trial')}, with 95 % intervals; “surely” means all of it. The "
         "interval of a mean allows for losses that no trial showed: what happens in none of n "
         "trials may happen in 3/n of them, and cost up to "
         f"{run.largest_regret:,.0f}{' ' + study.unit if study.unit else ''}, unless a certificate "
@@ -106,11 +106,13 @@ def who_survived(
     for (few, lost), rhos in same.items():
         one, other = ("fewer", "more") if len(few) <= len(lost) else ("more", "fewer")
         named, counted = sorted((few, lost), key=len)
+        doubtful = policies - len(few) - len(lost)
         quoted = [f"“{name}”" if "," in name else name for name in named]
         who = listed(quoted, "and") if quoted else "none"
         sentences.append(
             f"At ρ = {listed(rhos, 'and')}, of {policies} policies {who} surely "
             f"{'lose' if len(named) > 1 else 'loses'} {one} than one trial in twenty, "
-            f"{len(counted) or 'none'} surely {'loses' if len(counted) == 1 else 'lose'} {other}."
+            f"{len(counted) or 'none'} surely {'loses' if len(counted) == 1 else 'lose'} {other}"
+            f"{f', and of {doubtful} it is open' if doubtful else ''}."
         )
     return " ".join(sentences)

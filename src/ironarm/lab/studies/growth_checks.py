@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...show.text import counted, short
+from ...theory.wording import at_most
 from ..kit import statistics
 from ..kit.evidence import Evidence
 from ..kit.statistics import Estimate, interval, percent
@@ -121,7 +122,7 @@ def _logarithmic(evidence: Evidence, name: str, than: float, since: int) -> Meas
     median = np.median(curves, axis=0)
     typical = statistics.quantile_exponent(rounds, curves, 0.5, 10)
     means = (
-        f"{name}: mean regret {short(curves[:, -1].mean(), evidence.unit)}, median "
+        f"{name}: mean regret {interval(evidence.mean_regret(name), unit=evidence.unit)}, median "
         f"{short(median[-1], evidence.unit)}"
     )
     proven = evidence.proven(name)
@@ -131,8 +132,9 @@ def _logarithmic(evidence: Evidence, name: str, than: float, since: int) -> Meas
         and proven.bound <= NEAR_THE_MEDIAN * median[-1]
     ):
         text = (
-            f"{means}; certificate: at most {short(proven.bound, evidence.unit)} on average under "
-            f"any attack; exponent of the median {interval(typical, '.2f')}"
+            f"{means}; certificate: at most {at_most(proven.bound)}"
+            f"{' ' if evidence.unit else ''}{evidence.unit} on average under any attack of the "
+            f"model; exponent of the median {interval(typical, '.2f')}"
         )
         what = f"growth exponent of the median, {name}"
         return Measured(what, typical, below(typical, than), text, policy=name)

@@ -7,7 +7,7 @@ refused with what may have been meant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -140,8 +140,9 @@ def _study(
         arm=text("arm", top.get("arm", "arm")),
         unit=text("unit", top["unit"]) if "unit" in top else "",
     )
-    if not study.show:  # a report without a number would say nothing
-        study = replace(study, show={"tables": [_results_of(run) for run in study.played]})
+    if not study.show.keys() & {"figures", "tables"}:  # it would say nothing in numbers
+        results = [_results_of(run) for run in study.played]
+        study = replace(study, show={**study.show, "tables": results})
     for claim in study.claims:
         check_claim(study, claim)
     check_show(study)
@@ -238,12 +239,14 @@ def _run(
         if which in table:
             required = ["trials"] if long and which == "long" else []
             fields(f"{what}, {which}", table[which], required, ["trials", "trials_of", "horizon"])
+    for sized in (table, *(table[which] for which in ("quick", "long") if which in table)):
+        _check_sizes(what, sized, _chosen(what, table, entries))
     own = table.get(sizes.which, {})
     if "trials" in own and "trials_of" not in own:  # other sizes are for all policies
         table = {key: value for key, value in table.items() if key != "trials_of"}
     # a run that is not run needs a number all the same
     table = {"trials": 2, **table, **own}
-    chosen = known_names(f"{what}: policies", table.get("policies", list(entries)), entries)
+    chosen = _chosen(what, table, entries)
     bandit, attack = (_own(part, study[part], table.get(part, {})) for part in ("bandit", "attack"))
     rho = rates(what, table["rho"])
     parameters = {key: value for key, value in attack.items() if key != "name"}
@@ -251,7 +254,7 @@ def _run(
     return Run(
         name=str(table["name"]),
         rho=rho,
-        horizon=whole("horizon", table["horizon"], at_least=1, below=10**12),
+        horizon=_horizon(table["horizon"]),
         trials=_trials("trials", table["trials"] if sizes.trials is None else sizes.trials),
         policies=chosen,
         bandit=bandits.make(bandit),
@@ -261,13 +264,9 @@ def _run(
             if tuning and any(entries[name].tune for name in chosen)
             else bandit
         ),
-        trials_of={
-            name: _trials(f"{what}: trials_of {name}", count)
-            for name, count in fields(
-                f"{what}: trials_of", table.get("trials_of", {}), [], chosen
-            ).items()
-            if sizes.trials is None
-        },
+        trials_of=(
+            _trials_of(what, table.get("trials_of", {}), chosen) if sizes.trials is None else {}
+        ),
         tuning_trials=(
             _trials(f"{what}: tuning_trials", table["tuning_trials"])
             if "tuning_trials" in table
@@ -277,6 +276,31 @@ def _run(
         ours=yes_or_no(f"{what}: ours", table.get("ours", False)),
         **feedback_of(what, table),
     )
+
+
+def _chosen(
+    what: str, table: Mapping[str, Any], entries: Mapping[str, StudyPolicy]
+) -> tuple[str, ...]:
+    """Return the names of a run's policies: all of the study, or its own."""
+    return known_names(f"{what}: policies", table.get("policies", list(entries)), entries)
+
+
+def _check_sizes(what: str, sizes: Mapping[str, Any], chosen: Sequence[str]) -> None:
+    """Refuse impossible numbers of trials and rounds, also if others are run now."""
+    if "trials" in sizes:
+        _trials(f"{what}: trials", sizes["trials"])
+    if "horizon" in sizes:
+        _horizon(sizes["horizon"])
+    _trials_of(what, sizes.get("trials_of", {}), chosen)
+
+
+def _horizon(value: object) -> int:
+    return whole("horizon", value, at_least=1, below=10**12)
+
+
+def _trials_of(what: str, table: object, chosen: Sequence[str]) -> dict[str, int]:
+    counts = fields(f"{what}: trials_of", table, [], chosen)
+    return {name: _trials(f"{what}: trials_of {name}", count) for name, count in counts.items()}
 
 
 def _trials(what: str, value: object) -> int:

@@ -46,7 +46,7 @@ def check_show(study: Study) -> None:
             choice(
                 f"{what}: kind", item["kind"], [*KINDS, *PICTURES] if part == "figures" else TABLES
             )
-            if "run" in item or item["kind"] in ("tails", "growth"):
+            if "run" in item or "from" in item or item["kind"] in ("tails", "growth"):
                 choice(f"{what}: run", item.get("run"), [run.name for run in study.runs])
             if part == "figures":
                 _check_figure(study, what, item)

@@ -41,6 +41,16 @@ class Stability:
         """Whether no claim turned, and few moved."""
         return not self.turned and len(self.moved) <= MOST_MOVED * len(self.claims)
 
+    @property
+    def _same_for_all(self) -> str:
+        if not self.elsewhere:
+            return ""
+        rest = "rests" if self.elsewhere == 1 else "rest"
+        return (
+            f" {counted(self.elsewhere, 'claim')} also {rest} on a longer run that is the same for "
+            "all seeds; --long makes it for each."
+        )
+
     def __str__(self) -> str:
         seeds = range(1, 1 + max(map(len, self.claims.values()), default=0))
         table = text_table(
@@ -51,12 +61,7 @@ class Stability:
             f"{table}\n\n{counted(len(self.claims), 'claim')}: {len(self.turned)} turned from "
             f"agree to disagree or back, {len(self.moved)} moved to or from cannot tell: "
             f"{'steady' if self.steady else 'NOT STEADY'} (none may turn, one in ten may move)."
-            + (
-                f" {counted(self.elsewhere, 'claim')} also rest on a longer run that is the same "
-                "for all seeds; --long makes it for each."
-                if self.elsewhere
-                else ""
-            )
+            + self._same_for_all
         )
 
 
