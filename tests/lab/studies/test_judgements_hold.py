@@ -464,7 +464,7 @@ share = 0.5
 
 
 def test_the_terminal_says_what_was_not_run_here(tmp_path, monkeypatch, capsys):
-    """Not at all, or in an earlier run; the report is in a folder named after the study."""
+    """Not at all, or in an earlier run; a report has a folder named after its study."""
     shutil.copytree(Path(__file__).parent / "small", tmp_path / "study")
     (tmp_path / "study" / "claims.toml").write_text(GROWS)
     runs = tmp_path / "study" / "runs.toml"
