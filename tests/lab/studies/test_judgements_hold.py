@@ -209,6 +209,16 @@ def test_a_mean_that_rare_trials_carry_is_marked():
     assert statistics.carried_by_few(np.r_[np.zeros(50), np.ones(50)])[1] is False
 
 
+@pytest.mark.parametrize("name", PAPERS)
+def test_tuning_does_not_profit_from_the_order_of_the_arms(name):
+    """Ties go to the first arm: if it were the best, never to explore would look best."""
+    study = read_study(name, long=True)
+    for run in study.runs:
+        if any(study.policies[policy].tune for policy in run.policies):
+            assert run.tuned_on.gaps[0] == max(run.tuned_on.gaps), run.name
+            assert sorted(run.tuned_on.means) == sorted(run.bandit.means)
+
+
 # 4. what theory answers
 
 
