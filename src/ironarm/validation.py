@@ -67,7 +67,8 @@ def whole(name: str, value: object, *, at_least: int = 0, below: int | None = No
         or (below is not None and int(value) >= below)
     ):
         too_large = below is not None and isinstance(value, Integral) and int(value) >= below
-        wanted = f"below {below:,}" if too_large else f"of at least {at_least}"
+        most = "" if below is None else f"{below:,}" if below < 10**6 else f"{below:.0e}"
+        wanted = f"below {most}" if too_large else f"of at least {at_least}"
         raise InvalidInput(f"{name} must be a whole number {wanted}, got {_shown(value)}.")
     return int(value)
 
