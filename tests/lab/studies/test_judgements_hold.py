@@ -211,7 +211,7 @@ def test_a_mean_that_rare_trials_carry_is_marked():
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_tuning_does_not_profit_from_the_order_of_the_arms(name):
-    """Ties go to the first arm: if it were the best, never to explore would look best."""
+    """Ties go to the first arm: if that were the best, not to explore would win."""
     study = read_study(name, long=True)
     for run in study.runs:
         if any(study.policies[policy].tune for policy in run.policies):
