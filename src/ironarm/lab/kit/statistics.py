@@ -204,13 +204,12 @@ def quantile_exponent(
     with probability 0.36, nothing is known of how large it is: no upper end.
     """
     at = _stretch_ends(rounds, span)
-    rng = np.random.default_rng(0)
-    n = len(regret)
-    picked = [np.arange(n), *(rng.integers(n, size=n) for _ in range(RESAMPLED_QUANTILES))]
-    ends = regret[:, at]
-    curves = np.array([np.quantile(ends[rows], quantile, axis=0) for rows in picked])
-    exponents = _exponent(curves, span)
-    found = _with_interval(float(exponents[0]), exponents[1:])
+    n, ends = len(regret), regret[:, at].T
+    picked = np.random.default_rng(0).integers(n, size=(RESAMPLED_QUANTILES, n))
+    whole = _exponent(np.quantile(ends, quantile, axis=1)[None], span)
+    found = _with_interval(
+        float(whole[0]), _exponent(np.quantile(ends[:, picked], quantile, axis=2).T, span)
+    )
     return replace(found, high=math.inf) if quantile**n > 0.05 else found
 
 
