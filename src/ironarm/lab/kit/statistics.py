@@ -14,6 +14,8 @@ from ...simulation.summary import bootstrap_interval, resampling_weights
 
 Z95 = 1.959963984540054
 RESAMPLED_QUANTILES = 500
+AT_ONCE = 100_000
+"""So many values are resampled together: few calls, and little memory."""
 MANY = 10_000
 """Resampling more values than this takes seconds each time."""
 
@@ -205,11 +207,17 @@ def quantile_exponent(
     """
     at = _stretch_ends(rounds, span)
     n, ends = len(regret), regret[:, at].T
-    picked = np.random.default_rng(0).integers(n, size=(RESAMPLED_QUANTILES, n))
+    rng, size = np.random.default_rng(0), max(1, AT_ONCE // n)
+    resamples = [
+        np.quantile(
+            ends[:, rng.integers(n, size=(min(size, RESAMPLED_QUANTILES - done), n))],
+            quantile,
+            axis=2,
+        )
+        for done in range(0, RESAMPLED_QUANTILES, size)
+    ]
     whole = _exponent(np.quantile(ends, quantile, axis=1)[None], span)
-    found = _with_interval(
-        float(whole[0]), _exponent(np.quantile(ends[:, picked], quantile, axis=2).T, span)
-    )
+    found = _with_interval(float(whole[0]), _exponent(np.concatenate(resamples, axis=1).T, span))
     return replace(found, high=math.inf) if quantile**n > 0.05 else found
 
 
