@@ -53,7 +53,7 @@ def play(
         k += t == ends[k]
         means = rows[k]
         best = max(means)
-        arm = select(handle)
+        arm = select(handle, -1)
         x = means[arm] + noise[t - 1]
         if attacked[t - 1]:
             x = -shift[t - 1] if means[arm] == best else shift[t - 1]

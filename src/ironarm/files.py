@@ -23,17 +23,17 @@ BUFFER = 2**20
 of Python's lock for so short a time that the others miss it, and start to wait anew."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write a file such that readers see the old one or the new one, never a part.
 
-    This holds after a crash too.
+    This holds after a crash too. `mode` is what the umask takes permissions from.
     """
-    with whole_file(path) as file:
+    with whole_file(path, mode) as file:
         file.write(data)
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
     """Open a file to write to that replaces `path` when the block ends.
 
     After an exception in the block, `path` is as it was.
@@ -42,7 +42,9 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         raise InvalidInput(f"{path} is a folder; name a file in it.")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     # opened like any new file, so that the system applies the umask
-    file = open(temporary, "xb", buffering=BUFFER)  # noqa: SIM115
+    file = open(  # noqa: SIM115
+        temporary, "xb", buffering=BUFFER, opener=lambda name, flags: os.open(name, flags, mode)
+    )
     try:
         with file:
             yield file

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ironarm.engine import jit, linking
+from ironarm.engine.linking import record_at
 from ironarm.engine.record import Field, Layout, Record, declared
-from ironarm.engine.record_type import record_at
 from ironarm.errors import PolicyFault
 from ironarm.extend import hot
 

@@ -219,7 +219,7 @@ def live_choices(policy, arms, horizon, seen):
     select, observe = state.call("select"), state.call("observe")
     choices = []
     for x in seen:
-        arm = select(state.handle)
+        arm = select(state.handle, -1)
         while not observe(state.handle, arm, x, float(state.view.chance[0]), 1):
             state.grow()
         choices.append(arm)
@@ -381,7 +381,7 @@ def test_chances_of_exp3_plus_plus(t, beta):
     state.view.stream[:] = streams(SEED, TRIAL)[2]
     chosen = {}
     for _ in range(200):
-        arm = int(state.call("select")(state.handle))
+        arm = int(state.call("select")(state.handle, -1))
         chosen[arm] = state.view.chance[0] / twin.chances(state.rounds)[arm]
         state.view.rounds[0] = t - 1
         state.view.n[arm] -= 1

@@ -36,7 +36,7 @@ def played(policy, means_at, rounds):
     state.renew(stream)
     choices = []
     for t in range(1, rounds + 1):
-        arm = state.call("select")(state.handle)
+        arm = state.call("select")(state.handle, -1)
         assert arm == twin.select(t)
         x = float(world.normal(means_at(t)[arm], 0.1))
         state.call("observe")(state.handle, arm, x, float(state.view.chance[0]), 1)
@@ -106,7 +106,7 @@ def test_random_rewards_do_not_start_exp3p():
         state.renew(streams(seed, 0)[2])
         world = np.random.default_rng(seed)
         for _ in range(5000):
-            arm = state.call("select")(state.handle)
+            arm = state.call("select")(state.handle, -1)
             x = float(world.random() < (0.2, 0.5, 0.8)[arm])
             state.call("observe")(state.handle, arm, x, float(state.view.chance[0]), 1)
         assert state.view.left[0] == 0

@@ -29,7 +29,7 @@ def restarts(policy, means_at, rounds, attack=None, rho=0.0, seed=1):
     select, observe, found = state.call("select"), state.call("observe"), []
     for t in range(1, rounds + 1):
         means = means_at(t)
-        arm = select(state.handle)
+        arm = select(state.handle, -1)
         x = means[arm] + float(noise[t - 1])
         if coin[t - 1]:
             x = float(attack(x, means[arm], means[arm] == max(means), u[t - 1]))

@@ -49,7 +49,7 @@ def play_by_hand(policy, bandit, attack, horizon, seed, trial, sources=None, del
     on_the_way = {}
     choices, came = [], []
     for t in range(1, horizon + 1):
-        arm = int(select(state.handle))
+        arm = int(select(state.handle, -1))
         choices.append(arm)
         chance = float(state.view.chance[0])
         x = clean = float(bandit.rewards(arm, noise[t - 1 : t])[0])

@@ -116,7 +116,7 @@ class Agent:
         self._acquire()
         try:
             try:
-                arm = self._call_select(self._handle)
+                arm = self._call_select(self._handle, -1)
             except Exception as error:
                 self._core.blame_policy(error)
             if arm < 0:

@@ -102,7 +102,7 @@ class Core:
             self.follow(arm)
             return arm, chance
         try:
-            arm = self.call_select(self.handle)
+            arm = self.call_select(self.handle, -1)
         except Exception as error:
             self.blame_policy(error)
         if arm < 0:
@@ -115,7 +115,7 @@ class Core:
             return usable[0], 1.0
         others_gone = self.state.resized(self._working, usable)
         with failures_of(type(self.policy)):
-            place = others_gone.call("select")(others_gone.handle)
+            place = others_gone.call("select")(others_gone.handle, -1)
         if place < 0:
             self.refuse_choice()
         chance = 1.0 if self.chance is None else float(others_gone.view.chance[0])
@@ -136,7 +136,7 @@ class Core:
         The schedule goes on, and the decision counts for the arm.
         """
         with failures_of(type(self.policy)):
-            self.state.call("follow")(self.handle, arm)
+            self.call_select(self.handle, arm)
 
     def draw_from(self, number: int) -> None:
         """Let the next random numbers come from the seed and this number."""

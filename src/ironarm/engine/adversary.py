@@ -17,8 +17,10 @@ from ..errors import InvalidInput, PolicyFault
 from ..marks import hot, mark_of
 from ..validation import number
 from .faults import refusals_explained
+from .linking import Linker, record_at
 from .loop import PYTHON
 from .record import Field, Layout, Record, is_field_name
+from .switches import DISABLED
 
 SCENE = (
     Field("t", "int", changes=True),
@@ -153,9 +155,7 @@ class Adversary:
 
     def handle(self, scene: Record) -> Any:
         """Return what the attack gets for a scene: its address, if compiled."""
-        from . import jit
-
-        return scene if jit.DISABLED else scene.address
+        return scene if DISABLED else scene.address
 
     def answer(self, scene: Record, t: int, a: int, x: float, u: float, v: float) -> float:
         """Ask a Python attack what the policy shall see."""
@@ -208,13 +208,10 @@ def _dated(scene: Record, t: int) -> Any:
 @cache
 def _compiled(name: str, function: Callable[..., Any], constants: tuple[str, ...]) -> Any:
     """Return what the loop calls, and what must stay alive meanwhile."""
-    from . import jit, linking
-    from .record_type import dated_record_at
-
-    if jit.DISABLED:
+    if DISABLED:
         names = {"__builtins__": builtins, "function": function, "scene_at": _dated}
         return types.FunctionType(CALLS[name].__code__, names), None
-    steps = {"function": function, "scene_at": dated_record_at(_layout(constants))}
-    linker = linking.Linker((__name__,), steps)
+    steps = {"function": function, "scene_at": record_at(_layout(constants), dated=True)}
+    linker = Linker((__name__,), steps)
     with refusals_explained(f"the attack {function.__qualname__}"):
         return linker.pointer(CALLS[name], f"attack_{function.__name__}")

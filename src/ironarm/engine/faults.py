@@ -35,13 +35,15 @@ def refusals_explained(
 
     `names` are those of the state, of which one may be misspelt.
     """
-    from . import jit
-
     try:
         yield
     except IronarmError:
         raise
-    except jit.REFUSALS as error:
+    except Exception as error:
+        from . import jit
+
+        if not isinstance(error, jit.REFUSALS):
+            raise
         raise PolicyFault(f"{what} cannot be compiled: {reason(error, choose, names)}") from error
 
 

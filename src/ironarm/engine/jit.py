@@ -1,31 +1,41 @@
 """How Numba compiles: the one file that knows its private options.
 
-Importing this file loads Numba, so others import it inside functions.
+Importing this file loads Numba, so others import it when something has to be compiled.
 
 Compiled code here reads and writes memory that Python owns; it never creates any. So it
 does without reference counting (`_nrt=False`), which makes a loop over small functions
-19 times faster. Numba has no public switch for that. Where a release lacks the private
-one, the public way is used: correct, slower, and announced by a warning.
+19 times faster. Numba has no public switch for that.
+
+Numba translates functions to LLVM, and by itself it also optimises each of them and
+turns each into machine code. Here it only translates (`_library_class`). `emit.py` does
+the rest, once, for an entry point and all that it calls: a third of the time.
+
+Where a release lacks something private, the public way is used: correct, slower, not
+kept on disk, and announced by a warning.
 """
 
 from __future__ import annotations
 
 import gc
-import os
+import json
+import pickle
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
-import numpy as np
-from numba import config, njit, types
+from llvmlite import binding, ir
+from numba import njit, types
 from numba.core import errors as numba_errors
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
-__all__ = ["NumbaError", "address_of", "bare_entry", "call_attack", "entry", "helper", "types"]
+from .objects import ATTACK
+from .switches import PUBLIC_ONLY
+
+__all__ = ["NumbaError", "call_attack", "helper", "public_entry", "translated", "types"]
 
 REFUSALS = (
     NumbaError,
@@ -39,9 +49,6 @@ REFUSALS = (
     ValueError,
 )
 """What Numba raises about code that it cannot compile."""
-DISABLED = bool(config.DISABLE_JIT)
-PUBLIC_ONLY = os.environ.get("IRONARM_PUBLIC_NUMBA") == "1"
-"""Do without private options, whatever this Numba knows: a way out, and for tests."""
 
 
 class SlowNumba(RuntimeWarning):
@@ -59,36 +66,25 @@ def known(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if hasattr(cpu_target.options, name)}
 
 
-_COMMON: dict[str, Any] = {"error_model": "numpy", **known(_nrt=False)}
-# Numba puts a hot function's code in the place of each call and compiles it there,
-_HOT = {"inline": "always"}
-# and hands a caller's options down to functions that do not set them, so cold ones do
-_COLD = {
-    **_COMMON,
+_COMMON: dict[str, Any] = {
+    "error_model": "numpy",
     "fastmath": False,
-    "forceinline": False,
-    **known(no_cpython_wrapper=True, no_cfunc_wrapper=True),
+    **known(_nrt=False, no_cfunc_wrapper=True),
 }
-_ENTRY = {**_COMMON, "fastmath": False, **known(no_cfunc_wrapper=True)}
-# forceinline lets LLVM see that an attack raises nothing; its wrapper is then short
-_POINTER = {**_COMMON, "fastmath": False, "forceinline": True, **known(no_cpython_wrapper=True)}
+# A caller's options are handed down to functions that do not set them. LLVM puts a hot
+# function's code in the place of each call.
+_HOT = {**_COMMON, "forceinline": True, **known(no_cpython_wrapper=True)}
+_COLD = {**_COMMON, "forceinline": False, **known(no_cpython_wrapper=True)}
 
 
-@cache
-def _marks_are_valid() -> bool:
-    """Say whether LLVM accepts the mark of a function that stays out of line.
-
-    Old releases of llvmlite put it where LLVM then refuses the whole module.
-    """
-    from llvmlite import binding
-
-    module = binding.parse_assembly("define void @f() { ret void }")
-    module.get_function("f").add_function_attribute("noinline")
-    try:
-        module.verify()
-    except RuntimeError:
-        return False
-    return True
+def helper(function: Callable[..., Any], mark: str) -> Any:
+    """Compile a function for others to call: into its caller if it is hot."""
+    if mark == "hot":
+        return njit(**_HOT)(function)
+    dispatcher = njit(**_COLD)(function)
+    if not PUBLIC_ONLY:
+        dispatcher._cache = OutOfLine()
+    return dispatcher
 
 
 class OutOfLine:
@@ -104,32 +100,26 @@ class OutOfLine:
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Mark the function; where that is impossible, LLVM decides."""
         with suppress(AttributeError, NameError):
-            if not _marks_are_valid():
-                return
             module = compiled.library._final_module
             function = module.get_function(compiled.fndesc.llvm_func_name)
             function.add_function_attribute("noinline")
 
 
-def helper(function: Callable[..., Any], mark: str) -> Any:
-    """Compile a function for others to call: into its caller if it is hot."""
-    dispatcher = njit(**(_HOT if mark == "hot" else _COLD))(function)
-    if mark == "cold" and not PUBLIC_ONLY:
-        dispatcher._cache = OutOfLine()
-    return dispatcher
-
-
 @cache
-def warn_if_slow() -> None:
-    """Say once that the fast way is missing."""
-    if "_nrt" not in _COMMON and not PUBLIC_ONLY:
-        warnings.warn(
-            f"numba {numba.__version__} has no option _nrt, so compiled code is about 15 times "
-            "slower than it could be. Install a release that ironarm names: pip install "
-            "--upgrade ironarm numba.",
-            SlowNumba,
-            stacklevel=2,
-        )
+def knows_the_fast_way() -> bool:
+    """Say whether this release of Numba has what is private; if not, warn once."""
+    if PUBLIC_ONLY:
+        return False
+    if "_nrt" in _COMMON and _library_class() is not None:
+        return True
+    warnings.warn(
+        f"numba {numba.__version__} compiles in a way that ironarm does not know, so compiled "
+        "code is up to 15 times slower than it could be, and not kept for other processes. "
+        "Install a release that ironarm names: pip install --upgrade ironarm numba.",
+        SlowNumba,
+        stacklevel=2,
+    )
+    return False
 
 
 @contextmanager
@@ -144,81 +134,147 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def entry(function: Callable[..., Any], kept: Any) -> Any:
-    """Return a function that Python calls; it is compiled when first called.
+class Translated(NamedTuple):
+    """A function and all that it calls, translated to LLVM and not yet optimised."""
 
-    Other threads run meanwhile.
+    module: Any
+    name: str
+    result: str
+    """What it returns: a letter of `TYPES`."""
+
+
+TYPES = {"i": types.int64, "f": types.float64, "b": types.boolean, "": types.none}
+
+
+def translated(function: Callable[..., Any], signature: str) -> Translated | None:
+    """Translate a function whose arguments have these types, letters of `TYPES`.
+
+    None if this release of Numba does not show the result.
     """
-    return _dispatcher(function, kept, {**_ENTRY, "nogil": True})
-
-
-def bare_entry(function: Callable[..., Any], kept: Any, signature: str) -> Any:
-    """Compile a function that Python calls with arguments of exactly these types.
-
-    In the signature i stands for a whole number, f for a float, and * at the end lets
-    other threads run meanwhile, which takes a tenth of a microsecond. The result skips
-    Numba's look-up of types, which takes 2.
-    """
-    dispatcher = _dispatcher(function, kept, {**_ENTRY, "nogil": signature.endswith("*")})
-    letters = {"i": types.int64, "f": types.float64}
-    kinds = tuple(letters[letter] for letter in signature.rstrip("*"))
-    with _no_collection():
+    if not knows_the_fast_way():
+        return None
+    dispatcher = njit(**_COLD)(function)
+    kinds = tuple(TYPES[letter] for letter in signature.rstrip("*"))
+    with _no_collection(), _only_translating():
         dispatcher.compile(kinds)
-    try:
-        call = dispatcher.overloads[kinds].entry_point
-    except (AttributeError, KeyError):
-        return dispatcher
-    return call if callable(call) else dispatcher
+    compiled = dispatcher.overloads[kinds]
+    returned = compiled.signature.return_type
+    result = next((letter for letter, kind in TYPES.items() if kind == returned), None)
+    if result is None:
+        raise TypeError(f"compiled code must return a number, got {returned}")
+    module = compiled.library._final_module
+    return Translated(module, compiled.fndesc.llvm_func_name, result)
 
 
-def _dispatcher(function: Any, kept: Any, options: dict[str, Any]) -> Any:
-    warn_if_slow()
-    dispatcher = njit(**options)(function)
-    if kept is not None:
-        dispatcher._cache = kept
+def public_entry(function: Callable[..., Any], signature: str) -> Any:
+    """Return a function that Python calls, compiled by Numba's public means alone."""
+    dispatcher = njit(**{**_COMMON, "nogil": signature.endswith("*")})(function)
+    with _no_collection():
+        dispatcher.compile(tuple(TYPES[letter] for letter in signature.rstrip("*")))
     return dispatcher
 
 
-ATTACK = (types.int64, types.float64, types.int64, types.float64, types.float64, types.int64)
-"""What the loop gives an attack: arm, clean reward, round, u, v, scene's address."""
+def public_pointer(function: Callable[..., Any]) -> tuple[int, Any]:
+    """Return an attack's address by public means, and what must stay alive meanwhile."""
+    attack = types.float64(*(TYPES[letter] for letter in ATTACK))
+    pointer: Any = numba.cfunc(attack, error_model="numpy")(function)
+    return int(pointer.address), pointer
 
 
-def address_of(function: Callable[..., Any], kept: Any) -> tuple[int, Any]:
-    """Compile an attack; return its address, and what must stay alive meanwhile.
-
-    By address, so that attacks and policies are not compiled for each pair.
-    """
-    dispatcher = _dispatcher(function, kept, _POINTER)
-    with _no_collection():
-        dispatcher.compile(ATTACK)
+@cache
+def _library_class() -> Any:
+    """Return Numba's library without optimiser and loader, None if it differs."""
     try:
-        compiled = dispatcher.overloads[ATTACK]
-        name = compiled.fndesc.llvm_cfunc_wrapper_name
-        return int(compiled.library.get_pointer_to_function(name)), dispatcher
-    except (AttributeError, KeyError):
-        pointer: Any = numba.cfunc(types.float64(*ATTACK), error_model="numpy")(function)
-        return int(pointer.address), pointer
+        from numba.core.codegen import JITCodeLibrary
+
+        JITCodeLibrary._optimize_functions  # noqa: B018
+        JITCodeLibrary._optimize_final_module  # noqa: B018
+        JITCodeLibrary._finalize_final_module  # noqa: B018
+        binding.create_pass_builder  # noqa: B018
+    except (ImportError, AttributeError):
+        return None
+
+    class Library(JITCodeLibrary):  # type: ignore[misc]
+        @property
+        def codegen(self) -> Any:
+            return WithoutEnvironments(self._codegen)
+
+        def add_ir_module(self, ir_module: Any) -> None:
+            describe_errors(ir_module)
+            super().add_ir_module(ir_module)
+
+        def _optimize_functions(self, ll_module: Any) -> None:
+            ll_module.data_layout = self._codegen._data_layout
+
+        def _optimize_final_module(self) -> None:
+            """`emit.py` does, when all is linked."""
+
+        def _finalize_final_module(self) -> None:
+            self._finalized = True
+
+        def get_pointer_to_function(self, name: str) -> int:
+            self._ensure_finalized()
+            return 0
+
+    return Library
+
+
+class WithoutEnvironments:
+    """Numba's code generator for libraries that are not loaded: they have no data."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """There is nowhere to write it."""
+
+
+@contextmanager
+def _only_translating() -> Iterator[None]:
+    """Let Numba make libraries of our class.
+
+    It compiles one function at a time; who compiles inside holds the lock.
+    """
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
+
+    with global_compiler_lock:
+        codegen = cpu_target.target_context.codegen()
+        usual = codegen._library_class
+        codegen._library_class = _library_class()
+        try:
+            yield
+        finally:
+            codegen._library_class = usual
+
+
+def describe_errors(module: Any) -> None:
+    """Write what compiled code can raise as JSON, in the place of Numba's pickles.
+
+    What is loaded later is data: `objects.raise_described` reads it. A description is
+    shorter than the pickle, and blanks fill it up.
+    """
+    for name, variable in module.globals.items():
+        if name.startswith(".const.pickledata.") and not name.endswith(".sha1"):
+            room = len(variable.initializer.constant)
+            kind, arguments, place = pickle.loads(bytes(variable.initializer.constant))
+            text = json.dumps([kind.__name__, [str(each) for each in arguments], place])
+            variable.initializer = ir.Constant(
+                variable.initializer.type, bytearray(text.encode().ljust(room))
+            )
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def call_attack(typingctx, address, scene, a, x, t, u, v):  # type: ignore[no-untyped-def]
     """Call the attack at that address."""
-    from llvmlite import ir
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        whole, real = ir.IntType(64), ir.DoubleType()
-        function = ir.FunctionType(real, [whole, real, whole, real, real, whole])
+        kinds = [context.get_value_type(TYPES[letter]) for letter in ATTACK]
+        function = ir.FunctionType(ir.DoubleType(), kinds)
         return builder.call(builder.inttoptr(args[0], function.as_pointer()), [*args[2:], args[1]])
 
-    return types.float64(types.int64, types.int64, *ATTACK[:5]), codegen
-
-
-call_attack.compiled_key = "call_attack"
-
-
-def fingerprint() -> str:
-    """Return what, beside the functions themselves, decides what is compiled."""
-    return (
-        f"numba {numba.__version__} numpy {np.__version__} "
-        f"boundscheck {config.BOUNDSCHECK} opt {config.OPT} options {sorted(_COLD)}"
-    )
+    attack = [TYPES[letter] for letter in ATTACK]
+    return types.float64(types.int64, types.int64, *attack[:5]), codegen

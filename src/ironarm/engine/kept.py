@@ -1,9 +1,9 @@
 """Where compiled code is kept between processes.
 
-Numba keeps compiled code in a directory that a "locator" names. By itself it notices
-an edit only in the file of the outermost function. Here the name of every compiled
-function carries a hash of all that it reaches (`linking.py`), so code compiled from an
-edited helper is never found again, and the locator only has to name the directory.
+One file for each entry point. Its name carries a hash of all the code it was compiled
+from (`linking.py`), and of what compiled it: code compiled from an edited helper is
+never found again. Its first line has a hash of the rest, so a damaged file is compiled
+anew.
 
 The directory must be one that nobody else can write: `$IRONARM_CACHE_DIR`, or `ironarm`
 in the user's cache directory. Without one, each process compiles for itself.
@@ -11,15 +11,17 @@ in the user's cache directory. Without one, each process compiles for itself.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
-import tempfile
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+
+from ..errors import InvalidInput
+from ..files import write_whole
+
+FIRST_LINE = b"ironarm machine code 1 "
 
 
 class NotKept(RuntimeWarning):
@@ -69,7 +71,7 @@ def _remove_foreign(directory: Path) -> None:
                 continue  # another process has just given it its name
             if stat.S_ISDIR(status.st_mode):
                 continue  # nothing is loaded from a folder inside
-            if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o022:
+            if _is_foreign(status):
                 foreign.append(entry)
     for entry in foreign:
         Path(entry.path).unlink(missing_ok=True)
@@ -83,6 +85,13 @@ def _remove_foreign(directory: Path) -> None:
         )
 
 
+def _is_foreign(status: os.stat_result) -> bool:
+    """Say whether a file is somebody else's, or others can change it."""
+    if not hasattr(os, "getuid"):
+        return False
+    return status.st_uid != os.getuid() or bool(stat.S_IMODE(status.st_mode) & 0o022)
+
+
 @cache
 def directory() -> Path | None:
     """Return the directory for compiled code, or None if there is none to be had."""
@@ -91,8 +100,6 @@ def directory() -> Path | None:
         problem = _problem(place)
     except RuntimeError:
         place, problem = Path("~/.cache/ironarm"), "this user has no home directory"
-    if problem is None and _cache_class() is None:
-        problem = "this release of Numba keeps compiled code in a way that ironarm does not know"
     if problem:
         warnings.warn(
             f"compiled code cannot be kept in {place}: {problem}. Each process compiles it "
@@ -104,86 +111,56 @@ def directory() -> Path | None:
     return place
 
 
-@cache
-def _cache_class() -> Any:
-    """Return Numba's cache for our directory; None if it is built differently."""
-    try:
-        from numba.core import config
-        from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
-        from numba.core.runtime.nrt import rtsys
+def _path(name: str) -> Path | None:
+    place = directory()
+    return None if place is None else place / f"{name}.o"
 
-        rtsys.initialize  # noqa: B018
-        FunctionCache._load_overload  # noqa: B018
-    except (ImportError, AttributeError):
+
+def read(name: str) -> bytes | None:
+    """Return the object file of that name, None if there is none that can be trusted.
+
+    It is looked at and read by one handle, so nobody can exchange it in between.
+    """
+    path = _path(name)
+    if path is None:
         return None
-
-    class Locator(_CacheLocator):  # type: ignore[misc]
-        def __init__(self, function: Callable[..., Any]) -> None:
-            self._py_file = function.__code__.co_filename
-
-        def get_cache_path(self) -> str:
-            return str(directory() or tempfile.gettempdir())
-
-        def get_source_stamp(self) -> str:
-            return ""  # the function's name says it all
-
-        def get_disambiguator(self) -> str:
-            return ""
-
-        @classmethod
-        def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Locator:
-            return cls(py_func)
-
-    class Implementation(CompileResultCacheImpl):  # type: ignore[misc]
-        _locator_classes = (Locator,)
-
-        def __init__(self, function: Callable[..., Any]) -> None:
-            # NUMBA_CACHE_LOCATOR_CLASSES is for functions that Numba locates itself
-            chosen = getattr(config, "CACHE_LOCATOR_CLASSES", "")
-            config.CACHE_LOCATOR_CLASSES = ""
-            try:
-                super().__init__(function)
-            finally:
-                config.CACHE_LOCATOR_CLASSES = chosen
-
-    class Kept(FunctionCache):  # type: ignore[misc]
-        _impl_class = Implementation
-
-        def load_overload(self, signature: Any, target_context: Any) -> Any:
-            # Numba would first import all that could be compiled, which takes longer
-            # than loading all policies. Machine code needs only Numba's runtime.
-            rtsys.initialize(target_context)
-            try:
-                return self._load_overload(signature, target_context)
-            except Exception:  # damaged, whatever pickle makes of that: compile again
-                for path in self._files():
-                    with suppress(OSError):  # a folder, for example
-                        path.unlink(missing_ok=True)
-                return None
-
-        def _files(self) -> Iterator[Path]:
-            return Path(self.cache_path).glob(f"*{self._py_func.__name__}-*")
-
-        def save_overload(self, signature: Any, data: Any) -> None:
-            try:
-                super().save_overload(signature, data)
-                for path in self._files():
-                    path.chmod(0o600)  # whatever the umask allows others
-            except OSError as error:
-                warnings.warn(f"compiled code cannot be kept ({error}).", NotKept, stacklevel=2)
-
-    return Kept
+    try:
+        with open(path, "rb", opener=_open_own) as file:
+            first, data = file.readline(100), file.read()
+    except OSError:
+        return None
+    return data if first == _first_line(data) else None
 
 
-def place_for(function: Callable[..., Any]) -> Any:
-    """Return where to keep a compiled function whose name carries its hash."""
-    return None if directory() is None else _cache_class()(function)
+def _open_own(path: str, flags: int) -> int:
+    """Open a file, refusing one that somebody else could have written."""
+    handle = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode) or _is_foreign(status):
+        os.close(handle)
+        raise PermissionError(f"{path} is no file of this user's")
+    return handle
+
+
+def write(name: str, data: bytes) -> None:
+    """Keep an object file; where that is impossible, say so and go on."""
+    path = _path(name)
+    if path is None:
+        return
+    try:
+        write_whole(path, _first_line(data) + data, mode=0o600)
+    except (OSError, InvalidInput) as error:
+        warnings.warn(f"compiled code cannot be kept ({error}).", NotKept, stacklevel=2)
+
+
+def _first_line(data: bytes) -> bytes:
+    return FIRST_LINE + hashlib.sha256(data).hexdigest().encode() + b"\n"
 
 
 def is_kept(name: str) -> bool:
-    """Say whether a compiled function of that name is likely to be on disk."""
-    place = directory()
-    return place is not None and any(place.glob(f"*{name}-*.nbi"))
+    """Say whether compiled code of that name is likely to be on disk."""
+    path = _path(name)
+    return path is not None and path.is_file()
 
 
 def for_next_time() -> str:

@@ -257,26 +257,13 @@ def run_observed(state, stretch, attack, scene, mail, observer, hold):
 
 
 @hot
-def select(state):
+def select(state, told):
     """Decide live; return the arm, or -1 if the policy chose none that exists.
 
-    Arms that joined late and are owed forced pulls come first, lowest number first.
+    Arms that joined late and are owed forced pulls come first, lowest number first. If
+    `told` is not -1, that arm is taken: the decision was made before. A policy's own
+    steps are made all the same, since they may change what it keeps.
     """
-    return decide(state, -1)
-
-
-@hot
-def follow(state, told):
-    """Do what `select` does, but take this arm: the decision was made before.
-
-    A policy's own steps are made all the same, since they may change what it keeps.
-    """
-    return decide(state, told)
-
-
-@hot
-def decide(state, told):
-    """`select` and `follow`."""
     s = state_at(state)
     t = s.rounds[0] + 1
     a = -1

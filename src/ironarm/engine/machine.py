@@ -23,8 +23,11 @@ from ..marks import hot, mark_of
 from ..naming.own_faults import raised_in
 from ..policy import Policy
 from . import late, learning, loop
+from .arrays import Arrays
 from .faults import place_of, refusals_explained
+from .linking import CALL_ATTACK, Linker, record_at
 from .record import Field, Layout, Record, declared, size_names
+from .switches import DISABLED
 
 ARGUMENTS = {
     "choose": "s, t, g",
@@ -37,12 +40,11 @@ ARGUMENTS = {
     "room": "s, a",
 }
 STEPS = ("choose", "update", "recount", "owed", "welcome", "settle")
-ENTRIES = {  # the types of their arguments; see `jit.bare_entry`
+ENTRIES = {  # the types of their arguments; see `shim.py`
     "run": "iiiiiii*",
     "run_observed": "iiiiiii*",
     "run_late": "iiiiiii*",
-    "select": "i",
-    "follow": "ii",
+    "select": "ii",
     "observe": "iiffi",
     "adjust": "iii",
     "rebuild": "iifi",
@@ -177,18 +179,15 @@ def fields_of(policy: type[Policy], estimator: type[Estimator] | None) -> dict[s
     return {**(estimator.fields if estimator else {}), **policy.fields}
 
 
-def _linker(steps: dict[str, Any], layout: Layout) -> Any:
+def _linker(steps: dict[str, Any], layout: Layout) -> Linker:
     """Return what compiles the loop with these steps."""
-    from . import jit, linking
-    from .record_type import record_at
-
     records = {
         "state_at": record_at(layout),
         "stretch_at": record_at(loop.STRETCH),
         "post_at": record_at(late.POST),
     }
-    names = {**steps, **records, "call_attack": jit.call_attack}
-    return linking.Linker(tuple(part.__name__ for part in PARTS), names)
+    names = {**steps, **records, "call_attack": CALL_ATTACK}
+    return Linker(tuple(part.__name__ for part in PARTS), names)
 
 
 def _step(owner: Any, name: str) -> Callable[..., Any]:
@@ -271,8 +270,6 @@ def machine_for(
     Policies whose fields have different sizes are of different kinds: where an array
     lies is compiled in.
     """
-    from . import jit
-
     kind: Any = type(policy)
     used: Any = estimator or policy.estimator
     sizes = tuple(
@@ -280,26 +277,19 @@ def machine_for(
         for name in sorted(size_names(fields_of(kind, used).values()))
         if name in constants
     )
-    return _machine(kind, used, tuple(constants), jit.DISABLED or _plain_wanted.get(), sizes)
+    return _machine(kind, used, tuple(constants), DISABLED or _plain_wanted.get(), sizes)
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a marked module-level function, compiled as an entry point of its own."""
-    from . import jit
-
-    return quiet(function) if jit.DISABLED else _compiled(function)
+def compiled(function: Callable[..., Any]) -> Arrays | Callable[..., Any]:
+    """Return a marked module-level function that takes arrays, compiled when called."""
+    return quiet(function) if DISABLED else _compiled(function)
 
 
-def is_on_disk(function: Callable[..., Any]) -> bool:
-    """Say whether a marked module-level function need not be compiled any more."""
-    from . import jit, linking
-
-    return jit.DISABLED or linking.COMMON.is_kept(function, function.__name__)
+def is_on_disk(function: Callable[..., Any], *arguments: Any) -> bool:
+    """Say whether it need not be compiled any more for arguments like these."""
+    return DISABLED or _compiled(function).is_on_disk(*arguments)
 
 
 @cache
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    from . import linking
-
-    call: Callable[..., Any] = linking.COMMON.entry(function, function.__name__)
-    return call
+def _compiled(function: Callable[..., Any]) -> Arrays:
+    return Arrays(function)

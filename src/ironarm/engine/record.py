@@ -23,7 +23,13 @@ import numpy as np
 
 from ..errors import PolicyFault
 
-DTYPES = {"int": np.int64, "float": np.float64, "word": np.uint64, "byte": np.uint8}
+DTYPES = {
+    "int": np.int64,
+    "float": np.float64,
+    "word": np.uint64,
+    "byte": np.uint8,
+    "single": np.float32,
+}
 _DECLARATION = re.compile(r"(cache )?(int|float)\[(?:arms|(arms\*)?(\w+))\]")
 MOST_NUMBERS = 2**32
 """No field holds more numbers for each arm, or in all."""

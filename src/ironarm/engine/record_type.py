@@ -7,6 +7,7 @@ hundred words that LLVM has to take apart.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -18,7 +19,13 @@ from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, mod
 from .record import Field, Layout
 
 WORD = ir.IntType(64)
-KINDS = {"int": types.int64, "float": types.float64, "word": types.uint64, "byte": types.uint8}
+KINDS = {
+    "int": types.int64,
+    "float": types.float64,
+    "word": types.uint64,
+    "byte": types.uint8,
+    "single": types.float32,
+}
 
 
 class RecordType(types.Type):  # type: ignore[misc]
@@ -77,7 +84,7 @@ def _read(context: Any, builder: Any, record: RecordType, address: Any, name: st
         data = builder.bitcast(place, kind.as_pointer())
         length = builder.mul(WORD(field.width), arms) if field.per_arm else WORD(field.width)
     array = context.make_array(_type_of(field))(context, builder)
-    size = 1 if field.kind == "byte" else 8
+    size = KINDS[field.kind].bitwidth // 8
     context.populate_array(
         array, data=data, shape=[length], strides=[WORD(size)], itemsize=WORD(size), meminfo=None
     )
@@ -93,7 +100,6 @@ def record_at(layout: Layout) -> Any:
     def at(typingctx, address):  # type: ignore[no-untyped-def]
         return record(types.int64), lambda context, builder, signature, args: args[0]
 
-    at.compiled_key = layout.key
     return at
 
 
@@ -111,5 +117,28 @@ def dated_record_at(layout: Layout) -> Any:
 
         return record(types.int64, types.int64), codegen
 
-    at.compiled_key = f"dated {layout.key}"
+    return at
+
+
+def contents_at(layout: Layout, names: Sequence[str], inside: Mapping[str, Layout]) -> Any:
+    """Return a compiled function: the address of such a record -> these fields.
+
+    Those of `inside` are addresses, and become records.
+    """
+    record = RecordType(layout)
+    kinds = types.Tuple(
+        [
+            RecordType(inside[name]) if name in inside else _type_of(layout.fields[name])
+            for name in names
+        ]
+    )
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def at(typingctx, address):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            values = [_read(context, builder, record, args[0], name) for name in names]
+            return context.make_tuple(builder, kinds, values)
+
+        return kinds(types.int64), codegen
+
     return at

@@ -20,7 +20,7 @@ LONG = 256
 """From this length on, an array that is mostly 0 is saved without its zeros."""
 POOL_PLACES = ("slot_start", "slot_room", "pool_used")
 
-LIVE_ENTRIES = ("select", "follow", "observe", "adjust", "rebuild")
+LIVE_ENTRIES = ("select", "observe", "adjust", "rebuild")
 """What an agent calls; and `repack`, if its estimator holds rewards."""
 
 

@@ -276,7 +276,7 @@ def it_keeps_the_numbers_of_an_arm_together(policy: Policy) -> None:
             ]
             before = {field.name: getattr(state.view, field.name).copy() for field in fields}
             for t in range(1, 4):
-                state.call("follow")(state.handle, arm)
+                state.call("select")(state.handle, arm)
                 _observe(state, arm, _normal(t, arm))
             for field in fields:
                 changed = np.flatnonzero(getattr(state.view, field.name) != before[field.name])
@@ -377,7 +377,7 @@ def _play(
     """Play rounds through the compiled steps; yields (round, arm, reward)."""
     select = state.call("select")
     for t in range(1, rounds + 1):
-        arm = int(select(state.handle))
+        arm = int(select(state.handle, -1))
         if arm < 0:
             raise PolicyFault(
                 f"{type(policy).__name__}.choose returned an arm that does not exist in round "

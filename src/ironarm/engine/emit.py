@@ -1,0 +1,85 @@
+"""From translated functions to machine code that can be kept and shipped.
+
+A function and all that it calls become one object file, position-independent, that
+needs nothing but the C library's mathematics, and Python's stable ABI where Python
+calls it. So it works for any Python, and without Numba.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from llvmlite import binding, ir
+
+from . import shim
+from .jit import Translated
+from .objects import machine_code_for, start_llvm
+
+UNRESOLVED = ".numba.unresolved$"
+"""Before the name of a function that calls itself: the place of its address."""
+FROM_OUTSIDE = re.compile(
+    r"Py\w+|_Py_NoneStruct|mem(cpy|set|move)|f?(log|exp|pow|sqrt|sin|cos|tan|mod|abs|ma|floor)\w*"
+    r"|(l|t)gamma\w*|erfc?\w*|a?(sin|cos|tan)h?\w*|atan2f?|hypotf?|ldexpf?|frexpf?|(ceil|trunc|r?int"
+    r"|round|copysign|cbrt|nextafter)\w*"
+)
+"""What an object may ask of the process that loads it."""
+
+
+def object_of(code: Translated, name: str, signature: str) -> bytes:
+    """Return an object file with a function of that name.
+
+    For the signature of an attack this is a C function that compiled code calls, for
+    all others one that Python calls.
+    """
+    wrapper = shim.wrapper(code, name, signature)
+    module = code.module
+    # it calls the function, whose own linkage may hide it
+    module.get_function(code.name).linkage = "external"
+    module.link_in(parsed(wrapper, module))
+    for function in module.functions:
+        if not function.is_declaration and function.name != name:
+            function.linkage = "internal"
+    optimise(module)
+    module.verify()
+    missing = asked_from_outside(module)
+    if missing:
+        raise RuntimeError(f"compiled code needs {missing[0]!r}, which no process has")
+    return bytes(_target().emit_object(module))
+
+
+def parsed(wrapper: ir.Module, module: Any) -> Any:
+    """Return what calls a translated function, as LLVM wants it."""
+    for variable in module.global_variables:
+        if variable.name.startswith(UNRESOLVED):
+            shim.resolve(wrapper, variable.name, variable.name.removeprefix(UNRESOLVED))
+    parsed = binding.parse_assembly(str(wrapper))
+    parsed.verify()
+    return parsed
+
+
+def optimise(module: Any) -> None:
+    """Let LLVM optimise a whole module, for the processor that it is meant for."""
+    options = binding.create_pipeline_tuning_options()
+    options.speed_level, options.loop_vectorization = 3, True
+    options.slp_vectorization = False  # as Numba
+    builder = binding.create_pass_builder(_target(), options)
+    builder.getModulePassManager().run(module, builder)
+
+
+def asked_from_outside(module: Any) -> list[str]:
+    """Return the names that a module needs and that not every process has."""
+    names = [f.name for f in module.functions if f.is_declaration]
+    names += [v.name for v in module.global_variables if v.is_declaration]
+    return [n for n in names if not n.startswith("llvm.") and not FROM_OUTSIDE.fullmatch(n)]
+
+
+@cache
+def _target() -> Any:
+    start_llvm()
+    target = binding.Target.from_default_triple()
+    processor, features = machine_code_for()
+    return target.create_target_machine(
+        cpu=processor, features=features, opt=3, reloc="pic", codemodel="small"
+    )

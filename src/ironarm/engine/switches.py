@@ -1,0 +1,19 @@
+"""What the environment says about compiling, read without loading Numba.
+
+Numba reads the same variables when it is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+
+DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+"""Run everything as plain Python, for debuggers."""
+CHECKED = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")
+"""Let compiled code raise IndexError where it would read beyond an array."""
+PUBLIC_ONLY = os.environ.get("IRONARM_PUBLIC_NUMBA") == "1"
+"""Do without Numba's private options, whatever it knows: a way out, and for tests."""
+OPT = os.environ.get("NUMBA_OPT", "3")
+"""How hard LLVM optimises."""
+AS_SHIPPED = not (DISABLED or CHECKED or PUBLIC_ONLY) and OPT == "3"
+"""Whether the machine code in the package is what would be compiled here."""
