@@ -175,7 +175,7 @@ def public_entry(function: Callable[..., Any], signature: str) -> Any:
 
 
 def public_pointer(function: Callable[..., Any]) -> tuple[int, Any]:
-    """Return an attack's address by public means, and what must stay alive meanwhile."""
+    """Return an attack's address by public means, and what must stay alive."""
     attack = types.float64(*(TYPES[letter] for letter in ATTACK))
     pointer: Any = numba.cfunc(attack, error_model="numpy")(function)
     return int(pointer.address), pointer
