@@ -7,7 +7,7 @@ READY := $(VENV)/ready
 # run would compile NumPy and Numba anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: reproduce test quick lowest hooks bench docs dist clean
+.PHONY: reproduce test quick lowest hooks bench docs objects dist clean
 
 reproduce: $(READY)
 	$(BIN)/ironarm reproduce --out results
@@ -34,10 +34,17 @@ hooks: $(READY)
 docs: $(READY)
 	$(BIN)/python docs/make/website.py
 
-# the wheel and the source distribution, into dist/
-dist: $(READY)
+# the machine code of all policies and attacks, into src/ironarm/engine/shipped/: what is
+# missing, on all processors. Without it, each use compiles what it needs
+objects: $(READY)
+	$(BIN)/python release/objects.py
+
+# into dist/: the wheel with machine code, one without for other systems, and the source
+# distribution
+dist: objects
 	rm -rf dist
 	$(BIN)/python -m uv build --quiet --out-dir dist
+	IRONARM_WHEEL=platform $(BIN)/python -m uv build --quiet --wheel --out-dir dist
 	ls -l dist
 
 bench: $(READY)
@@ -50,4 +57,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .venv-lowest .bench-venv benchmarks/build build dist site results
+	rm -rf $(VENV) .venv-lowest .bench-venv benchmarks/build build dist site results src/ironarm/engine/shipped

@@ -369,6 +369,14 @@ def test_help_and_tuning_are_in_plain_words(capsys):
     assert "plus 10 MHz (1200 MHz: 1210 MHz)" in virtual.tuning(10e6)
 
 
+COMPILED_FOR_A_RUN = [
+    "compiling MedEUCB_select",
+    "compiling MedEUCB_observe",
+    "compiling MedEUCB_repack",
+    "compiling measure",
+]
+
+
 def test_a_run_says_what_it_compiles_and_counts_it_not(tmp_path):
     """At once, before the first round; in the next process there is nothing to say."""
     said = []
@@ -382,13 +390,10 @@ def test_a_run_says_what_it_compiles_and_counts_it_not(tmp_path):
         )
         assert json.loads(run.stdout)["summary"]["seconds"] < 2
         said.append([line for line in run.stderr.splitlines() if not line.startswith("round")])
-    assert said == [
-        [
-            "compiling MedEUCB (kept for the next time)",
-            "compiling the radio chain (kept for the next time)",
-        ],
-        [],
-    ]
+    compiled = [line.split(" (")[0] for line in said[0]]
+    assert compiled in ([], COMPILED_FOR_A_RUN)  # nothing, if it comes with this install
+    assert all(line.endswith("; kept for the next time)") for line in said[0])
+    assert said[1] == []
 
 
 def test_the_terminal_shows_nothing_but_text_before_the_first_round():

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import ironarm as ia
-from ironarm.engine import kept, loop, switches
+from ironarm.engine import switches
 from ironarm.engine.state import State
 
 compiled = pytest.mark.skipif(
@@ -24,13 +24,12 @@ def test_compiled_code_counts_no_references(monkeypatch):
 
     from ironarm.engine import emit, objects
 
-    monkeypatch.setattr(kept, "read", lambda name: None)  # compile, do not load
     needed = []
     monkeypatch.setattr(
         emit, "asked_from_outside", lambda module: needed.extend(f.name for f in module.functions)
     )
     state = State(ia.UCB(), 3)
-    code = state.machine._linker.object(loop.observe, "observe", "iiffi")
+    code = state.machine.entry_point("observe").compiled("observe")
     binding.ObjectFileRef.from_data(code)
     assert any(name.startswith("Py") for name in needed)
     assert not [name for name in needed if name.startswith(("NRT_", "numba"))]

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ironarm.engine import jit, linking
-from ironarm.engine.linking import record_at
+from ironarm.engine import jit
+from ironarm.engine.entry_point import EntryPoint
+from ironarm.engine.linking import Linker, record_at
 from ironarm.engine.record import Field, Layout, Record, declared
 from ironarm.errors import PolicyFault
 from ironarm.extend import hot
@@ -72,6 +73,9 @@ LAYOUT = Layout(
 test_at = None
 
 
+LINKER = Linker((__name__,), {"test_at": record_at(LAYOUT)})
+
+
 @hot
 def use(address):
     """Read and write every field."""
@@ -84,7 +88,7 @@ def use(address):
 
 def test_compiled_code_reads_and_writes_the_same_memory():
     """Also after an array elsewhere was replaced by another."""
-    call = linking.Linker((__name__,), {"test_at": record_at(LAYOUT)}).entry(use, "use", "i")
+    call = EntryPoint(LINKER, use, "use", "i").load()
     values, flags = np.array([1.0, 2.0, 3.0]), np.array([0, 1], np.uint8)
     record = Record(LAYOUT, 4, factor=2.5, values=values, flags=flags)
     record.view.words[:] = [2**64 - 1, 0, 0, 3]
@@ -105,9 +109,8 @@ def test_an_unknown_field_is_a_compilers_error():
     def wrong(address):
         return test_at(address).missing[0]
 
-    linker = linking.Linker((__name__,), {"test_at": record_at(LAYOUT)})
     with pytest.raises(jit.NumbaError, match="Unknown attribute 'missing' of type Test_"):
-        linker.entry(wrong, "wrong", "i")
+        EntryPoint(LINKER, wrong, "wrong", "i").load()
 
 
 def test_arrays_of_another_kind_are_refused():

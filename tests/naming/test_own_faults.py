@@ -10,7 +10,7 @@ import pytest
 import ironarm as ia
 from ironarm.bandits import bandit_from_text
 from ironarm.cli import main
-from ironarm.engine import kept, machine
+from ironarm.engine import announce, kept, machine
 from ironarm.engine.state import State
 from ironarm.extend import Policy, hot
 from ironarm.lab.arena.advice import _reach
@@ -219,9 +219,9 @@ def test_a_policy_needs_to_know_nothing_only_where_that_is_stated(lab):
 def test_compiling_promises_to_keep_only_what_is_kept(monkeypatch):
     """Without a folder for it, the warning about that would be contradicted."""
     monkeypatch.setattr(kept, "directory", lambda: None)
-    assert kept.for_next_time() == ""
+    assert announce.reason("it is new") == "it is new"
     monkeypatch.setattr(kept, "directory", lambda: ".")
-    assert kept.for_next_time() == " (kept for the next time)"
+    assert announce.reason("it is new") == "it is new; kept for the next time"
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,11 @@ from ..bandits.base import Bandit
 from ..errors import InvalidInput, PolicyFault
 from ..marks import hot, mark_of
 from ..validation import number
+from .entry_point import EntryPoint
 from .faults import refusals_explained
 from .linking import Linker, record_at
 from .loop import PYTHON
+from .objects import ATTACK
 from .record import Field, Layout, Record, is_field_name
 from .switches import DISABLED
 
@@ -177,6 +179,12 @@ def compiled_attack(attack: Attack) -> dict[str, Any]:
     return {name: _compiled(name, step, constants)[0] for name, step in _steps(attack).items()}
 
 
+def entry_points(attack: Attack) -> list[EntryPoint]:
+    """Return what a compiled attack's functions are compiled from."""
+    constants = tuple(attack.constants())
+    return [_entry_point(name, step, constants) for name, step in _steps(attack).items()]
+
+
 def _steps(attack: Attack) -> dict[str, Callable[..., Any]]:
     """Return the attack's own functions by name."""
     steps = {name: getattr(attack, name) for name in CALLS}
@@ -211,7 +219,11 @@ def _compiled(name: str, function: Callable[..., Any], constants: tuple[str, ...
     if DISABLED:
         names = {"__builtins__": builtins, "function": function, "scene_at": _dated}
         return types.FunctionType(CALLS[name].__code__, names), None
+    with refusals_explained(f"the attack {function.__qualname__}"):
+        return _entry_point(name, function, constants).address()
+
+
+def _entry_point(name: str, function: Callable[..., Any], constants: tuple[str, ...]) -> EntryPoint:
     steps = {"function": function, "scene_at": record_at(_layout(constants), dated=True)}
     linker = Linker((__name__,), steps)
-    with refusals_explained(f"the attack {function.__qualname__}"):
-        return linker.pointer(CALLS[name], f"attack_{function.__name__}")
+    return EntryPoint(linker, CALLS[name], f"attack_{function.__name__}", ATTACK)

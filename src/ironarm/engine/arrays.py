@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..marks import hot
-from .linking import Linker, Waiting
+from .entry_point import EntryPoint
+from .linking import Linker, MadeByNumba
 from .record import DTYPES, Field, Layout, Record
 
 KIND_OF = {np.dtype(dtype): kind for kind, dtype in DTYPES.items()}
@@ -43,19 +44,19 @@ class Arrays:
         """Call it; other threads run meanwhile."""
         kind = _kind_of(arguments)
         if kind not in self._calls:
-            self._calls[kind] = self._linker(kind).entry(call, self._function.__name__, "i*")
+            self._calls[kind] = self._entry_point(kind).load()
         record, inner = _record(kind, arguments)
         self._calls[kind](record.address)
         del inner  # what the record points to has been alive until here
 
-    def is_on_disk(self, *arguments: Any) -> bool:
-        """Say whether it need not be compiled any more for arguments like these."""
-        kind = _kind_of(arguments)
-        return kind in self._calls or self._linker(kind).is_kept(call, self._function.__name__)
+    def entry_point(self, *arguments: Any) -> EntryPoint:
+        """Return what is compiled for arguments like these."""
+        return self._entry_point(_kind_of(arguments))
 
-    def _linker(self, kind: _Kind) -> Linker:
+    def _entry_point(self, kind: _Kind) -> EntryPoint:
         steps = {"function": self._function, "arguments_at": _arguments_at(kind)}
-        return Linker((__name__,), steps)
+        linker = Linker((__name__,), steps)
+        return EntryPoint(linker, call, self._function.__name__, "i*")
 
 
 class _Kind(NamedTuple):
@@ -68,7 +69,8 @@ class _Kind(NamedTuple):
 
 def _kind_of(values: Iterable[Any]) -> _Kind:
     names: Any = getattr(values, "_fields", None) or [f"a{i}" for i in range(len(values))]  # type: ignore[arg-type]
-    return _Kind(tuple(names), tuple(map(_kind_of_one, values)))
+    # of a list: tuples made from iterators pile up in CPython's store of used ones
+    return _Kind(tuple(names), tuple([_kind_of_one(value) for value in values]))
 
 
 def _kind_of_one(value: Any) -> Any:
@@ -104,7 +106,7 @@ def _record(kind: _Kind, values: Iterable[Any]) -> tuple[Record, list[Any]]:
     return Record(_layout(kind), 0, **contents), inner
 
 
-def _arguments_at(kind: _Kind) -> Waiting:
+def _arguments_at(kind: _Kind) -> MadeByNumba:
     """Return a compiled function: the address of such a record -> its arguments."""
     layout = _layout(kind)
     inside = {
@@ -119,4 +121,4 @@ def _arguments_at(kind: _Kind) -> Waiting:
         return contents_at(layout, kind.names, inside)
 
     keys = " ".join(f"{name} {each.key}" for name, each in inside.items())
-    return Waiting(f"arguments {layout.key} {keys}", make)
+    return MadeByNumba(f"arguments {layout.key} {keys}", make)

@@ -161,8 +161,3 @@ def is_kept(name: str) -> bool:
     """Say whether compiled code of that name is likely to be on disk."""
     path = _path(name)
     return path is not None and path.is_file()
-
-
-def for_next_time() -> str:
-    """Return what to add where something is said to be compiled, if it is kept."""
-    return "" if directory() is None else " (kept for the next time)"

@@ -13,14 +13,10 @@ from __future__ import annotations
 import builtins
 import dis
 import hashlib
-import importlib.util
 import math
-import sys
-import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
@@ -29,54 +25,24 @@ import numpy as np
 
 from ..errors import PolicyFault
 from ..marks import mark_of
-from . import kept, objects, shipped, switches
 from .faults import instead_of, place_of
-from .interrupts import interrupts_wait
 from .record import Layout
 
-_ONE_AT_A_TIME = threading.RLock()  # as Numba's compiler itself
 STEPS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "IMPORT_NAME")
 """The steps that read names of modules and enclosing functions, or import."""
 RAISE = dis.opmap["RAISE_VARARGS"]
 NUMBERS = (bool, int, float, np.integer, np.floating)
 
 
-SOURCES = ("jit.py", "linking.py", "record_type.py", "emit.py", "shim.py")
-"""The files that decide how functions are compiled."""
-
-
-@cache
-def _engine() -> str:
-    """What decides what is compiled, beside the functions themselves."""
-    texts = (Path(__file__).with_name(name).read_text("utf-8") for name in SOURCES)
-    return "\n".join([str(sys.implementation.cache_tag), *texts])
-
-
-@cache
-def _here() -> str:
-    """A hash of what compiles on this machine, and for which processor."""
-    parts = [f"numpy {np.__version__}", f"checked {switches.CHECKED} opt {switches.OPT}"]
-    for name in ("numba", "llvmlite"):
-        # asking packages for their versions takes longer than loading a policy
-        spec = importlib.util.find_spec(name)
-        version = Path(spec.origin).with_name("_version.py") if spec and spec.origin else None
-        parts.append(version.read_text("utf-8") if version and version.is_file() else name)
-    return _hash(*parts, *objects.machine_code_for())
-
-
-def _hash(*parts: str) -> str:
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
 @dataclass(frozen=True)
-class Waiting:
+class MadeByNumba:
     """What only Numba can make; compiled code uses it under a name."""
 
     compiled_key: str
     make: Callable[[], Any]
 
 
-def record_at(layout: Layout, dated: bool = False) -> Waiting:
+def record_at(layout: Layout, dated: bool = False) -> MadeByNumba:
     """Return a compiled function: the address of such a record -> the record.
 
     A dated one also takes a round, and writes it into the field `t`.
@@ -87,7 +53,7 @@ def record_at(layout: Layout, dated: bool = False) -> Waiting:
 
         return (record_type.dated_record_at if dated else record_type.record_at)(layout)
 
-    return Waiting(f"dated {layout.key}" if dated else layout.key, make)
+    return MadeByNumba(f"dated {layout.key}" if dated else layout.key, make)
 
 
 def _call_attack() -> Any:
@@ -96,7 +62,7 @@ def _call_attack() -> Any:
     return jit.call_attack
 
 
-CALL_ATTACK = Waiting("call_attack", _call_attack)
+CALL_ATTACK = MadeByNumba("call_attack", _call_attack)
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
@@ -196,7 +162,7 @@ class Linker:
         return copy
 
     def _compilable(self, value: Any) -> Any:
-        if isinstance(value, Waiting):
+        if isinstance(value, MadeByNumba):
             return value.make()
         return self._helper(value) if mark_of(value) else value
 
@@ -212,60 +178,10 @@ class Linker:
                 Linker._in_progress.pop()
         return owner._helpers[function]
 
-    def name(self, function: Any, label: str) -> str:
-        """Return an entry point's name: what it is for, and the hash of its code."""
-        return f"{label}_{_hash(self.key(function), _engine())}"
-
-    def is_kept(self, function: Any, label: str) -> bool:
-        """Say whether an entry point need not be compiled any more."""
-        name = self.name(function, label)
-        return shipped.has(name) or kept.is_kept(f"{name}-{_here()}")
-
-    def entry(self, function: Any, label: str, signature: str) -> Callable[..., Any]:
-        """Load a function that Python calls, or compile it; see `shim.py`."""
-        name = self.name(function, label)
-        with _ONE_AT_A_TIME, interrupts_wait():
-            code = self.object(function, name, signature)
-            if code is None:
-                from . import jit
-
-                public: Callable[..., Any] = jit.public_entry(self._copy(function), signature)
-                return public
-            return objects.callable_at(objects.address_in(code, name), name)
-
-    def pointer(self, function: Any, label: str) -> tuple[int, Any]:
-        """Load an attack, or compile it; return its address.
-
-        With it comes what must stay alive meanwhile. By address, so that attacks and
-        policies are not compiled for each pair.
-        """
-        name = self.name(function, label)
-        with _ONE_AT_A_TIME, interrupts_wait():
-            code = self.object(function, name, objects.ATTACK)
-            if code is None:
-                from . import jit
-
-                return jit.public_pointer(self._copy(function))
-            return objects.address_in(code, name), None
-
-    def object(self, function: Any, name: str, signature: str) -> bytes | None:
-        """Return the object file of an entry point: one that is there, or a new one.
-
-        None if this release of Numba compiles in a way that we do not know.
-        """
-        code = shipped.read(name) or kept.read(f"{name}-{_here()}")
-        if code is not None:
-            return code
-        from . import emit, jit
-
+    def compilable(self, function: Any) -> Any:
+        """Return a function that Numba can compile, or refuse it in a sentence."""
         self._check(function, set())
-        copy = self._copy(function)
-        translated = jit.translated(copy, signature)
-        if translated is None:
-            return None
-        code = emit.object_of(translated, name, signature)
-        kept.write(f"{name}-{_here()}", code)
-        return code
+        return self._copy(function)
 
     def _check(self, function: Any, seen: set[Any]) -> None:
         """Refuse names that compiled code cannot use, before the compiler is asked."""

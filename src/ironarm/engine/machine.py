@@ -24,6 +24,7 @@ from ..naming.own_faults import raised_in
 from ..policy import Policy
 from . import late, learning, loop
 from .arrays import Arrays
+from .entry_point import EntryPoint
 from .faults import place_of, refusals_explained
 from .linking import CALL_ATTACK, Linker, record_at
 from .record import Field, Layout, Record, declared, size_names
@@ -128,18 +129,14 @@ class Machine:
             self._linker = _linker(steps, self.layout)
         self._calls: dict[str, Callable[..., Any]] = {}
 
-    def label(self, name: str) -> str:
-        """Return an entry point's name as it appears in the names of files."""
-        return f"{self.policy.__name__}_{name}"
+    def entry_point(self, name: str) -> EntryPoint:
+        """Return what an entry point is compiled from."""
+        label = f"{self.policy.__name__}_{name}"
+        return EntryPoint(self._linker, getattr(loop, name), label, ENTRIES[name])
 
-    def on_disk(self, name: str) -> bool:
+    def is_there(self, name: str) -> bool:
         """Say whether an entry point need not be compiled any more."""
-        # looking through the directory takes milliseconds, so what is loaded goes first
-        return (
-            self.plain
-            or name in self._calls
-            or self._linker.is_kept(getattr(loop, name), self.label(name))
-        )
+        return self.plain or name in self._calls or self.entry_point(name).is_there()
 
     def handle(self, record: Record) -> Any:
         """Return what an entry point gets for a record: its address, if compiled."""
@@ -153,9 +150,7 @@ class Machine:
             with refusals_explained(
                 self.policy.__name__, self.policy.choose, tuple(self.layout.fields)
             ):
-                self._calls[name] = self._linker.entry(
-                    getattr(loop, name), self.label(name), ENTRIES[name]
-                )
+                self._calls[name] = self.entry_point(name).load()
         return self._calls[name]
 
 
@@ -283,11 +278,6 @@ def machine_for(
 def compiled(function: Callable[..., Any]) -> Arrays | Callable[..., Any]:
     """Return a marked module-level function that takes arrays, compiled when called."""
     return quiet(function) if DISABLED else _compiled(function)
-
-
-def is_on_disk(function: Callable[..., Any], *arguments: Any) -> bool:
-    """Say whether it need not be compiled any more for arguments like these."""
-    return DISABLED or _compiled(function).is_on_disk(*arguments)
 
 
 @cache

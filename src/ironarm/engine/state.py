@@ -78,7 +78,7 @@ class State:
     @property
     def prepared(self) -> bool:
         """Whether `prepare` would compile nothing."""
-        return all(map(self.machine.on_disk, self._live_entries))
+        return all(map(self.machine.is_there, self._live_entries))
 
     @property
     def _live_entries(self) -> tuple[str, ...]:

@@ -1,26 +1,28 @@
-"""Compile on two processors what a simulation needs.
+"""Compile on all processors what a simulation needs.
 
-Numba compiles one function at a time in a process, so threads cannot help. When several
-policies are to be compiled for the first time, a second process compiles half of them,
-and the tape and the attack. Both write to the cache on disk, so what the second has
-compiled is then only loaded. If it cannot be started, or fails, everything is compiled
-here.
+Numba compiles one function at a time in a process, so threads cannot help. Where
+several policies are to be compiled, other processes take a part of them. All write to
+the folder of compiled code, so what one has compiled is then only loaded. If they
+cannot be started, or fail, everything is compiled here.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 from ..attacks import ATTACKS
 from ..attacks import make as make_attack
 from ..naming.own_faults import constants_of
 from ..policies import POLICIES, Policy, from_dict
-from . import elsewhere
+from . import elsewhere, shipped
 from .adversary import Adversary, compiled_attack
-from .kept import for_next_time
+from .announce import announced_by, reason
 from .machine import Machine, machine_for
 from .streams import streams
 from .tape import Tape
@@ -37,70 +39,106 @@ def compile_all(
     """Compile the simulator's loops of all policies and the attack.
 
     An attack that sees every reward needs another loop than the others: `entries` names
-    the loops, by default the one of this attack. `say` gets what takes its time, as
-    text: each policy once, if one of its loops is compiled.
+    the loops, by default the one of this attack. `say` gets, as text, what is compiled
+    and at last how long it took.
     """
     machines = {
         policy: machine_for(policy, constants_of(policy, arms, horizon)) for policy in policies
     }
     entries = tuple(entries) or (adversary.entry,)
-    new = [
-        policy
-        for policy, machine in machines.items()
-        if not all(machine.on_disk(entry) for entry in entries)
-    ]
-    # side by side in the list are often relatives, which share compiled helpers
-    shareable = [policy for policy in new if type(policy) in POLICIES.values()]
-    theirs = shareable[(len(shareable) + 1) // 2 :]
-    helper = _start(theirs, adversary, entries, arms, horizon) if new else None
-    try:
-        for policy, machine in machines.items():
-            if policy in new:
-                say(f"compiling {type(policy).__name__}{for_next_time()}")
-            if helper is None or policy not in theirs:
-                _compile(machine, entries)
-    except BaseException:
-        if helper is not None:
-            helper.kill()
-        raise
-    finally:
-        if helper is not None:
-            helper.wait()
-    for machine in machines.values():
-        _compile(machine, entries)
-    adversary.prepare()
+    # policies of one kind share a machine
+    new = list({m: p for p, m in machines.items() if not _is_there(m, entries)}.values())
+    with announced_by(say):
+        if new:
+            started = time.monotonic()
+            processes = min(os.cpu_count() or 1, len(new))
+            with _others(new, adversary, entries, arms, horizon, processes):
+                for policy in _turns(new, 0, processes):
+                    if _is_there(machines[policy], entries):
+                        continue
+                    kind = type(policy).__name__
+                    say(f"compiling {kind} ({reason(shipped.why_not(f'{kind}_{entries[0]}'))})")
+                    with announced_by(_nothing):
+                        _compile(machines[policy], entries)
+            say(f"compiled in {time.monotonic() - started:.1f} s")
+        for machine in machines.values():
+            _compile(machine, entries)
+        adversary.prepare()
+
+
+def _nothing(_: str) -> None:
+    """What this says has been said."""
+
+
+def _needed(machine: Machine, entries: Sequence[str]) -> tuple[str, ...]:
+    holds = machine.estimator and machine.estimator.holds_rewards
+    return (*entries, *(["repack"] if holds else []))
+
+
+def _is_there(machine: Machine, entries: Sequence[str]) -> bool:
+    return all(machine.is_there(entry) for entry in _needed(machine, entries))
 
 
 def _compile(machine: Machine, entries: Sequence[str]) -> None:
-    for entry in entries:
+    for entry in _needed(machine, entries):
         machine.call(entry)
-    if machine.estimator and machine.estimator.holds_rewards:
-        machine.call("repack")
 
 
-def _start(
+def _turns(policies: Sequence[Policy], number: int, of: int) -> list[Policy]:
+    """Return all policies in the order in which this one of the processes takes them.
+
+    First its own part, forwards: side by side are often relatives, which share compiled
+    helpers. Then what others have not yet done, from the end of their parts.
+    """
+    ends = [i * len(policies) // of for i in range(of + 1)]
+    parts = [list(policies[start:end]) for start, end in pairwise(ends)]
+    others = parts[number + 1 :] + parts[:number]
+    return parts[number] + [policy for part in others for policy in reversed(part)]
+
+
+@contextmanager
+def _others(
     policies: Sequence[Policy],
     adversary: Adversary,
     entries: Sequence[str],
     arms: int,
     horizon: int,
-) -> subprocess.Popen[bytes] | None:
-    """Start a process that compiles the tape, the attack and these policies."""
-    if (os.cpu_count() or 1) < 2:
-        return None
+    processes: int,
+) -> Iterator[None]:
+    """Let other processes compile meanwhile, and wait for them."""
+    # what a class of one's own needs, only this process knows
     attack = adversary.attack
     request = {
-        "policies": [policy.to_dict() for policy in policies],
         "attack": attack.to_dict() if type(attack) in ATTACKS.values() else None,
         "entries": entries,
         "arms": arms,
         "horizon": horizon,
     }
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        for number in range(1, processes):
+            turns = [
+                policy.to_dict()
+                for policy in _turns(policies, number, processes)
+                if type(policy) in POLICIES.values()
+            ]
+            started += _start({**request, "policies": turns})
+        yield
+        for process in started:
+            process.wait()
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def _start(request: dict[str, Any]) -> list[subprocess.Popen[bytes]]:
+    """Start a process that compiles what a request names."""
     quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     try:
-        return subprocess.Popen(elsewhere.command(serve, request), **quiet)  # type: ignore[call-overload,no-any-return]
+        return [subprocess.Popen(elsewhere.command(serve, request), **quiet)]  # type: ignore[call-overload]
     except OSError:
-        return None
+        return []
 
 
 def serve(request: dict[str, Any]) -> None:
@@ -113,4 +151,6 @@ def serve(request: dict[str, Any]) -> None:
     for data in request["policies"]:
         policy = from_dict(data)
         constants = constants_of(policy, request["arms"], request["horizon"])
-        _compile(machine_for(policy, constants), request["entries"])
+        machine = machine_for(policy, constants)
+        if not _is_there(machine, request["entries"]):
+            _compile(machine, request["entries"])

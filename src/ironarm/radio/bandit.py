@@ -11,9 +11,9 @@ import numpy as np
 
 from ..attacks import Attack
 from ..bandits.base import Bandit, finite_means
+from ..engine.announce import announced_by
 from ..engine.interrupts import interrupts_wait
-from ..engine.kept import for_next_time
-from ..engine.machine import compiled, is_on_disk
+from ..engine.machine import compiled
 from ..errors import InvalidInput
 from ..show.text import counted
 from ..validation import choice, number
@@ -215,9 +215,7 @@ class RadioBandit(Bandit):
         if self.tier == "iq":
             self._chain.prepare(say)
         if self.tier == "symbol":
-            if not is_on_disk(measure_symbols):
-                say(f"compiling the radio chain{for_next_time()}")
-            with interrupts_wait():
+            with interrupts_wait(), announced_by(say):
                 self.rewards(0, np.array([0.5]))
 
     def rewards(self, arm: int, noise: np.ndarray) -> np.ndarray:

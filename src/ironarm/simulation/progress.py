@@ -32,6 +32,7 @@ class Progress:
         self._notebook = in_notebook()
         self._terminal = sys.stderr.isatty()
         self._wanted = (self._terminal or self._notebook) if show is None else show
+        self._by_default = show is None
         self._started = self._last_line = time.monotonic()
         self._bar: Any = None
         self._notebook_bar: NotebookBar | None = None
@@ -61,6 +62,17 @@ class Progress:
         elif self._wanted and what not in self._said:
             self._said.add(what)
             print(f"{self._step}{what}", file=sys.stderr, flush=True)
+
+    def compiling(self, what: str) -> None:
+        """Say what is compiled; in a pipe also where nobody asked for progress.
+
+        It takes seconds, and happens once: whoever waits shall know why.
+        """
+        if self._wanted or not self._by_default:
+            self.announce(what)
+        elif what not in self._said:
+            self._said.add(what)
+            print(f"ironarm: {self._step}{what}", file=sys.stderr, flush=True)
 
     def advance(self, steps: float = 1) -> None:
         """Count steps that are done."""
@@ -163,6 +175,10 @@ class Portion(Progress):
     def announce(self, what: str) -> None:
         """Say at once, and in which part."""
         self._whole.announce(f"{self._label}: {what}")
+
+    def compiling(self, what: str) -> None:
+        """Say what is compiled, and for which part."""
+        self._whole.compiling(f"{self._label}: {what}")
 
     def advance(self, steps: float = 1) -> None:
         """Count steps, by their weight."""

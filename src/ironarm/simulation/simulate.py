@@ -214,11 +214,11 @@ def prepare(simulation: Simulation, bar: Progress) -> None:
         simulation.adversary,
         simulation.bandit.arms,
         simulation.horizon,
-        bar.announce,
+        bar.compiling,
         (simulation.entry,),
     )
     _ = simulation.adversary.start  # refuses a bandit that the attack does not fit
-    simulation.bandit.prepare(bar.announce)
+    simulation.bandit.prepare(bar.compiling)
     bar.note("simulating")
 
 

@@ -92,7 +92,7 @@ def run_arena(
             results = runner.obtain(list(cells.values()), bar, label)
             findings.scores[group] = dict(zip(cells, map(_score, results), strict=True))
         # the results of the first group may be kept from before
-        compile_cells(list(next(iter(groups.values())).values()), bar.announce)
+        compile_cells(list(next(iter(groups.values())).values()), bar.compiling)
         findings.nanoseconds = _speeds(groups, bar)
         bar.note("computing lower bounds")
         for setting, rho in arena.places:

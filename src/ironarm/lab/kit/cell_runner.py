@@ -64,7 +64,7 @@ class CellRunner:
             if key in self._seen or (not self._force and self._store.path(cell).exists())
         }
         missing = [cell for key, cell in each.items() if key not in self._not_counted]
-        compile_cells(missing, bar.announce)
+        compile_cells(missing, bar.compiling)
         bar.restart(sum(map(self._work, missing)))
 
     def obtain(

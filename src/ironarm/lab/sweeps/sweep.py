@@ -68,7 +68,7 @@ def run_sweep(
     with Progress("sweep", 1, progress) as bar:
         missing = _missing(cells, store, bar)
         if missing:
-            compile_cells(missing, bar.announce)
+            compile_cells(missing, bar.compiling)
             with backend(workers, dask) as run:
                 _run(missing, store, run, bar, LACKING if dask is None else LACKING_ON_CLUSTER)
         _remove_remains(cells, store)

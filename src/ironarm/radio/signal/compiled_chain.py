@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.announce import announced_by
 from ...engine.interrupts import interrupts_wait
-from ...engine.kept import for_next_time
-from ...engine.machine import compiled, is_on_disk
+from ...engine.machine import compiled
 from ...errors import InvalidInput
 from . import kernels
 from .kernel_parts import BANK_ROWS, EACH, PAD, Tables, Workspace
@@ -83,9 +83,7 @@ class CompiledChain:
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile `sinr` before it is needed; `say` gets a text if it takes long."""
-        if not is_on_disk(kernels.measure):
-            say(f"compiling the radio chain{for_next_time()}")
-        with interrupts_wait():
+        with interrupts_wait(), announced_by(say):
             self.sinr(np.zeros(1, np.uint64), n0=1.0)
 
     def receive(self, windows: np.ndarray) -> np.ndarray:

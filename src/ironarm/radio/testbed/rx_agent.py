@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ...agent.agent import Agent
-from ...engine.kept import for_next_time
+from ...engine.announce import announced_by
 from ...engine.machine import machine_for
 from ...errors import InvalidInput
 from ...naming.own_faults import constants_of
@@ -20,10 +20,9 @@ def compile_policy(policy: Policy, arms: int, say: Callable[[str], None]) -> Non
     machine = machine_for(policy, constants_of(policy, arms, None))
     holds = machine.estimator and machine.estimator.holds_rewards
     calls = ("select", "observe", *(["repack"] if holds else []))
-    if not all(map(machine.on_disk, calls)):
-        say(f"compiling {type(policy).__name__}{for_next_time()}")
-    for name in calls:
-        machine.call(name)
+    with announced_by(say):
+        for name in calls:
+            machine.call(name)
 
 
 class RxAgent:

@@ -1,0 +1,131 @@
+"""From a marked function to one that can be called: loaded, or compiled.
+
+Machine code has the name of its entry point, with a hash of all the code that it was
+compiled from (`linking.py`). It is looked for in the package, then among what was
+compiled here before. Only where there is none is Numba loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import announce, kept, objects, shipped, switches
+from .interrupts import interrupts_wait
+from .linking import Linker
+
+_ONE_AT_A_TIME = threading.RLock()  # as Numba's compiler itself
+SOURCES = ("jit.py", "linking.py", "record_type.py", "emit.py", "shim.py")
+"""The files that decide how functions are compiled."""
+
+
+@dataclass(frozen=True)
+class EntryPoint:
+    """A marked function that Python calls, or an attack, which compiled code calls."""
+
+    linker: Linker
+    function: Callable[..., Any]
+    label: str
+    """What it is for, as it appears in the names of files."""
+    signature: str
+    """The types of its arguments; see `shim.py`."""
+
+    @property
+    def name(self) -> str:
+        """What it is for, and the hash of its code."""
+        return f"{self.label}_{_hash(self.linker.key(self.function), _compiler())}"
+
+    def is_there(self) -> bool:
+        """Say whether it need not be compiled any more."""
+        name = self.name
+        return shipped.has(name) or kept.is_kept(f"{name}-{_here()}")
+
+    def load(self) -> Callable[..., Any]:
+        """Return what Python calls."""
+        name = self.name
+        with _ONE_AT_A_TIME, interrupts_wait():
+            code = self.found(name)
+            if code is None:
+                with self._announced():
+                    code = self.compiled(name)
+                    if code is None:
+                        from . import jit
+
+                        public: Callable[..., Any]
+                        public = jit.public_entry(self._compilable(), self.signature)
+                        return public
+            return objects.callable_at(objects.address_in(code, name), name)
+
+    def address(self) -> tuple[int, Any]:
+        """Return where an attack's code is, and what must stay alive meanwhile.
+
+        By address, so that attacks and policies are not compiled for each pair.
+        """
+        name = self.name
+        with _ONE_AT_A_TIME, interrupts_wait():
+            code = self.found(name)
+            if code is None:
+                with self._announced():
+                    code = self.compiled(name)
+                    if code is None:
+                        from . import jit
+
+                        return jit.public_pointer(self._compilable())
+            return objects.address_in(code, name), None
+
+    def found(self, name: str) -> bytes | None:
+        """Return the object file if there is one."""
+        return shipped.read(name) or kept.read(f"{name}-{_here()}")
+
+    def compiled(self, name: str) -> bytes | None:
+        """Return a new object file, and keep it.
+
+        None if this release of Numba compiles in a way that we do not know.
+        """
+        from . import emit, jit
+
+        translated = jit.translated(self._compilable(), self.signature)
+        if translated is None:
+            return None
+        code = emit.object_of(translated, name, self.signature)
+        kept.write(f"{name}-{_here()}", code)
+        return code
+
+    def _announced(self) -> AbstractContextManager[None]:
+        return announce.compiling(self.label, shipped.why_not(self.label))
+
+    def _compilable(self) -> Any:
+        return self.linker.compilable(self.function)
+
+
+@cache
+def _compiler() -> str:
+    """What decides what is compiled, beside the functions themselves."""
+    texts = (Path(__file__).with_name(name).read_text("utf-8") for name in SOURCES)
+    return "\n".join([str(sys.implementation.cache_tag), *texts])
+
+
+@cache
+def _here() -> str:
+    """A hash of what compiles on this machine, and for which processor."""
+    parts = [f"numpy {np.__version__}", f"checked {switches.CHECKED} opt {switches.OPT}"]
+    for name in ("numba", "llvmlite"):
+        # asking packages for their versions takes longer than loading a policy
+        spec = importlib.util.find_spec(name)
+        version = Path(spec.origin).with_name("_version.py") if spec and spec.origin else None
+        parts.append(version.read_text("utf-8") if version and version.is_file() else name)
+    return _hash(*parts, *objects.machine_code_for())
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
