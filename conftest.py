@@ -25,5 +25,5 @@ def one_compiler():
     from ironarm.engine import warm
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(warm, "_start", lambda *_: None)
+        patch.setattr(warm, "_start", lambda *_: [])
         yield

@@ -7,8 +7,9 @@ import math
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -41,18 +42,17 @@ def whole_file(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
     if path.is_dir():
         raise InvalidInput(f"{path} is a folder; name a file in it.")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    # opened like any new file, so that the system applies the umask
-    file = open(  # noqa: SIM115
-        temporary, "xb", buffering=BUFFER, opener=lambda name, flags: os.open(name, flags, mode)
-    )
     try:
-        with file:
+        # opened like any new file, so that the system applies the umask; inside `try`,
+        # for an interrupt can come as soon as the file is there
+        with open(temporary, "xb", buffering=BUFFER, opener=partial(os.open, mode=mode)) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise
 
 

@@ -19,9 +19,10 @@ from __future__ import annotations
 import gc
 import json
 import pickle
+import re
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -75,34 +76,23 @@ _COMMON: dict[str, Any] = {
 # function's code in the place of each call.
 _HOT = {**_COMMON, "forceinline": True, **known(no_cpython_wrapper=True)}
 _COLD = {**_COMMON, "forceinline": False, **known(no_cpython_wrapper=True)}
+COLD_NAME = re.compile(r"_cold[0-9a-f]{16}")
 
 
 def helper(function: Callable[..., Any], mark: str) -> Any:
-    """Compile a function for others to call: into its caller if it is hot."""
-    if mark == "hot":
-        return njit(**_HOT)(function)
-    dispatcher = njit(**_COLD)(function)
-    if not PUBLIC_ONLY:
-        dispatcher._cache = OutOfLine()
-    return dispatcher
+    """Compile a function for others to call: into its caller if it is hot.
 
-
-class OutOfLine:
-    """Keep compiled functions out of their callers' loops.
-
-    Numba has no option for that. It shows a function just compiled to the dispatcher's
-    cache, and only then to its callers: the moment to tell LLVM.
+    Numba has no option that keeps a function out of its callers' loops. `linking.py`
+    gives cold ones a name that says it, and `keep_apart` tells LLVM.
     """
+    return njit(**(_HOT if mark == "hot" else _COLD))(function)
 
-    def load_overload(self, signature: Any, target_context: Any) -> None:
-        """Nothing is kept."""
 
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Mark the function; where that is impossible, LLVM decides."""
-        with suppress(AttributeError, NameError):
-            module = compiled.library._final_module
-            function = module.get_function(compiled.fndesc.llvm_func_name)
-            function.add_function_attribute("noinline")
+def keep_apart(module: ir.Module) -> None:
+    """Mark cold functions for LLVM."""
+    for function in module.functions:
+        if COLD_NAME.search(function.name) and not function.is_declaration:
+            function.attributes.add("noinline")
 
 
 @cache
@@ -201,6 +191,7 @@ def _library_class() -> Any:
 
         def add_ir_module(self, ir_module: Any) -> None:
             describe_errors(ir_module)
+            keep_apart(ir_module)
             super().add_ir_module(ir_module)
 
         def _optimize_functions(self, ll_module: Any) -> None:

@@ -158,7 +158,8 @@ class Linker:
         cells = tuple(types.CellType(reached[name]) for name in function.__code__.co_freevars)
         code, defaults = function.__code__, function.__defaults__
         copy = types.FunctionType(code, names, function.__name__, defaults, cells)
-        copy.__qualname__ = f"{function.__name__}_{self.key(function)}"
+        name, key = function.__name__, self.key(function)
+        copy.__qualname__ = f"{name}_cold{key}" if mark_of(function) == "cold" else f"{name}_{key}"
         return copy
 
     def _compilable(self, value: Any) -> Any:
