@@ -15,6 +15,15 @@ settings.load_profile("repeatable")
 
 
 @pytest.fixture(autouse=True, scope="session")
+def nothing_said_of_compiling():
+    """Keep from standard error what depends on what was compiled before."""
+    from ironarm.engine import announce
+
+    with announce.announced_by(lambda _: None):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def one_compiler():
     """Let no simulation start a second process that compiles.
 

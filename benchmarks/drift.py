@@ -43,7 +43,6 @@ def play(
     shift = (SCALE * g.random(rounds)).tolist()
     state = State(policy, bandit.arms, rounds)
     state.renew(streams(seed, 0)[2])
-    select, observe, handle = state.call("select"), state.call("observe"), state.handle
     view = state.view
     restarts, known, lost = [], 0, np.empty(rounds)
     rows = [row.tolist() for row in bandit.table]
@@ -53,13 +52,11 @@ def play(
         k += t == ends[k]
         means = rows[k]
         best = max(means)
-        arm = select(handle, -1)
+        arm = state.select()
         x = means[arm] + noise[t - 1]
         if attacked[t - 1]:
             x = -shift[t - 1] if means[arm] == best else shift[t - 1]
-        while not observe(handle, arm, x, 1.0, 1):
-            state.grow()
-            view = state.view
+        state.observe(arm, x)
         lost[t - 1] = best - means[arm]
         if view.restarts[0] != known:
             known = int(view.restarts[0])

@@ -33,11 +33,10 @@ def test_an_agent_makes_the_choices_of_the_simulator(policy):
     state.view.stream[:] = streams(3, 0)[2]
     expected = []
     for x in values:
-        arm = state.call("select")(state.handle, -1)
+        arm = state.select()
         expected.append(NAMES[arm])
         chance = float(state.view.chance[0])
-        while not state.call("observe")(state.handle, arm, x + arm, chance, 1):
-            state.grow()
+        state.observe(arm, x + arm, chance)
     assert expected == play(agent, values)
 
 

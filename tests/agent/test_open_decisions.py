@@ -33,7 +33,7 @@ def test_they_are_those_of_a_plain_list(story):
         ids = [id for _, _, id in expected if id is not None]
         if what == "select":
             made = next(clock)
-            actual.times[arm].append(made)
+            actual.waiting.open(arm, made)
             expected.append((arm, made, None))
         elif what == "decide":
             made = next(clock)
@@ -66,7 +66,7 @@ def test_they_are_those_of_a_plain_list(story):
             named = [id for arm, _, id in expected if arm == k and id is not None]
             assert actual.oldest(k) == (named[0] if named else None)
             assert [id for id in actual.ids[k] if id in actual.tickets] == named
-            assert list(actual.times[k]) == [
+            assert actual.waiting.times(k) == [
                 m for arm, m, id in expected if arm == k and id is None
             ]
             assert len(actual.ids[k]) <= 2 * len(named) + 130
@@ -88,7 +88,8 @@ def test_a_file_has_one_queue_for_both():
     decisions = OpenDecisions(2)
     for made in (1.0, 3.0, 5.0):
         decisions.add(0, 1.0, made)
-    decisions.times[0].extend([2.0, 4.0])
+    for made in (2.0, 4.0):
+        decisions.waiting.open(0, made)
     decisions.close(1)
     assert decisions.dump()["queues"] == [[0, 2.0, 4.0, 2], []]
 
@@ -99,7 +100,7 @@ def test_files_may_name_closed_decisions_in_their_queues():
     decisions = OpenDecisions(2)
     decisions.restore(data)
     assert list(decisions.ids[0]) == [2]
-    assert list(decisions.times[0]) == [1.5]
+    assert decisions.waiting.times(0) == [1.5]
     assert not decisions.ids[1]
 
 
@@ -118,9 +119,10 @@ def test_ids_take_the_place_of_numbers():
 def test_expiry_does_not_need_times_in_order():
     """The clock may have been set back between two decisions of `select`."""
     decisions = OpenDecisions(1)
-    decisions.times[0].extend([100.0, 5.0, 101.0, 6.0])
+    for made in (100.0, 5.0, 101.0, 6.0):
+        decisions.waiting.open(0, made)
     assert decisions.expire(50.0) == [0, 0]
-    assert list(decisions.times[0]) == [100.0, 101.0]
+    assert decisions.waiting.times(0) == [100.0, 101.0]
 
 
 def test_times_are_put_in_order():

@@ -370,9 +370,9 @@ def test_help_and_tuning_are_in_plain_words(capsys):
 
 
 COMPILED_FOR_A_RUN = [
-    "compiling MedEUCB_select",
-    "compiling MedEUCB_observe",
-    "compiling MedEUCB_repack",
+    "compiling MedEUCB's select",
+    "compiling MedEUCB's observe",
+    "compiling MedEUCB's repack",
     "compiling measure",
 ]
 

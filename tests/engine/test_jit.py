@@ -8,6 +8,7 @@ import pytest
 
 import ironarm as ia
 from ironarm.engine import switches
+from ironarm.engine.loop import LEARNT
 from ironarm.engine.state import State
 
 compiled = pytest.mark.skipif(
@@ -34,7 +35,7 @@ def test_compiled_code_counts_no_references(monkeypatch):
     assert any(name.startswith("Py") for name in needed)
     assert not [name for name in needed if name.startswith(("NRT_", "numba"))]
     call = objects.callable_at(objects.address_in(code, "observe"), "observe")
-    assert call(state.handle, 0, 1.0, 1.0, 0) is True
+    assert call(state.handle, 0, 1.0, 1.0, -1, 0, 0) == LEARNT
 
 
 @compiled

@@ -299,7 +299,7 @@ def test_numbers_of_the_module_and_of_enclosing_functions_are_known():
     for function, arm in ((choose, 1), (uses_a_number, 2)):
         policy = make(choose=function)()
         state = State(policy, 3)
-        assert state.call("select")(state.handle, -1) == arm
+        assert state.select() == arm
 
 
 def test_a_function_out_of_line_can_take_the_whole_state():
@@ -316,8 +316,7 @@ def test_a_function_out_of_line_can_take_the_whole_state():
         return takes_the_whole_state(s, t)
 
     state = State(make(choose=hands_the_state_on)(), 3)
-    select = state.call("select")
-    assert [select(state.handle, -1) for _ in range(4)] == [1, 0, 1, 0]
+    assert [state.select() for _ in range(4)] == [1, 0, 1, 0]
 
 
 def test_code_without_a_source_file_compiles():
@@ -326,7 +325,7 @@ def test_code_without_a_source_file_compiles():
     exec("@ia.extend.hot\ndef choose(s, t, g):\n    return t % s.arms", names)
     for choose in (names["choose"], ia.extend.hot(eval("lambda s, t, g: t % s.arms"))):
         state = State(make(choose=choose)(), 3)
-        assert [state.call("select")(state.handle, -1) for _ in range(4)] == [1, 2, 0, 1]
+        assert [state.select() for _ in range(4)] == [1, 2, 0, 1]
 
 
 def test_names_of_attributes_are_not_taken_for_functions():
@@ -340,7 +339,7 @@ def test_names_of_attributes_are_not_taken_for_functions():
     kind = type("Mine", (make(choose=plain_helper_of_mine),), {"fields": fields})
     state = State(kind(), 3)
     state.view.plain_helper[0] = 2
-    assert state.call("select")(state.handle, -1) == 2
+    assert state.select() == 2
 
 
 @pytest.mark.parametrize(
@@ -390,12 +389,12 @@ def calls_both(s, t, g):
 def test_defaults_are_known_and_names_of_fields_may_be_names_of_helpers():
     """Two helpers that have each other's fields as names do not call each other."""
     state = State(make(choose=uses_a_default)(), 3)
-    assert state.call("select")(state.handle, -1) == 2
+    assert state.select() == 2
     fields = {"first_name": "int[1]", "second_name": "int[1]"}
     kind = type("Mine", (make(choose=calls_both),), {"fields": fields})
     state = State(kind(), 3)
     state.view.first_name[0] = 2
-    assert state.call("select")(state.handle, -1) == 2
+    assert state.select() == 2
 
 
 SHADOWED = """

@@ -88,7 +88,7 @@ def use(address):
 
 def test_compiled_code_reads_and_writes_the_same_memory():
     """Also after an array elsewhere was replaced by another."""
-    call = EntryPoint(LINKER, use, "use", "i").load()
+    call = EntryPoint(LINKER, use, "use", "i", "use").load()
     values, flags = np.array([1.0, 2.0, 3.0]), np.array([0, 1], np.uint8)
     record = Record(LAYOUT, 4, factor=2.5, values=values, flags=flags)
     record.view.words[:] = [2**64 - 1, 0, 0, 3]
@@ -110,7 +110,7 @@ def test_an_unknown_field_is_a_compilers_error():
         return test_at(address).missing[0]
 
     with pytest.raises(jit.NumbaError, match="Unknown attribute 'missing' of type Test_"):
-        EntryPoint(LINKER, wrong, "wrong", "i").load()
+        EntryPoint(LINKER, wrong, "wrong", "i", "wrong").load()
 
 
 def test_arrays_of_another_kind_are_refused():

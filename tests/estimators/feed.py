@@ -6,6 +6,7 @@ import random
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from ironarm.engine.loop import NOTHING_OPEN
 from ironarm.engine.state import State
 
 SMALL = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -90,13 +91,10 @@ class Fed:
 
     def __init__(self, policy, arms=1, live=False):
         self.state = State(policy, arms, live=live)
-        self._observe = self.state.call("observe")
         self._estimate = self.state.view.estimate
 
     def add(self, x, arm=0):
-        state = self.state
-        while not self._observe(state.handle, arm, x, 1.0, 0):
-            state.grow()
+        self.state.observe(arm, x, opened=NOTHING_OPEN)
         return float(self._estimate[arm])
 
     def held(self, arm=0):

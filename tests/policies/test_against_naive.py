@@ -216,12 +216,10 @@ def live_choices(policy, arms, horizon, seen):
     """Drive the policy through its compiled live calls with these rewards in turn."""
     state = State(policy, arms, horizon)
     state.renew(streams(SEED, TRIAL)[2])
-    select, observe = state.call("select"), state.call("observe")
     choices = []
     for x in seen:
-        arm = select(state.handle, -1)
-        while not observe(state.handle, arm, x, float(state.view.chance[0]), 1):
-            state.grow()
+        arm = state.select()
+        state.observe(arm, x, float(state.view.chance[0]))
         choices.append(arm)
     return choices
 
@@ -381,7 +379,7 @@ def test_chances_of_exp3_plus_plus(t, beta):
     state.view.stream[:] = streams(SEED, TRIAL)[2]
     chosen = {}
     for _ in range(200):
-        arm = int(state.call("select")(state.handle, -1))
+        arm = state.select()
         chosen[arm] = state.view.chance[0] / twin.chances(state.rounds)[arm]
         state.view.rounds[0] = t - 1
         state.view.n[arm] -= 1

@@ -18,8 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in scalar:RuntimeW
 
 
 def learn(state, arm, x, chance):
-    while not state.call("observe")(state.handle, arm, x, chance, 1):
-        state.grow()
+    state.observe(arm, x, chance)
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: type(policy).__name__)
@@ -30,8 +29,8 @@ def test_following_a_choice_leaves_the_state_of_making_it(policy):
     for _ in range(120):
         stream = world.integers(0, 2**63, 4).astype(np.uint64)
         made.view.stream[:] = told.view.stream[:] = stream
-        arm = int(made.call("select")(made.handle, -1))
-        assert told.call("select")(told.handle, arm) == arm
+        arm = made.select()
+        assert told.select(arm) == arm
         assert repr(made.dump()) == repr(told.dump())
         if world.random() < 0.8:  # some rewards never come
             x, chance = arm + world.normal(), float(made.view.chance[0])

@@ -43,13 +43,11 @@ def test_twins_when_arms_change(policy, attacked):
     rewards[far] = g.uniform(-900, 900, size=(far.sum(), 3))
     state = State(policy, 3, rounds)
     twin = twin_of(policy, 3, rounds, state.view.stream)
-    select, observe = state.call("select"), state.call("observe")
     for t in range(1, rounds + 1):
-        arm = select(state.handle, -1)
+        arm = state.select()
         assert twin.select(t) == arm, f"round {t}"
         x = float(rewards[t - 1, arm])
-        while not observe(state.handle, arm, x, 1.0, 1):
-            state.grow()
+        state.observe(arm, x)
         twin.update(arm, x)
     if policy == POLICIES[0] and not SMALL:
         assert state.view.restarts[0] == 2  # both changes, and nothing else
@@ -67,8 +65,8 @@ def test_sw_ucb_chooses_what_smpybandits_chooses():
     state = State(ia.policies.SlidingWindowUCB(window=25, xi=0.6), 3)
     chosen = ""
     for row in table:
-        arm = state.call("select")(state.handle, -1)
-        state.call("observe")(state.handle, arm, float(row[arm]), 1.0, 1)
+        arm = state.select()
+        state.observe(arm, float(row[arm]))
         chosen += str(arm)
     assert chosen == expected
 
@@ -89,7 +87,7 @@ def test_d_ucb_has_the_indices_of_smpybandits():
     indices = means + 2 * np.sqrt(0.6 * np.log(weights.sum()) / weights)
     expected = [1.3127999481704329, 1.3655543396354661, 1.9589391157171874]
     np.testing.assert_allclose(indices, expected, rtol=1e-12)
-    assert fed.state.call("select")(fed.state.handle, -1) == 2
+    assert fed.state.select() == 2
 
 
 BITS = (

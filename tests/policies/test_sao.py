@@ -36,10 +36,10 @@ def played(policy, means_at, rounds):
     state.renew(stream)
     choices = []
     for t in range(1, rounds + 1):
-        arm = state.call("select")(state.handle, -1)
+        arm = state.select()
         assert arm == twin.select(t)
         x = float(world.normal(means_at(t)[arm], 0.1))
-        state.call("observe")(state.handle, arm, x, float(state.view.chance[0]), 1)
+        state.observe(arm, x, float(state.view.chance[0]))
         twin.update(arm, x)
         choices.append(arm)
     return state.view, choices
@@ -106,9 +106,9 @@ def test_random_rewards_do_not_start_exp3p():
         state.renew(streams(seed, 0)[2])
         world = np.random.default_rng(seed)
         for _ in range(5000):
-            arm = state.call("select")(state.handle, -1)
+            arm = state.select()
             x = float(world.random() < (0.2, 0.5, 0.8)[arm])
-            state.call("observe")(state.handle, arm, x, float(state.view.chance[0]), 1)
+            state.observe(arm, x, float(state.view.chance[0]))
         assert state.view.left[0] == 0
 
 

@@ -26,16 +26,15 @@ def restarts(policy, means_at, rounds, attack=None, rho=0.0, seed=1):
     g = np.random.default_rng(seed)
     noise, coin, u = g.normal(size=rounds), g.random(rounds) < rho, g.random(rounds)
     state = State(policy, len(means_at(1)), rounds)
-    select, observe, found = state.call("select"), state.call("observe"), []
+    found = []
     for t in range(1, rounds + 1):
         means = means_at(t)
-        arm = select(state.handle, -1)
+        arm = state.select()
         x = means[arm] + float(noise[t - 1])
         if coin[t - 1]:
             x = float(attack(x, means[arm], means[arm] == max(means), u[t - 1]))
         before = int(state.view.restarts[0])
-        while not observe(state.handle, arm, x, 1.0, 1):
-            state.grow()
+        state.observe(arm, x)
         if state.view.restarts[0] > before:
             found.append(t)
     return found

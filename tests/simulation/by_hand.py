@@ -35,7 +35,6 @@ def play_by_hand(policy, bandit, attack, horizon, seed, trial, sources=None, del
     waits = drawn.next(horizon).tolist()
     state = State(policy, bandit.arms, horizon, live=True)
     state.renew(policy_stream)
-    select, observe = state.call("select"), state.call("observe")
     scene = SimpleNamespace(
         arms=bandit.arms,
         best=bandit.best,
@@ -49,7 +48,7 @@ def play_by_hand(policy, bandit, attack, horizon, seed, trial, sources=None, del
     on_the_way = {}
     choices, came = [], []
     for t in range(1, horizon + 1):
-        arm = int(select(state.handle, -1))
+        arm = state.select()
         choices.append(arm)
         chance = float(state.view.chance[0])
         x = clean = float(bandit.rewards(arm, noise[t - 1 : t])[0])
@@ -70,9 +69,7 @@ def play_by_hand(policy, bandit, attack, horizon, seed, trial, sources=None, del
             if shown is None:
                 state.adjust(CANCELLED, arm)
                 continue
-            state.view.source[0] = sender
-            while not observe(state.handle, arm, shown, chance, 1):
-                state.grow()
+            state.observe(arm, shown, chance, sender)
             came.append((arm, shown, sender))
         if attack.observe is not None:
             scene.t = t

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterable
 from pathlib import Path
 from time import time
 from typing import Any, NamedTuple
 
+from ..engine.loop import ANY, LEARNT, NO_SUCH_ARM, NOT_NOW, OLDEST_LOCKED, OLDEST_OPEN, ONE_OPEN
 from ..errors import InvalidInput, UnknownDecision
 from ..frames import is_frame, pairs_of_frame
 from ..policies import Policy
@@ -25,6 +27,36 @@ class Decision(NamedTuple):
 
     id: int
     arm: Name
+
+
+class Alone:
+    """Has an agent for itself, with its lock, and lets nobody in who has none.
+
+    Whoever holds it can hold it again.
+    """
+
+    def __init__(self, lock: threading.RLock, core: Core) -> None:
+        self._lock, self._core, self._depth = lock, core, 0
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._depth += 1
+        self._core.open.waiting.shut = True
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            # those of arms that have changed meanwhile stay shut for ever
+            self._core.open.waiting.shut = False
+        self._lock.release()
+
+
+def _calls_are_atomic() -> bool:
+    """Say whether no other thread runs during a call of compiled code.
+
+    So it is but in a Python that has no global lock.
+    """
+    return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
 class Agent:
@@ -92,7 +124,9 @@ class Agent:
     def _begin(self, core: Core, watch: Watch | None) -> None:
         self._core, self._watch = core, watch
         self._lock = threading.RLock()
-        self._acquire, self._release = self._lock.acquire, self._lock.release
+        self._without_lock = not core.needs_python and _calls_are_atomic()
+        core.open.waiting.shut = not self._without_lock
+        self._alone = Alone(self._lock, core) if self._without_lock else self._lock
         self._memory_watched = core.bounded
         self._watching = watch is not None or core.bounded
         self._minimize = core.minimize
@@ -101,33 +135,47 @@ class Agent:
     def _look_up(self) -> None:
         """Take from the core what the hot path uses, again whenever the arms change."""
         core = self._core
-        self._names, self._index, self._handle = core.names, core.index, core.handle
-        self._call_select, self._call_observe = core.call_select, core.call_observe
-        self._chance, self._senders = core.chance, core.senders
-        self._ids, self._times = core.open.ids, core.open.times
+        self._names = core.names
+        self._to_select = self._to_update = None
+        if self._without_lock:
+            # each is read in one step, so what is in it belongs together, and the
+            # records live as long as somebody has their addresses
+            places = core.handle, core.place, (core.state.record, core.open.waiting.record)
+            self._to_select = core.call_select, core.names, *places
+            self._to_update = core.call_observe, core.index, core.open.ids, *places
 
     # decisions
 
-    # `select` and `update` are the hot path. They spell out what `decide` and `learn`
-    # leave to the core, and lock without `with`, which saves a third of their time
+    # `select` and `update` are the hot path. What they change, they change in one call
+    # of compiled code, during which Python lets no other thread run: so they need no
+    # lock. That call does nothing where Python must do more, or while another thread
+    # has the agent for itself (`Alone`)
 
     def select(self) -> Name:
         """Decide which arm to use now, and return its name."""
-        self._acquire()
+        hot = self._to_select
+        if hot is None:
+            return self._select_locked()
+        select, names, state, waiting, _ = hot
         try:
-            try:
-                arm = self._call_select(self._handle, -1)
-            except Exception as error:
-                self._core.blame_policy(error)
-            if arm < 0:
-                self._core.refuse_choice()
-            if self._chance is None:
-                self._times[arm].append(time())
+            arm = select(state, ANY, waiting, time())
+        except Exception as error:
+            self._core.blame_policy(error)
+        if arm >= 0:
+            return names[arm]
+        if arm == NO_SUCH_ARM:
+            self._core.refuse_choice()
+        return self._select_locked()
+
+    def _select_locked(self) -> Name:
+        with self._alone:
+            core = self._core
+            if core.chance is None:
+                arm = core.choose_without_id(time())
             else:
-                self._core.open.add(arm, float(self._chance[0]), time())
-            return self._names[arm]
-        finally:
-            self._release()
+                arm, chance = core.choose()
+                core.open.add(arm, chance, time())
+            return core.names[arm]
 
     def update(self, arm: Name, reward: float, source: Name | None = None) -> None:
         """Learn a reward of an arm.
@@ -136,44 +184,51 @@ class Agent:
         an extra observation. `source` says who sent the reward: a user, a publisher, a
         sensor.
         """
-        self._acquire()
+        if type(reward) is not float or reward != reward:
+            reward = reward_of(reward)
+        hot = self._to_update
+        if hot is None or source is not None:
+            self._update_locked(arm, reward, source)
+            return
+        observe, numbers, ids, state, waiting, _ = hot
         try:
-            try:
-                index = self._index[arm]
-            except (KeyError, TypeError):
-                self._core.refuse_arm(arm)
-            if type(reward) is not float or reward != reward:
-                reward = reward_of(reward)
-            times = self._times[index]
-            if times and not self._ids[index]:
-                if source is not None or self._senders is not None:
-                    self._core.sign(index, reward, source)
-                times.popleft()
-                x = -reward if self._minimize else reward
-                try:
-                    while not self._call_observe(self._handle, index, x, 1.0, 1):
-                        self._core.state.grow()
-                except Exception as error:
-                    self._core.blame_policy(error)
-                if self._watching:
-                    self._look(index, reward, source)
-            else:
-                self._update_oldest(arm, index, reward, optional_source(source))
-        finally:
-            self._release()
+            number = numbers[arm]
+        except (KeyError, TypeError):
+            self._core.refuse_arm(arm)
+        x = -reward if self._minimize else reward
+        done = NOT_NOW
+        try:
+            if not ids[number]:
+                done = observe(state, number, x, 1.0, -1, OLDEST_OPEN, waiting)
+        except Exception as error:
+            self._core.blame_policy(error)
+        if done != LEARNT:
+            self._update_locked(arm, reward, None)
+        elif self._watching:
+            with self._lock:
+                self._look(arm, reward, None)
 
-    def _update_oldest(self, arm: Name, index: int, reward: float, source: Name | None) -> None:
-        """Close the oldest of decisions that have ids, or observe."""
+    def _update_locked(self, arm: Name, reward: float, source: Name | None) -> None:
+        with self._lock:
+            core = self._core
+            number = core.number_of(arm)
+            if core.chance is None and not core.open.ids[number]:
+                core.take(number, reward, source, opened=OLDEST_LOCKED)
+            else:
+                self._update_oldest(arm, number, reward, optional_source(source))
+            if self._watching:
+                self._look(arm, reward, source)
+
+    def _update_oldest(self, arm: Name, number: int, reward: float, source: Name | None) -> None:
+        """Close the oldest of decisions of which some have an id, or observe."""
         core = self._core
-        if core.open.oldest(index) is None and not core.open.times[index]:
-            core.check_observation(arm, "select() or decide()")
-        ticket = core.open.pop(index)
-        if ticket is None:
-            core.take(index, reward, source)
-        else:
-            core.take(index, reward, source, ticket.chance, 1)
-        if self._watching:
-            self._look(index, reward, source)
+        with self._alone:
+            ticket = core.open.pop(number)
+            if ticket is None:
+                core.check_observation(arm, "select() or decide()")
+                core.take(number, reward, source)
+            else:
+                core.take(number, reward, source, ticket.chance, ONE_OPEN)
 
     def decide(self, among: Iterable[Name] | None = None) -> Decision:
         """Decide which arm to use now, and return it with an id for its reward.
@@ -182,7 +237,7 @@ class Agent:
         articles in stock. The policy chooses as if there were no other arms, and the
         decision counts like any other.
         """
-        with self._lock:
+        with self._lock if among is None else self._alone:
             arm, chance = self._core.choose(among)
             return Decision(self._core.open.add(arm, chance, time()), self._names[arm])
 
@@ -202,7 +257,7 @@ class Agent:
         Use it when you are done learning. Once any arm has a reward, an arm without one
         is never returned.
         """
-        with self._lock:
+        with self._alone:
             return self._core.best()
 
     # rewards
@@ -223,7 +278,7 @@ class Agent:
     def _learn(self, id: int, reward: float, source: Name | None) -> None:
         arm = self._core.reward(id, reward, source)
         if self._watching:
-            self._look(arm, reward, source)
+            self._look(self._names[arm], reward, source)
 
     def learn_batch(
         self, rewards: Iterable[tuple[int | Decision, float] | tuple[int | Decision, float, Name]]
@@ -253,7 +308,7 @@ class Agent:
 
     def expire(self, older_than: float) -> int:
         """Cancel all decisions older than this many seconds; return how many."""
-        with self._lock:
+        with self._alone:
             return self._core.expire(time() - number("older_than", older_than, at_least=0))
 
     def warm_start(self, log: Iterable[tuple[Name, float]] | Any) -> None:
@@ -263,7 +318,7 @@ class Agent:
         rows (arm, reward, source), or a data frame (pandas, polars, Arrow) with the
         columns `arm` and `reward`.
         """
-        with self._lock:
+        with self._alone:
             rows = [
                 (self._core.number_of(arm), reward_of(reward), optional_source(source))
                 for arm, reward, source in rows_of(
@@ -272,7 +327,7 @@ class Agent:
             ]
             self._core.warm(rows)
             for arm, reward, source in rows if self._watching else ():
-                self._look(arm, reward, source)
+                self._look(self._names[arm], reward, source)
 
     # arms
 
@@ -282,7 +337,7 @@ class Agent:
         The agent first makes the forced pulls that the policy's schedule would have
         given it by now.
         """
-        with self._lock:
+        with self._alone:
             self._core.add(arm)
             self._look_up()
 
@@ -291,7 +346,7 @@ class Agent:
 
         If you add it again, it starts from scratch.
         """
-        with self._lock:
+        with self._alone:
             self._core.remove(arm)
             self._look_up()
 
@@ -323,7 +378,7 @@ class Agent:
         """The arms' current estimates, in units of reward; NaN before the first
         reward.
         """
-        with self._lock:
+        with self._alone:
             return self._core.estimates
 
     def summary(self) -> dict[str, Any]:
@@ -337,13 +392,13 @@ class Agent:
         >>> agent.summary()["arms"][1]
         {'arm': 'b', 'rewards': 0, 'open': 0, 'estimate': None}
         """
-        with self._lock:
+        with self._alone:
             return self._core.summary()
 
     @property
     def rewards(self) -> dict[Name, int]:
         """How many rewards each arm has."""
-        with self._lock:
+        with self._alone:
             return self._core.rewards
 
     def sources(self) -> list[Source]:
@@ -382,11 +437,11 @@ class Agent:
             return self._core.inexact
 
     def __repr__(self) -> str:
-        with self._lock:
+        with self._alone:
             return shown.as_text(self._core)
 
     def _repr_html_(self) -> str:
-        with self._lock:
+        with self._alone:
             return shown.as_html(self._core)
 
     def plot(self, path: str | Path | None = None, *, ax: Any = None, column: bool = False) -> Any:
@@ -401,7 +456,7 @@ class Agent:
         from ..show.curves import Look
         from .plot import plot_agent, seen
 
-        with self._lock:
+        with self._alone:
             now = seen(self._core)
         return plot_agent(now, Look(ax=ax, column=column, path=path))
 
@@ -412,7 +467,7 @@ class Agent:
 
         After loading, it continues with exactly the same choices.
         """
-        with self._lock:
+        with self._alone:
             data, state = self._core.frozen()
         data = {"policy": self.policy.to_dict(), **plain(data), "state": state.dump_arrays()}
         agent_file.write(Path(path), data)
@@ -440,22 +495,24 @@ class Agent:
 
     def __reduce__(self) -> Any:
         """Let pickle and copy work as `save` and `load` do."""
-        with self._lock:
+        with self._alone:
             data, state = self._core.frozen()
         return type(self)._of_data, (self.policy, {**plain(data), "state": state.dump()})
 
     # inside
 
-    def _look(self, index: int, reward: float, source: object) -> None:
+    def _look(self, arm: Name, reward: float, source: object) -> None:
         """Watch the first rewards, and a bounded memory for as long as it is exact."""
-        name = self._names[index]
+        number = self._core.index.get(arm)
+        if number is None:
+            return  # another thread has just removed it
         if self._watch is not None:
             self._watch.signed |= source is not None
-            if self._watch.saw(name, reward):
+            if self._watch.saw(self._names[number], reward):
                 self._watch = None
-        if self._memory_watched and self._core.state.view.lost[index]:
+        if self._memory_watched and self._core.state.view.lost[number]:
             self._memory_watched = False
-            warn_of_lost(name)
+            warn_of_lost(self._names[number])
         self._watching = self._watch is not None or self._memory_watched
 
     def _open_id(self, decision: object) -> int:

@@ -15,7 +15,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..engine.loop import CANCELLED, OWE, SETTLE
+from ..engine.loop import (
+    ANY,
+    ANY_LOCKED,
+    CANCELLED,
+    LEARNT,
+    MUST_GROW,
+    NOT_NOW,
+    NOTHING_OPEN,
+    ONE_OPEN,
+    OWE,
+    SETTLE,
+)
 from ..engine.state import State
 from ..engine.streams import fresh_seed, streams
 from ..errors import InvalidInput, PolicyFault, UnknownArm
@@ -76,12 +87,16 @@ class Core:
         """
         self.state, self.names, self.open = state, names, waiting
         self.index = {name: i for i, name in enumerate(names)}
-        self.handle = state.handle
+        self.handle, self.place = state.handle, state.machine.handle(waiting.waiting.record)
+        """Where compiled code finds the state, and the open decisions without an id."""
         self.call_select, self.call_observe = state.call("select"), state.call("observe")
         self.chance = state.view.chance if self.policy.weighs_by_chance else None
         """Where the policy leaves the probability of its choice, if that matters."""
-        self.senders = state.view.source if self.policy.reads_source else None
-        """Where the policy looks for who sent a reward, if it does."""
+
+    @property
+    def needs_python(self) -> bool:
+        """Whether Python has a part in every `select` and `update`."""
+        return self.chance is not None or self.state.machine.plain
 
     def prepare(self) -> None:
         """Compile everything that live use needs."""
@@ -102,12 +117,23 @@ class Core:
             self.follow(arm)
             return arm, chance
         try:
-            arm = self.call_select(self.handle, -1)
+            arm = self.call_select(self.handle, ANY, 0, 0.0)
         except Exception as error:
             self.blame_policy(error)
         if arm < 0:
             self.refuse_choice()
         return arm, 1.0 if self.chance is None else float(self.chance[0])
+
+    def choose_without_id(self, made: float) -> int:
+        """Make a decision that is told by its arm alone; return that."""
+        try:
+            while (arm := self.call_select(self.handle, ANY_LOCKED, self.place, made)) == NOT_NOW:
+                self.open.waiting.grow()
+        except Exception as error:
+            self.blame_policy(error)
+        if arm < 0:
+            self.refuse_choice()
+        return arm
 
     def _choose_among(self, usable: Sequence[int]) -> tuple[int, float]:
         """Return what the policy chooses if there are no other arms; change nothing."""
@@ -115,7 +141,7 @@ class Core:
             return usable[0], 1.0
         others_gone = self.state.resized(self._working, usable)
         with failures_of(type(self.policy)):
-            place = others_gone.call("select")(others_gone.handle, -1)
+            place = others_gone.select()
         if place < 0:
             self.refuse_choice()
         chance = 1.0 if self.chance is None else float(others_gone.view.chance[0])
@@ -136,7 +162,7 @@ class Core:
         The schedule goes on, and the decision counts for the arm.
         """
         with failures_of(type(self.policy)):
-            self.call_select(self.handle, arm)
+            self.state.select(arm)
 
     def draw_from(self, number: int) -> None:
         """Let the next random numbers come from the seed and this number."""
@@ -149,36 +175,52 @@ class Core:
     def reward(self, id: Id, x: float, source: Name | None = None) -> int:
         """Learn the reward of an open decision; return its arm."""
         arm, _, chance, _ = self.open.close(id)
-        self.take(arm, x, source, chance, 1)
+        self.take(arm, x, source, chance, ONE_OPEN)
         return arm
 
     def take(
-        self, arm: int, x: float, source: Name | None, chance: float = 1.0, opened: int = 0
+        self,
+        arm: int,
+        x: float,
+        source: Name | None,
+        chance: float = 1.0,
+        opened: int = NOTHING_OPEN,
     ) -> None:
-        """Learn a reward of an arm; opened = 0 if no decision asked for it."""
-        if source is not None or self.senders is not None:
-            self.sign(arm, x, source)
+        """Learn a reward of an arm; `opened` says which decision asked for it.
+
+        OLDEST_LOCKED: the oldest without an id, if one is open.
+        """
+        sender = -1 if source is None else self._sender(source, arm, x)
         if self.minimize:
             x = -x
         try:
-            while not self.call_observe(self.handle, arm, x, chance, opened):
-                self.state.grow()
+            while (
+                done := self.call_observe(self.handle, arm, x, chance, sender, opened, self.place)
+            ) != LEARNT:
+                if done == MUST_GROW:
+                    self._grow()
+                else:
+                    opened = NOTHING_OPEN
         except Exception as error:
             self.blame_policy(error)
 
-    def sign(self, arm: int, x: float, source: object = None) -> None:
-        """Take note of who sent the reward that is about to be learnt."""
-        number = -1
-        if source is not None:
-            book = self.book
-            if book is None:
-                book = SourceBook(len(self.names), self.seed, self.sources_held)
-            row = book.add(source, arm, x)
-            if self.senders is not None:
-                number = book.number(row)
-            self.book = book  # not before: what is refused leaves nothing behind
-        if self.senders is not None:
-            self.senders[0] = number
+    def _grow(self) -> None:
+        """Make room for rewards, and let nobody in meanwhile."""
+        waiting = self.open.waiting
+        before, waiting.shut = waiting.shut, True
+        try:
+            self.state.grow()
+        finally:
+            waiting.shut = before
+
+    def _sender(self, source: Name, arm: int, x: float) -> int:
+        """Take note of who sends a reward; return its number for the policy, or -1."""
+        book = self.book
+        if book is None:
+            book = SourceBook(len(self.names), self.seed, self.sources_held)
+        row = book.add(source, arm, x)
+        self.book = book  # not before: what is refused leaves nothing behind
+        return book.number(row) if self.policy.reads_source else -1
 
     def check_observation(self, arm: Name, first: str = "decide()") -> None:
         """Refuse a reward without a decision where that cannot be learnt."""

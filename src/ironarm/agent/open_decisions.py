@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..engine.waiting import Waiting
 from ..errors import UnknownDecision
 
 Id = int | str
@@ -28,7 +29,7 @@ class Ticket(NamedTuple):
 class OpenDecisions:
     """Decisions without a reward: tickets by id, and two queues for each arm.
 
-    `ids` holds an arm's decisions that have an id; `times` holds when those were made
+    `ids` holds an arm's decisions that have an id; `waiting` holds when those were made
     that have none. Both have the oldest first. A decision closed out of order has lost
     its ticket, and its id stays in the queue until it reaches the front.
     """
@@ -37,7 +38,7 @@ class OpenDecisions:
         self.next_number = 0
         self.tickets: dict[Id, Ticket] = {}  # in the order of their numbers
         self.ids: list[deque[Id]] = [deque() for _ in range(arms)]
-        self.times: list[deque[float]] = [deque() for _ in range(arms)]
+        self.waiting = Waiting(arms)
         self._closed = [0] * arms  # of a queue's ids, how many are closed
 
     def add(self, arm: int, chance: float, made: float, id: str | None = None) -> Any:
@@ -96,9 +97,10 @@ class OpenDecisions:
 
         One that has no id is given a ticket without a number.
         """
-        id, times = self.oldest(arm), self.times[arm]
-        if times and (id is None or times[0] < self.tickets[id].made):
-            return Ticket(arm, times.popleft(), 1.0, -1)
+        id, made = self.oldest(arm), self.waiting.oldest(arm)
+        if made is not None and (id is None or made < self.tickets[id].made):
+            self.waiting.close(arm)
+            return Ticket(arm, made, 1.0, -1)
         return None if id is None else self.close(id)
 
     def sort_times(self) -> float:
@@ -125,11 +127,13 @@ class OpenDecisions:
         """
         old = [id for id, ticket in self.tickets.items() if ticket.made < limit]
         arms = [self.close(id).arm for id in old]
-        for arm, times in enumerate(self.times):
-            left = [made for made in times if made >= limit]
-            arms += [arm] * (len(times) - len(left))
-            times.clear()
-            times.extend(left)
+        for arm in range(len(self.ids)):
+            for made in self.waiting.times(arm):
+                self.waiting.close(arm)
+                if made >= limit:
+                    self.waiting.open(arm, made)
+                else:
+                    arms.append(arm)
         return arms
 
     def for_arms(self, keep: Sequence[int | None]) -> OpenDecisions:
@@ -143,8 +147,9 @@ class OpenDecisions:
             if ticket.arm in place
         }
         for arm, to in place.items():
-            new.ids[to], new.times[to] = self.ids[arm], self.times[arm]
-            new._closed[to] = self._closed[arm]
+            new.ids[to], new._closed[to] = self.ids[arm], self._closed[arm]
+            for made in self.waiting.times(arm):
+                new.waiting.open(to, made)
         return new
 
     def numbers(self) -> dict[Id, int]:
@@ -166,9 +171,7 @@ class OpenDecisions:
     def _queue(self, arm: int) -> list[int | float]:
         open = (self.tickets[id] for id in self.ids[arm] if id in self.tickets)
         named: list[tuple[float, int | float]] = [(ticket.made, ticket.number) for ticket in open]
-        if not self.times[arm]:
-            return [number for _, number in named]
-        others = ((made, made) for made in self.times[arm])
+        others = [(made, made) for made in self.waiting.times(arm)]
         return [entry for _, entry in merge(named, others, key=lambda pair: pair[0])]
 
     def restore(self, data: dict[str, Any], ids: Mapping[int, str] | None = None) -> None:
@@ -190,5 +193,7 @@ class OpenDecisions:
             id: Id = number if ids is None else ids[number]
             self.tickets[id] = ticket
             self.ids[ticket.arm].append(id)
-        for times, queue in zip(self.times, data["queues"], strict=True):
-            times.extend(float(entry) for entry in queue if type(entry) is not int)
+        for arm, queue in enumerate(data["queues"]):
+            for entry in queue:
+                if type(entry) is not int:
+                    self.waiting.open(arm, float(entry))

@@ -18,7 +18,7 @@ from ..marks import hot, mark_of
 from ..validation import number
 from .entry_point import EntryPoint
 from .faults import refusals_explained
-from .linking import Linker, record_at
+from .linking import Linker, is_own, record_at
 from .loop import PYTHON
 from .objects import ATTACK
 from .record import Field, Layout, Record, is_field_name
@@ -226,4 +226,5 @@ def _compiled(name: str, function: Callable[..., Any], constants: tuple[str, ...
 def _entry_point(name: str, function: Callable[..., Any], constants: tuple[str, ...]) -> EntryPoint:
     steps = {"function": function, "scene_at": record_at(_layout(constants), dated=True)}
     linker = Linker((__name__,), steps)
-    return EntryPoint(linker, CALLS[name], f"attack_{function.__name__}", ATTACK)
+    label, what = f"attack_{function.__name__}", f"the attack {function.__qualname__}"
+    return EntryPoint(linker, CALLS[name], label, ATTACK, what, is_own(function))

@@ -6,6 +6,7 @@ On standard error, unless whoever has a progress bar says it there.
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from contextvars import ContextVar
 
 from . import kept
 
+TICK = 2.0
+"""Seconds between two signs of life."""
 _say: ContextVar[Callable[[str], None] | None] = ContextVar("say", default=None)
 
 
@@ -35,10 +38,19 @@ def compiling(what: str, why: str) -> Iterator[None]:
         yield
         return
     _print(f"ironarm: {text} ...")
-    started = time.monotonic()
+    started, done = time.monotonic(), threading.Event()
+
+    def tick() -> None:
+        while not done.wait(TICK):
+            _print(f" {time.monotonic() - started:.0f} s ...")
+
+    ticking = threading.Thread(target=tick, daemon=True)
+    ticking.start()
     try:
         yield
     finally:
+        done.set()
+        ticking.join()
         _print(f" {time.monotonic() - started:.1f} s\n")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..marks import hot
 from .entry_point import EntryPoint
-from .linking import Linker, MadeByNumba
+from .linking import Linker, MadeByNumba, is_own
 from .record import DTYPES, Field, Layout, Record
 
 KIND_OF = {np.dtype(dtype): kind for kind, dtype in DTYPES.items()}
@@ -56,7 +56,8 @@ class Arrays:
     def _entry_point(self, kind: _Kind) -> EntryPoint:
         steps = {"function": self._function, "arguments_at": _arguments_at(kind)}
         linker = Linker((__name__,), steps)
-        return EntryPoint(linker, call, self._function.__name__, "i*")
+        name = self._function.__name__
+        return EntryPoint(linker, call, name, "i*", name, is_own(self._function))
 
 
 class _Kind(NamedTuple):

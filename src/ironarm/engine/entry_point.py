@@ -39,6 +39,10 @@ class EntryPoint:
     """What it is for, as it appears in the names of files."""
     signature: str
     """The types of its arguments; see `shim.py`."""
+    what: str
+    """What it is, as messages call it."""
+    own: bool = False
+    """Whether it is somebody's own, so that it cannot come with ironarm."""
 
     @property
     def name(self) -> str:
@@ -102,7 +106,11 @@ class EntryPoint:
         return code
 
     def _announced(self) -> AbstractContextManager[None]:
-        return announce.compiling(self.label, shipped.why_not(self.label))
+        return announce.compiling(self.what, self.why_not())
+
+    def why_not(self) -> str:
+        """Return why it must be compiled."""
+        return "your own code" if self.own else shipped.why_not()
 
     def _compilable(self) -> Any:
         return self.linker.compilable(self.function)

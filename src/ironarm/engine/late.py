@@ -12,6 +12,7 @@ import numpy as np
 
 from ..marks import hot
 from .learning import cancel, take
+from .queues import append
 from .record import Field, Layout
 
 room: Any = None  # filled in by `machine.py`
@@ -65,14 +66,9 @@ def post(p, t, a, x, wait, sender, chance):
     p.reward[slot] = x
     p.sender[slot] = sender
     p.chance[slot] = chance
-    p.after[slot] = 0
     # never so far ahead that the ring comes round to this slot again
     due = (t + min(wait, ring - 1)) % ring
-    if p.first[due] == 0:
-        p.first[due] = slot + 1
-    else:
-        p.after[p.last[due] - 1] = slot + 1
-    p.last[due] = slot + 1
+    append(p, due, slot)
 
 
 @hot

@@ -214,6 +214,11 @@ class Linker:
 COMMON = Linker()
 
 
+def is_own(author: Any) -> bool:
+    """Say whether a class or a function is somebody's own, not ironarm's."""
+    return not str(author.__module__).startswith(f"{__name__.partition('.')[0]}.")
+
+
 def _is_usable(value: object) -> bool:
     return (
         isinstance(value, NUMBERS)

@@ -21,6 +21,7 @@ from ..marks import cold, hot
 from .late import deliver, held_up, post
 from .learning import cancel, take
 from .record import Field, Layout
+from .waiting import close_oldest, open_one
 
 # filled in by `machine.py`: steps of the policy and its estimator, and the layouts
 choose: Any = None
@@ -34,6 +35,7 @@ repack_slots: Any = None
 state_at: Any = None
 stretch_at: Any = None
 post_at: Any = None
+waiting_at: Any = None
 call_attack: Any = None
 
 # why `run` came back
@@ -52,6 +54,22 @@ DELIVERING = -2  # its reward is posted, and those due are being delivered
 COMPILED = 0
 PYTHON = 1
 ANSWERED = 2  # Python has put its answer into `reply`
+
+# what `select` returns in the place of an arm, and `observe`
+NO_SUCH_ARM = -1
+NOT_NOW = -2  # the agent is shut, or Python must look after its open decisions
+MUST_GROW = 0  # the pool must, before `observe` can do anything
+LEARNT = 1
+
+# what `select` is told instead of an arm
+ANY = -1
+ANY_LOCKED = -2  # whoever asks holds the agent's lock
+
+# what is open when a reward comes to `observe`
+NOTHING_OPEN = 0  # it is an extra observation
+ONE_OPEN = 1
+OLDEST_OPEN = 2  # the arm's oldest decision without an id, which is then closed
+OLDEST_LOCKED = 3  # the same; whoever asks holds the agent's lock
 
 # what `adjust` does
 CANCELLED = 0
@@ -257,13 +275,20 @@ def run_observed(state, stretch, attack, scene, mail, observer, hold):
 
 
 @hot
-def select(state, told):
-    """Decide live; return the arm, or -1 if the policy chose none that exists.
+def select(state, told, waiting, made):
+    """Decide live; return the arm, or NO_SUCH_ARM if the policy chose one that is not.
 
     Arms that joined late and are owed forced pulls come first, lowest number first. If
-    `told` is not -1, that arm is taken: the decision was made before. A policy's own
-    steps are made all the same, since they may change what it keeps.
+    `told` is an arm, that is taken: the decision was made before. A policy's own steps
+    are made all the same, since they may change what it keeps.
+
+    `waiting` is where a decision without an id is opened, with the time `made`; 0 for
+    nowhere.
     """
+    if waiting != 0:
+        w = waiting_at(waiting)
+        if w.free[0] == 0 or (w.shut[0] != 0 and told != ANY_LOCKED):
+            return NOT_NOW
     s = state_at(state)
     t = s.rounds[0] + 1
     a = -1
@@ -276,7 +301,7 @@ def select(state, told):
     if told >= 0:
         a = told
     if a < 0 or a >= s.arms:
-        return -1
+        return NO_SUCH_ARM
     s.rounds[0] = t
     s.n[a] += 1
     if s.owing[a] > 0:
@@ -284,23 +309,33 @@ def select(state, told):
         if s.owing[a] == 0:
             s.owing_arms[0] -= 1
     recount(s, a)
+    if waiting != 0:
+        open_one(w, a, made)
     return a
 
 
 @hot
-def observe(state, a, x, chance, opened):
-    """Learn a reward live; False if the pool must grow first, and nothing has changed.
+def observe(state, a, x, chance, source, opened, waiting):
+    """Learn a reward live: the chance of its decision, and who sent it, or -1.
 
-    The decision was made with that chance. opened = 0: there was no decision.
+    Returns LEARNT, or why nothing has changed. `waiting` is where an oldest decision is
+    closed.
     """
     s = state_at(state)
+    if opened >= OLDEST_OPEN:
+        w = waiting_at(waiting)
+        if w.first[a] == 0 or (w.shut[0] != 0 and opened != OLDEST_LOCKED):
+            return NOT_NOW
     if not room(s, a):
-        return False
-    if opened == 0:
+        return MUST_GROW
+    if opened >= OLDEST_OPEN:
+        close_oldest(w, a)
+    elif opened == NOTHING_OPEN:
         s.n[a] += 1
     s.chance[0] = chance
+    s.source[0] = source
     take(s, a, x)
-    return True
+    return LEARNT
 
 
 @hot

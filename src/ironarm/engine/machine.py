@@ -22,11 +22,11 @@ from ..estimators.structures.pool import move_slots
 from ..marks import hot, mark_of
 from ..naming.own_faults import raised_in
 from ..policy import Policy
-from . import late, learning, loop
+from . import late, learning, loop, waiting
 from .arrays import Arrays
 from .entry_point import EntryPoint
 from .faults import place_of, refusals_explained
-from .linking import CALL_ATTACK, Linker, record_at
+from .linking import CALL_ATTACK, Linker, is_own, record_at
 from .record import Field, Layout, Record, declared, size_names
 from .switches import DISABLED
 
@@ -45,8 +45,8 @@ ENTRIES = {  # the types of their arguments; see `shim.py`
     "run": "iiiiiii*",
     "run_observed": "iiiiiii*",
     "run_late": "iiiiiii*",
-    "select": "ii",
-    "observe": "iiffi",
+    "select": "iiif",
+    "observe": "iiffiii",
     "adjust": "iii",
     "rebuild": "iifi",
     "repack": "i",
@@ -131,8 +131,15 @@ class Machine:
 
     def entry_point(self, name: str) -> EntryPoint:
         """Return what an entry point is compiled from."""
-        label = f"{self.policy.__name__}_{name}"
-        return EntryPoint(self._linker, getattr(loop, name), label, ENTRIES[name])
+        kind = self.policy.__name__
+        return EntryPoint(
+            self._linker,
+            getattr(loop, name),
+            f"{kind}_{name}",
+            ENTRIES[name],
+            f"{kind}'s {name}",
+            is_own(self.policy),
+        )
 
     def is_there(self, name: str) -> bool:
         """Say whether an entry point need not be compiled any more."""
@@ -180,6 +187,7 @@ def _linker(steps: dict[str, Any], layout: Layout) -> Linker:
         "state_at": record_at(layout),
         "stretch_at": record_at(loop.STRETCH),
         "post_at": record_at(late.POST),
+        "waiting_at": record_at(waiting.WAITING),
     }
     names = {**steps, **records, "call_attack": CALL_ATTACK}
     return Linker(tuple(part.__name__ for part in PARTS), names)
@@ -216,7 +224,7 @@ def _plain_functions(steps: dict[str, Any]) -> dict[str, Any]:
         except Exception as error:
             raise PolicyFault(f"the attack failed: {raised_in(error)}.") from error
 
-    records = dict.fromkeys(("state_at", "stretch_at", "post_at"), view)
+    records = dict.fromkeys(("state_at", "stretch_at", "post_at", "waiting_at"), view)
     written = {name: value for part in PARTS for name, value in vars(part).items()}
     names = {**written, **records, "call_attack": call_attack}
     for name, value in written.items():

@@ -6,6 +6,7 @@ place. It uses Python's stable ABI alone.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from llvmlite import ir
@@ -79,9 +80,14 @@ class _Python:
             self._known[name] = ir.Function(self._builder.module, kind, name)
         return self._builder.call(self._known[name], list(values))
 
-    def object(self, name: str) -> Any:
-        """Return an object that Python has under a name, such as an exception."""
-        return self._builder.load(ir.GlobalVariable(self._builder.module, OBJECT, name))
+    def raised(self, itself: Any, text: Any, length: Any) -> Any:
+        """Let what a function is bound to raise the error that a text describes."""
+        described = self.call("PyBytes_FromStringAndSize", OBJECT, text, length)
+        raised = self.call(
+            "PyObject_CallFunctionObjArgs", OBJECT, itself, described, OBJECT(None), var_arg=True
+        )
+        self.call("Py_DecRef", ir.VoidType(), described)
+        return raised
 
 
 def _called_by_attack(module: ir.Module, code: Translated, name: str, signature: str) -> None:
@@ -95,7 +101,11 @@ def _called_by_attack(module: ir.Module, code: Translated, name: str, signature:
         python = _Python(builder)
         lock = python.call("PyGILState_Ensure", STATUS)
         text = python.call("PyUnicode_FromStringAndSize", OBJECT, *call.description())
-        python.call("PyErr_SetObject", ir.VoidType(), python.object("PyExc_RuntimeError"), text)
+        # not by the symbol PyExc_RuntimeError: where Numba is loaded, it is another thing
+        builtins = python.call("PyEval_GetBuiltins", OBJECT)
+        name = builder.bitcast(_text(module, "RuntimeError"), OBJECT)
+        kind = python.call("PyDict_GetItemString", OBJECT, builtins, name)
+        python.call("PyErr_SetObject", ir.VoidType(), kind, text)
         python.call("Py_DecRef", ir.VoidType(), text)
         python.call("PyErr_WriteUnraisable", ir.VoidType(), OBJECT(None))
         python.call("PyGILState_Release", ir.VoidType(), lock)
@@ -115,10 +125,9 @@ def _called_by_python(module: ir.Module, code: Translated, name: str, signature:
     python, (itself, arguments, count) = _Python(builder), function.args
     call = _Call(builder, code, letters)
     with builder.if_then(builder.icmp_signed("!=", count, WORD(len(letters))), likely=False):
-        text = _text(module, f"takes {len(letters)} numbers")
-        error = python.object("PyExc_TypeError")
-        python.call("PyErr_SetString", ir.VoidType(), error, builder.bitcast(text, OBJECT))
-        builder.ret(OBJECT(None))
+        error = json.dumps(["TypeError", [f"takes {len(letters)} numbers"], None])
+        text = builder.bitcast(_text(module, error), OBJECT)
+        builder.ret(python.raised(itself, text, WORD(len(error))))
     values = []
     for i, letter in enumerate(letters):
         given = builder.load(builder.gep(arguments, [WORD(i)]))
@@ -138,13 +147,7 @@ def _called_by_python(module: ir.Module, code: Translated, name: str, signature:
     if letters != signature:
         python.call("PyEval_RestoreThread", ir.VoidType(), thread)
     with builder.if_then(builder.not_(call.succeeded()), likely=False):
-        # what this function is bound to raises what is described
-        text = python.call("PyBytes_FromStringAndSize", OBJECT, *call.description())
-        raised = python.call(
-            "PyObject_CallFunctionObjArgs", OBJECT, itself, text, OBJECT(None), var_arg=True
-        )
-        python.call("Py_DecRef", ir.VoidType(), text)
-        builder.ret(raised)
+        builder.ret(python.raised(itself, *call.description()))
     builder.ret(_boxed(builder, python, code.result, call))
 
 

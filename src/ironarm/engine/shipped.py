@@ -58,8 +58,8 @@ def read(name: str) -> bytes | None:
     return data if hashlib.sha256(data).hexdigest() == hash else None
 
 
-def why_not(label: str) -> str:
-    """Return why what has this label must be compiled."""
+def why_not() -> str:
+    """Return why something of ironarm's must be compiled."""
     if not AS_SHIPPED:
         return "as a NUMBA_ or IRONARM_ variable asks"
     if not place().is_dir():
@@ -67,6 +67,4 @@ def why_not(label: str) -> str:
     if not _listed():
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         return f"this install has no machine code for Python {python}"
-    if any(name.rpartition("_")[0] == label for name in _listed()):
-        return "its code or a size in it is not the usual one"
-    return "it does not come with ironarm"
+    return "its code or a size in it is not the usual one"

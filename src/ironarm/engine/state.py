@@ -12,7 +12,7 @@ from ..errors import PolicyFault
 from ..estimators import Estimator
 from ..naming.own_faults import constants_of, failures_of
 from ..policy import Policy
-from .loop import JOINED, OWE, RECOUNT
+from .loop import ANY, JOINED, MUST_GROW, ONE_OPEN, OWE, RECOUNT
 from .machine import machine_for
 from .record import Field, Record
 
@@ -69,6 +69,23 @@ class State:
     def call(self, name: str) -> Callable[..., Any]:
         """Return an entry point of the policy; it takes this state's `handle` first."""
         return self.machine.call(name)
+
+    def select(self, told: int = ANY) -> int:
+        """Decide, or take an arm that was chosen elsewhere; return the arm."""
+        return int(self.call("select")(self.handle, told, 0, 0.0))
+
+    def observe(
+        self,
+        arm: int,
+        x: float,
+        chance: float = 1.0,
+        source: int = -1,
+        opened: int = ONE_OPEN,
+    ) -> None:
+        """Learn a reward of an arm; see `loop.observe`."""
+        observe = self.call("observe")
+        while observe(self.handle, arm, x, chance, source, opened, 0) == MUST_GROW:
+            self.grow()
 
     def prepare(self) -> None:
         """Compile every entry point that an agent can come to use."""

@@ -20,7 +20,7 @@ from ..attacks import ATTACKS
 from ..attacks import make as make_attack
 from ..naming.own_faults import constants_of
 from ..policies import POLICIES, Policy, from_dict
-from . import elsewhere, shipped
+from . import elsewhere
 from .adversary import Adversary, compiled_attack
 from .announce import announced_by, reason
 from .machine import Machine, machine_for
@@ -56,8 +56,8 @@ def compile_all(
                 for policy in _turns(new, 0, processes):
                     if _is_there(machines[policy], entries):
                         continue
-                    kind = type(policy).__name__
-                    say(f"compiling {kind} ({reason(shipped.why_not(f'{kind}_{entries[0]}'))})")
+                    why = machines[policy].entry_point(entries[0]).why_not()
+                    say(f"compiling {type(policy).__name__} ({reason(why)})")
                     with announced_by(_nothing):
                         _compile(machines[policy], entries)
             say(f"compiled in {time.monotonic() - started:.1f} s")

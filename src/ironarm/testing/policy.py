@@ -276,8 +276,8 @@ def it_keeps_the_numbers_of_an_arm_together(policy: Policy) -> None:
             ]
             before = {field.name: getattr(state.view, field.name).copy() for field in fields}
             for t in range(1, 4):
-                state.call("select")(state.handle, arm)
-                _observe(state, arm, _normal(t, arm))
+                state.select(arm)
+                state.observe(arm, _normal(t, arm), float(state.view.chance[0]))
             for field in fields:
                 changed = np.flatnonzero(getattr(state.view, field.name) != before[field.name])
                 touched.setdefault(field.name, []).append(set(changed.tolist()))
@@ -375,9 +375,8 @@ def _play(
     rounds: int,
 ) -> Iterator[tuple[int, int, float]]:
     """Play rounds through the compiled steps; yields (round, arm, reward)."""
-    select = state.call("select")
     for t in range(1, rounds + 1):
-        arm = int(select(state.handle, -1))
+        arm = state.select()
         if arm < 0:
             raise PolicyFault(
                 f"{type(policy).__name__}.choose returned an arm that does not exist in round "
@@ -385,15 +384,8 @@ def _play(
                 f"{state.view.arms - 1}."
             )
         x = rewards(t, arm)
-        _observe(state, arm, x)
+        state.observe(arm, x, float(state.view.chance[0]))
         yield t, arm, x
-
-
-def _observe(state: State, arm: int, x: float) -> None:
-    """Let a policy learn the reward of its last decision."""
-    observe = state.call("observe")
-    while not observe(state.handle, arm, x, float(state.view.chance[0]), 1):
-        state.grow()
 
 
 def _play_plainly(policy: Policy, rounds: int) -> None:
