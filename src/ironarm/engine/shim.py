@@ -101,7 +101,7 @@ def _called_by_attack(module: ir.Module, code: Translated, name: str, signature:
         python = _Python(builder)
         lock = python.call("PyGILState_Ensure", STATUS)
         text = python.call("PyUnicode_FromStringAndSize", OBJECT, *call.description())
-        # not by the symbol PyExc_RuntimeError: where Numba is loaded, it is another thing
+        # not by PyExc_RuntimeError: where Numba is loaded, that is another thing
         builtins = python.call("PyEval_GetBuiltins", OBJECT)
         name = builder.bitcast(_text(module, "RuntimeError"), OBJECT)
         kind = python.call("PyDict_GetItemString", OBJECT, builtins, name)
