@@ -73,7 +73,7 @@ OWN_STEPS = (
     *("service", "integrations", "lab", "theory", "radio"),
     *COMPILING,
 )
-DIGITS = tuple(f"theory/test_{name}.py" for name in ("certify", "paper", "ucb_parameters"))
+DIGITS = tuple(f"theory/test_{name}.py" for name in ("certification", "paper", "ucb_parameters"))
 """Tests of theory that compare printed numbers."""
 APART = ("docs", "engine/test_jit.py", "test_dist.py", "test_lowest.py")
 # What compiles most comes first, beside what compiles other things or nothing: what one

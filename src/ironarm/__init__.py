@@ -18,60 +18,56 @@ change.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import signals
-
-try:
-    from . import simulation as _  # loads NumPy and most of ironarm: half a second
-except KeyboardInterrupt:
-    signals.exit_if_command()
-    raise
-from . import attacks, errors, policies
-from .agent import Agent, Decision, DurableAgent, RewardWarning
-from .attacks import (
-    Constant,
-    CustomAttack,
-    Infinite,
-    LeastFavourable,
-    Mimic,
-    NoAttack,
-    OppositeUniform,
-)
-from .bandits import (
-    BernoulliBandit,
-    DriftingBandit,
-    GaussianBandit,
-    ReplayBandit,
-    ScipyBandit,
-)
-from .errors import InvalidInput, IronarmError, StoreError
-from .policies import (
-    EXP3,
-    IMED,
-    KLUCB,
-    RUCB,
-    UCB,
-    CatoniUCB,
-    CoherentIMED,
-    CountIMED,
-    EpsilonGreedy,
-    MedEpsilonGreedy,
-    MedEUCB,
-    RestartingIMED,
-    TrimmedEpsilonGreedy,
-    TrimmedUCB,
-    TrustThompson,
-    TsallisINF,
-)
-from .show.figures import give_looks
-from .simulation import Delay, Result, Sources, simulate
-from .theory import Certificate, certify
+from .lazy import Names
+from .show.looks import built_in_are
 from .version import __version__
 
 if TYPE_CHECKING:
-    from . import extend, testing
+    # what these names stand for is loaded when they are first used; see `lazy.py`
+    from . import attacks, errors, extend, policies, testing
+    from .agent import Agent, Decision, DurableAgent, RewardWarning
+    from .attacks import (
+        Constant,
+        CustomAttack,
+        Infinite,
+        LeastFavourable,
+        Mimic,
+        NoAttack,
+        OppositeUniform,
+    )
+    from .bandits import (
+        BernoulliBandit,
+        DriftingBandit,
+        GaussianBandit,
+        ReplayBandit,
+        ScipyBandit,
+    )
     from .draw_file import plot
+    from .errors import InvalidInput, IronarmError, StoreError
+    from .policies import (
+        EXP3,
+        IMED,
+        KLUCB,
+        RUCB,
+        UCB,
+        CatoniUCB,
+        CoherentIMED,
+        CountIMED,
+        EpsilonGreedy,
+        MedEpsilonGreedy,
+        MedEUCB,
+        RestartingIMED,
+        TrimmedEpsilonGreedy,
+        TrimmedUCB,
+        TrustThompson,
+        TsallisINF,
+    )
     from .radio.bandit import RadioBandit
     from .service.client import AsyncClient, Client
+    from .simulation import Delay, Result, Sources
+    from .simulation.simulate import simulate
+    from .theory import Certificate
+    from .theory.certification import certify
 
 __all__ = [
     "EXP3",
@@ -121,32 +117,23 @@ __all__ = [
     "plot",
     "simulate",
 ]
-give_looks(policies.POLICIES)  # here, since figures know policies by their names alone
-ON_FIRST_USE = {
-    "AsyncClient": "service.client",
-    "Client": "service.client",
-    "RadioBandit": "radio.bandit",
-    "plot": "draw_file",
-}
-"""What needs an extra, and the modules that have it."""
-
-
+NAMES = Names(__name__, __file__)
 ROOMS = ("policies", "attacks", "errors", "extend", "testing")
-"""Modules with more public names; the last two are loaded on first use."""
+"""Modules with more public names."""
+built_in_are(lambda: import_module(".policies", __name__).POLICIES)
 
 if not TYPE_CHECKING:  # type checkers know the names above, and that there are no others
 
     def __getattr__(name: str) -> Any:
-        """Load what waits for its first use; say where other names are."""
-        if name in ON_FIRST_USE:
-            return getattr(import_module(f".{ON_FIRST_USE[name]}", __name__), name)
-        if name in ROOMS:
-            return import_module(f".{name}", __name__)
+        """Load what has that name; say where other names are."""
+        if name in NAMES:
+            return NAMES.get(name)
+        policies, *others = (import_module(f".{room}", __name__) for room in ROOMS[:4])
         if name in policies.REPLACED:
             raise AttributeError(
-                f"{name} has been replaced by {policies.REPLACED[name].__name__}; use that."
+                f"{name} has been replaced by {policies.REPLACED[name]}; use that."
             )
-        for room in (policies, attacks, errors, import_module(".extend", __name__)):
+        for room in (policies, *others):
             if name in room.__all__:
                 short = room.__name__.partition(".")[2]
                 raise AttributeError(
@@ -157,5 +144,5 @@ if not TYPE_CHECKING:  # type checkers know the names above, and that there are 
 
 
 def __dir__() -> list[str]:
-    """Return the public names, also those that are not loaded yet."""
+    """Return the public names."""
     return [*__all__, *ROOMS]

@@ -9,60 +9,42 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, NoReturn
 
-from .commands import (
-    agents,
-    arena,
-    certify,
-    check,
-    compare,
-    decide,
-    demo,
-    keys,
-    learn,
-    listing,
-    log,
-    plot,
-    radio,
-    reproduce,
-    scenarios,
-    serve,
-    simulate,
-    sweep,
-    warm,
-    worst_case,
-)
 from .errors import InvalidInput, IronarmError
 from .naming import own_code
 from .naming.own_faults import raised_in
 from .signals import ended_by_exceptions
 from .version import __version__
 
-VERBS: dict[str, Any] = {
-    "simulate": simulate,
-    "reproduce": reproduce,
-    "arena": arena,
-    "compare": compare,
-    "check": check,
-    "sweep": sweep,
-    "certify": certify,
-    "worst-case": worst_case,
-    "plot": plot,
-    "radio": radio,
-    "serve": serve,
-    "keys": keys,
-    "agents": agents,
-    "scenarios": scenarios,
-    "demo": demo,
-    "decide": decide,
-    "learn": learn,
-    "log": log,
-    "warm": warm,
-    "policies": listing.POLICIES,
-    "attacks": listing.ATTACKS,
-    "bandits": listing.BANDITS,
+VERBS = {
+    "simulate": "simulate policies under an attack",
+    "reproduce": "the paper's study, its claims checked, in one report",
+    "arena": "every policy against every attack, and which to use when",
+    "compare": "your own policy against the best, in one page",
+    "check": "check a policy of your own",
+    "sweep": "policy × attack × rho × gap × parameters, from a file",
+    "certify": "what theory promises for given arms, rho and policy",
+    "worst-case": "search for the attack that hurts a policy most",
+    "plot": "draw a result, a sweep, a radio run, a recording or an agent",
+    "radio": "the cognitive-radio testbed",
+    "serve": "serve agents over HTTP",
+    "keys": "make, list and revoke keys of a service",
+    "agents": "create, list and archive agents",
+    "scenarios": "play routers, in any language, on scenarios that replay",
+    "demo": "routers side by side, live",
+    "decide": "one decision of an agent in a file, for scripts",
+    "learn": "rewards for the decisions of an agent in a file, for scripts",
+    "log": "check, export or prune the log of a durable agent",
+    "warm": "compile policies for live use",
+    "policies": "which policies there are, with their parameters",
+    "attacks": "which attacks there are, with their parameters",
+    "bandits": "which bandits there are, with their parameters",
 }
+"""What `--help` says of each verb. The module in `commands` that has its name is loaded
+if the verb is called.
+"""
 
 EXAMPLES = """\
 examples:
@@ -94,12 +76,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     try:
         with ended_by_exceptions(), _plain_warnings():
-            parser = _parser()
-            options = parser.parse_args(_negative_numbers(arguments))
-            if options.verb is None:
+            words = _negative_numbers(arguments)
+            verb = next((word for word in words if not word.startswith("-")), "")
+            module = _module(verb) if verb in VERBS else None
+            parser = _parser(verb, module)
+            options = parser.parse_args(words)
+            if module is None:
                 parser.print_help()
                 return 0
-            return VERBS[options.verb].run(options)
+            return int(module.run(options))
     except IronarmError as error:
         print(f"ironarm: {error}", file=sys.stderr)
         return 2
@@ -183,19 +168,27 @@ class Parser(argparse.ArgumentParser):
         raise InvalidInput(f"{message}. See `{self.prog} --help`.")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _module(verb: str) -> Any:
+    return import_module(f".commands.{verb.replace('-', '_')}", __package__)
+
+
+def _parser(called: str, module: Any) -> argparse.ArgumentParser:
+    """Return a parser that knows the options of the verb that is called."""
+    usual = argparse.RawDescriptionHelpFormatter
     parser = Parser(
         prog="ironarm",
         description=(
             "Choose the best of several options from feedback that an attacker can corrupt."
         ),
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=usual,
     )
     parser.add_argument("--version", action="version", version=f"ironarm {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    for verb in VERBS.values():
-        verb.add(verbs)
+    for verb, what in VERBS.items():
+        added = verbs.add_parser(verb, help=what, formatter_class=usual)
+        if verb == called:
+            module.add(added)
     return parser
 
 

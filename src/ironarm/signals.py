@@ -6,9 +6,7 @@ program that imports ironarm keeps its own handlers.
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,23 +42,6 @@ def ended_by_exceptions() -> Iterator[None]:
         for number in TOLD_TO_END:
             if signal.getsignal(number) is _raise:
                 signal.signal(number, signal.SIG_DFL)
-
-
-def exit_if_command() -> None:
-    """Exit with 130 if this process is `ironarm ...` or `python -m ironarm ...`.
-
-    For a Ctrl-C while ironarm is imported, when there is nothing to clean up yet. In
-    any other program this does nothing.
-    """
-    arguments = getattr(sys, "argv", [])
-    # the index of the script, or of the module after -m, behind Python's own options
-    place = len(sys.orig_argv) - len(arguments)
-    if (
-        arguments
-        and place > 0
-        and os.path.splitext(os.path.basename(sys.orig_argv[place]))[0] == "ironarm"
-    ):
-        os._exit(128 + signal.SIGINT)
 
 
 def _raise(number: int, _: Any) -> NoReturn:

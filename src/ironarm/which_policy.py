@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .policies import CoherentIMED, Policy
+from .policies import POLICIES, Policy
 from .show.text import text_table
 
 
@@ -95,7 +95,7 @@ def default_policy() -> Policy:
     >>> default_policy()
     CoherentIMED()
     """
-    return CoherentIMED()
+    return POLICIES["CoherentIMED"]()
 
 
 def as_markdown() -> str:

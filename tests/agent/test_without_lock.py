@@ -148,7 +148,7 @@ def test_a_python_without_a_global_lock_gets_ours(monkeypatch):
         return chosen, repr(agent), agent._core.open.dump()["queues"]
 
     usual = play(ia.Agent(ia.MedEUCB(b=1, block=50), arms=ARMS, seed=1))
-    monkeypatch.setattr(agent_module, "_calls_are_atomic", lambda: False)
+    monkeypatch.setattr(agent_module, "calls_are_atomic", lambda: False)
     locked = ia.Agent(ia.MedEUCB(b=1, block=50), arms=ARMS, seed=1)
     assert locked._to_select is locked._to_update is None
     assert locked._core.open.waiting.shut

@@ -50,7 +50,7 @@ def test_an_agent_whose_policy_has_gone_goes_on_with_its_successor(name, tmp_pat
     """It keeps its rewards and open decisions, and finds the best arm by them."""
     path = HERE / "0.1.0" / f"{name}.json"
     saved = json.loads(path.read_text())
-    successor = REPLACED[name].__name__
+    successor = REPLACED[name]
     with pytest.warns(FutureWarning, match=f"{name} has been replaced by {successor}"):
         agent = ia.Agent.load(path)
     assert type(agent.policy).__name__ == successor

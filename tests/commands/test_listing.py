@@ -1,6 +1,7 @@
 """`ironarm policies`, `attacks` and `bandits` list what there is, and print pages."""
 
 import ast
+import importlib.metadata
 import json
 import re
 import sys
@@ -142,7 +143,9 @@ def test_installed_ones_are_listed_and_a_broken_one_does_not_hide_the_others(
         EntryPoint("Broken", "nowhere_at_all:Policy", "ironarm.policies"),
     ]
     monkeypatch.setattr(
-        own_code, "entry_points", lambda group: points if group == "ironarm.policies" else []
+        importlib.metadata,
+        "entry_points",
+        lambda group: points if group == "ironarm.policies" else [],
     )
     output = " ".join(printed(capsys, "policies").split())
     assert "Theirs omega=4, median='lower' sigma (omega)" in output

@@ -14,7 +14,7 @@ from ironarm.engine.loop import (
     OLDEST_OPEN,
 )
 from ironarm.engine.state import State
-from ironarm.engine.waiting import Waiting
+from ironarm.engine.waiting import Queues
 
 ARMS = 3
 steps = st.lists(
@@ -28,7 +28,7 @@ steps = st.lists(
 @given(steps)
 def test_they_are_plain_lists(story):
     """In order, however Python and compiled code take turns; room is made."""
-    waiting, state, expected = Waiting(ARMS), State(ia.UCB(), ARMS), [[] for _ in range(ARMS)]
+    waiting, state, expected = Queues(ARMS), State(ia.UCB(), ARMS), [[] for _ in range(ARMS)]
     select, observe = state.call("select"), state.call("observe")
     place = state.machine.handle(waiting.record)
     waiting.shut = False
@@ -58,7 +58,7 @@ def test_they_are_plain_lists(story):
 
 def test_who_is_shut_out_changes_nothing():
     """Only who holds the lock comes in; other decisions and rewards do not ask."""
-    waiting, state = Waiting(ARMS), State(ia.MedEUCB(), ARMS)
+    waiting, state = Queues(ARMS), State(ia.MedEUCB(), ARMS)
     select, observe = state.call("select"), state.call("observe")
     place, handle = state.machine.handle(waiting.record), state.handle
     waiting.open(1, 5.0)

@@ -9,17 +9,8 @@ import pytest
 
 import ironarm as ia
 from ironarm.show import figures
-from ironarm.show.figures import (
-    DARK,
-    OWN,
-    STYLES,
-    Styles,
-    give_looks,
-    looks_of,
-    pyplot,
-    save_figure,
-    write_figure,
-)
+from ironarm.show.figures import Styles, looks_of, pyplot, save_figure, write_figure
+from ironarm.show.looks import CHOSEN, DARK, OWN, looks_for, styles
 
 plt = pytest.importorskip("matplotlib.pyplot")
 from matplotlib.colors import to_rgb  # noqa: E402
@@ -56,36 +47,33 @@ def test_the_first_six_own_colours_are_far_apart_for_everybody(seen_by):
 
 def test_the_first_six_own_colours_are_no_built_in_policy_s():
     """A reader knows those from other figures."""
-    assert not {colour for colour, _ in STYLES.values()} & set(OWN[:6])
+    assert not {colour for colour, _ in styles().values()} & set(OWN[:6])
 
 
 def test_a_policy_under_its_own_name_has_its_own_line():
     """Also after one with other parameters, and after policies of one's own."""
     looks = looks_of({"Mine": "Mine", "UCB.for_rho": "UCB", "a": "MedEUCB", "UCB": "UCB"})
-    assert looks["UCB"][:2] == STYLES["UCB"]
-    assert looks["a"][:2] == STYLES["MedEUCB"]
-    assert looks["UCB.for_rho"][0] == STYLES["UCB"][0]
+    assert looks["UCB"][:2] == styles()["UCB"]
+    assert looks["a"][:2] == styles()["MedEUCB"]
+    assert looks["UCB.for_rho"][0] == styles()["UCB"][0]
     assert looks["UCB.for_rho"] != looks["UCB"]
 
 
 def test_every_built_in_policy_has_a_look_of_its_own():
     """A pair of colour and line that no other one has."""
-    assert set(STYLES) == set(ia.policies.__all__)
-    assert len(set(STYLES.values())) == len(STYLES)
+    assert set(styles()) == set(ia.policies.__all__)
+    assert len(set(styles().values())) == len(styles())
 
 
 def test_a_built_in_policy_without_a_chosen_look_gets_one(monkeypatch):
     """In a colour that others have too, with another line; the chosen looks stay."""
-    monkeypatch.setattr(figures, "STYLES", dict(STYLES))
-    give_looks([*STYLES, "New", "Newer"])
-    assert {name: figures.STYLES[name] for name in STYLES} == STYLES
-    assert len(set(figures.STYLES.values())) == len(STYLES) + 2
+    made = looks_for([*CHOSEN, "New", "Newer"])
+    assert {name: made[name] for name in CHOSEN} == CHOSEN
+    assert len(set(made.values())) == len(CHOSEN) + 2
+    assert made["New"][0] in {colour for colour, _ in CHOSEN.values()}
+    monkeypatch.setattr(figures, "styles", lambda: made)
     looks = [looks_of({"Mine": "Mine", "UCB": "UCB", "New": "New"}), looks_of({"New": "New"})]
-    assert looks[0]["New"][:2] == looks[1]["New"][:2] == figures.STYLES["New"]
-    assert figures.STYLES["New"][0] in {colour for colour, _ in STYLES.values()}
-    once = dict(figures.STYLES)
-    give_looks(once)
-    assert figures.STYLES == once
+    assert looks[0]["New"][:2] == looks[1]["New"][:2] == made["New"]
 
 
 def contrast(one, other):
@@ -102,7 +90,7 @@ def test_every_line_can_be_seen_on_a_dark_page():
     """In its own colour, or in the one that the page puts there; black turns white."""
     page = (Path(ia.__file__).parent / "lab" / "kit" / "page.html").read_text()
     ground = re.search(r"dark\).*?--paper: (#\w+)", page, re.DOTALL)[1]
-    for colour in {*OWN, *(colour for colour, _ in STYLES.values())} - {"#000000"}:
+    for colour in {*OWN, *(colour for colour, _ in styles().values())} - {"#000000"}:
         assert contrast(DARK.get(colour, colour), ground) >= 3, colour
 
 
@@ -117,18 +105,18 @@ def test_twelve_own_policies_have_twelve_colours_and_none_is_grey():
 def test_own_policies_leave_the_colours_of_the_built_in_ones_alone():
     """Also those that come later in the figure."""
     names = ["Mine", "Yours", "UCB", "Theirs", "MedEUCB"]
-    styles = Styles(names)
-    colours = dict(zip(names, (styles.next(name)[0] for name in names), strict=True))
-    assert colours["UCB"] == STYLES["UCB"][0]
-    assert colours["MedEUCB"] == STYLES["MedEUCB"][0]
+    lines = Styles(names)
+    colours = dict(zip(names, (lines.next(name)[0] for name in names), strict=True))
+    assert colours["UCB"] == styles()["UCB"][0]
+    assert colours["MedEUCB"] == styles()["MedEUCB"][0]
     assert len(set(colours.values())) == 5
 
 
 def test_no_two_lines_have_the_same_dashes_and_marker():
     """In print without colours nothing else is left: all built-in ones, ten own."""
-    styles = Styles()
-    looks = [styles.next(name)[1:] for name in [*STYLES, *(f"Mine{i}" for i in range(10))]]
-    assert len(set(looks)) == len(looks) == len(STYLES) + 10
+    lines = Styles()
+    looks = [lines.next(name)[1:] for name in [*styles(), *(f"Mine{i}" for i in range(10))]]
+    assert len(set(looks)) == len(looks) == len(styles()) + 10
 
 
 def test_a_figure_is_written_whole_or_not_at_all(tmp_path):

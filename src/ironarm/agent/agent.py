@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +15,7 @@ from ..policies import Policy
 from ..validation import number
 from . import file as agent_file
 from . import shown
+from .alone import Alone, calls_are_atomic
 from .core import Core, plain
 from .input import Name, reward_of, rows_of
 from .reward_check import Watch, warn_of_lost
@@ -27,36 +27,6 @@ class Decision(NamedTuple):
 
     id: int
     arm: Name
-
-
-class Alone:
-    """Has an agent for itself, with its lock, and lets nobody in who has none.
-
-    Whoever holds it can hold it again.
-    """
-
-    def __init__(self, lock: threading.RLock, core: Core) -> None:
-        self._lock, self._core, self._depth = lock, core, 0
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self._depth += 1
-        self._core.open.waiting.shut = True
-
-    def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            # those of arms that have changed meanwhile stay shut for ever
-            self._core.open.waiting.shut = False
-        self._lock.release()
-
-
-def _calls_are_atomic() -> bool:
-    """Say whether no other thread runs during a call of compiled code.
-
-    So it is but in a Python that has no global lock.
-    """
-    return bool(getattr(sys, "_is_gil_enabled", lambda: True)())
 
 
 class Agent:
@@ -124,7 +94,7 @@ class Agent:
     def _begin(self, core: Core, watch: Watch | None) -> None:
         self._core, self._watch = core, watch
         self._lock = threading.RLock()
-        self._without_lock = not core.needs_python and _calls_are_atomic()
+        self._without_lock = not core.needs_python and calls_are_atomic()
         core.open.waiting.shut = not self._without_lock
         self._alone = Alone(self._lock, core) if self._without_lock else self._lock
         self._memory_watched = core.bounded

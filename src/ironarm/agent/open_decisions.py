@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.waiting import Waiting
+from ..engine.waiting import Queues
 from ..errors import UnknownDecision
 
 Id = int | str
@@ -38,7 +38,7 @@ class OpenDecisions:
         self.next_number = 0
         self.tickets: dict[Id, Ticket] = {}  # in the order of their numbers
         self.ids: list[deque[Id]] = [deque() for _ in range(arms)]
-        self.waiting = Waiting(arms)
+        self.waiting = Queues(arms)
         self._closed = [0] * arms  # of a queue's ids, how many are closed
 
     def add(self, arm: int, chance: float, made: float, id: str | None = None) -> Any:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..policies import Policy
 from ..show.curves import Look
-from ..show.figures import STYLES, plain_label, pyplot
+from ..show.figures import plain_label, pyplot
+from ..show.looks import BLUE, styles
 from ..show.text import counted
 from .input import Name
 
@@ -40,7 +41,7 @@ def plot_agent(agent: Seen, look: Look) -> Any:
     if axes is None:
         height = min(30.0, (0.8 if look.column else 1.3) + 0.022 * look.size * len(estimates))
         _, axes = pyplot().subplots(figsize=(look.width(), height), layout="constrained")
-    colour = STYLES.get(type(agent.policy).__name__, (STYLES["MedEUCB"][0], ""))[0]
+    colour = styles().get(type(agent.policy).__name__, (BLUE, ""))[0]
     for place, (name, value) in enumerate(estimates.items()):
         if math.isfinite(value):
             axes.plot(

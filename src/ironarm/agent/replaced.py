@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from ..estimators.sampled_median import LIMIT
-from ..policies import REPLACED
+from ..policies import POLICIES, REPLACED
 
 # what the gone policies kept for themselves, which their successors do not read
 OWN_FIELDS = {"AdaptiveCountIMED": ("evidence", "at", "stage", "learnt", "next_look")}
@@ -21,7 +21,7 @@ def renewed(data: dict[str, Any]) -> dict[str, Any]:
     name = data["policy"]["policy"]
     if name not in REPLACED:
         return data
-    successor = REPLACED[name]
+    successor = POLICIES[REPLACED[name]]
     warnings.warn(
         f"{name} has been replaced by {successor.__name__}, which continues with this agent's "
         "rewards.",

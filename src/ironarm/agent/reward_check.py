@@ -15,13 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ..estimators import Estimator, LowerMedian, Shorth, TrimmedMean
-from ..policies import (
-    UCB,
-    CatoniUCB,
-    MedianOfMeansUCB,
-    Policy,
-    ThompsonGaussian,
-)
+from ..policies import Policy
 from ..which_policy import for_rewards
 
 LOOK_AT = (60, 250, 1000)
@@ -179,6 +173,8 @@ def warn_of_lost(arm: int | str) -> None:
 
 def _better(policy: Policy, spread: float) -> str:
     """Return the parameter that would fit, as code."""
+    from ..policies import UCB, CatoniUCB, MedianOfMeansUCB, ThompsonGaussian
+
     name = type(policy).__name__
     if isinstance(policy, (UCB, ThompsonGaussian)):
         return f"{name}(sigma={_two_digits(spread)})"

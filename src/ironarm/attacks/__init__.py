@@ -1,50 +1,57 @@
 """All attacks, one adversary per file.
 
-A new attack is one file and its import here. `ia.attacks` and the command line then
+A new attack is one file and one line here. `ia.attacks` and the command line then
 know it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput
+from ..lazy import Classes, Names
 from ..naming.by_name import make_by_name
-from ..naming.kind import Kind, classes_among
+from ..naming.kind import Kind
 from ..naming.notation import parse
 from .base import Attack
 
-# One line an attack, in the order of messages and tables; so they are not sorted. `as`
-# tells type checkers that the name is public, as a name written in `__all__` does.
-# isort: off
-from .opposite_uniform import OppositeUniform as OppositeUniform
-from .sometimes_large import SometimesLarge as SometimesLarge
-from .infinite import Infinite as Infinite
-from .constant import Constant as Constant
-from .mimic import Mimic as Mimic
-from .front_loaded import FrontLoaded as FrontLoaded
-from .median_chaser import MedianChaser as MedianChaser
-from .overtake import Overtake as Overtake
-from .understate import Understate as Understate
-from .jammer import Jammer as Jammer
-from .least_favourable import LeastFavourable as LeastFavourable
-from .cauchy import Cauchy as Cauchy
-from .fake_clicks import FakeClicks as FakeClicks
-from .ace import ACE as ACE
-from .jun import Jun as Jun
-from .shaped import Shaped as Shaped
-from .bursts import Bursts as Bursts
-from .suppress import Suppress as Suppress
-from .fake_change import FakeChange as FakeChange
-from .hide_change import HideChange as HideChange
-from .none import NoAttack as NoAttack
-from .custom import CustomAttack as CustomAttack
-# isort: on
+if TYPE_CHECKING:
+    # One line an attack, in the order of messages and tables; so they are not sorted.
+    # An attack is loaded when its name is first used; see `lazy.py`. `as` tells type
+    # checkers that the name is public, as a name written in `__all__` does.
+    # isort: off
+    from .opposite_uniform import OppositeUniform as OppositeUniform
+    from .sometimes_large import SometimesLarge as SometimesLarge
+    from .infinite import Infinite as Infinite
+    from .constant import Constant as Constant
+    from .mimic import Mimic as Mimic
+    from .front_loaded import FrontLoaded as FrontLoaded
+    from .median_chaser import MedianChaser as MedianChaser
+    from .overtake import Overtake as Overtake
+    from .understate import Understate as Understate
+    from .jammer import Jammer as Jammer
+    from .least_favourable import LeastFavourable as LeastFavourable
+    from .cauchy import Cauchy as Cauchy
+    from .fake_clicks import FakeClicks as FakeClicks
+    from .ace import ACE as ACE
+    from .jun import Jun as Jun
+    from .shaped import Shaped as Shaped
+    from .bursts import Bursts as Bursts
+    from .suppress import Suppress as Suppress
+    from .fake_change import FakeChange as FakeChange
+    from .hide_change import HideChange as HideChange
+    from .none import NoAttack as NoAttack
+    from .custom import CustomAttack as CustomAttack
+    # isort: on
 
-ATTACKS = classes_among(globals(), Attack)
-__all__ = list(ATTACKS)
-del ATTACKS["CustomAttack"]  # it holds a function, so no text or file can name it
+NAMES = Names(__name__, __file__)
+# CustomAttack holds a function, so no text or file can name it
+ATTACKS: Classes[Attack] = Classes(NAMES, without=("CustomAttack",))
+__all__ = list(NAMES)
 ATTACK = Kind("attack", Attack, ATTACKS)
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = NAMES.get, NAMES.all
 
 
 def make(name: str, parameters: dict[str, Any]) -> Attack:

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from ..errors import InvalidInput
-from .common import add_verb
+from .common import describe
 from .serve import add_place, place_of
 
 EXAMPLES = """\
@@ -22,11 +22,9 @@ The command works on the store itself, whether or not a service is running on it
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs, "agents", "create, list and archive agents", "Agents of a service.", EXAMPLES
-    )
+    describe(parser, "Agents of a service.", EXAMPLES)
     parser.add_argument("what", choices=["create", "list", "show", "archive"], help="what to do")
     parser.add_argument("name", nargs="?", help="the agent")
     add_place(parser)

@@ -6,12 +6,11 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 from ..lab.arena.names import arena_file, shipped
 from ..naming import own_code
 from ..show.text import counted, text_table, wrapped
-from .common import add_allow_code, add_verb, resumable
+from .common import add_allow_code, describe, resumable
 
 EXAMPLES = """\
 examples:
@@ -26,19 +25,17 @@ You can interrupt it; it resumes, and runs nothing twice.
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    arena = add_verb(
-        verbs,
-        "arena",
-        "every policy against every attack, and which to use when",
+    describe(
+        parser,
         (
             "Run every policy against every attack in several settings, and write a page: who "
             "comes closest to what is possible, and what to use when."
         ),
         EXAMPLES,
     )
-    arena.add_argument(
+    parser.add_argument(
         "file",
         nargs="?",
         type=Path,
@@ -49,7 +46,7 @@ def add(verbs: Any) -> None:
             "numbers that arrive at once)"
         ),
     )
-    arena.add_argument(
+    parser.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
@@ -58,27 +55,27 @@ def add(verbs: Any) -> None:
             "built-in arena, results/arena/NAME)"
         ),
     )
-    arena.add_argument(
+    parser.add_argument(
         "--trials", type=int, metavar="N", help="trials in every setting, instead of its own number"
     )
-    arena.add_argument(
+    parser.add_argument(
         "--quick", action="store_true", help="few trials: the settings' quick numbers"
     )
-    arena.add_argument(
+    parser.add_argument(
         "--workers", type=int, metavar="N", help="threads (default: one for each processor)"
     )
-    arena.add_argument(
+    parser.add_argument(
         "--force", action="store_true", help="run everything again, even finished cells"
     )
-    arena.add_argument(
+    parser.add_argument(
         "--policy",
         action="append",
         default=[],
         metavar="P",
         help="add a policy of your own, as mine.py:MyPolicy; may be repeated",
     )
-    add_allow_code(arena)
-    arena.add_argument("--print", action="store_true", help="print the arena file and stop")
+    add_allow_code(parser)
+    parser.add_argument("--print", action="store_true", help="print the arena file and stop")
 
 
 def run(options: argparse.Namespace) -> int:

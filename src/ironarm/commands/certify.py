@@ -12,7 +12,7 @@ from ..bandits.law_notation import law_from_text
 from ..errors import InvalidInput
 from ..naming import own_code
 from ..policies import MedEUCB, Policy
-from .common import add_verb, normal_arms, resumable
+from .common import describe, normal_arms, resumable
 
 FOR_THE_MAP = ("out", "trials", "workers")
 EXAMPLES = """\
@@ -28,12 +28,10 @@ examples:
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Add the verb to the command line."""
-    parser = add_verb(
-        verbs,
-        "certify",
-        "what theory promises for given arms, rho and policy",
+    describe(
+        parser,
         (
             "Print a certificate: what regret is promised, which parameters are needed, how much "
             "corruption the arms can take, and which policy to use."

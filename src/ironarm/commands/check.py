@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from ..naming import own_code
-from .common import add_verb
+from .common import describe
 
 EXAMPLES = """\
 examples:
@@ -19,12 +18,10 @@ A policy that passes may still fall to attacks: `ironarm compare` measures that.
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs,
-        "check",
-        "check a policy of your own",
+    describe(
+        parser,
         "Check that a policy keeps its contract: in simulations, and behind an agent.",
         EXAMPLES,
     )

@@ -8,11 +8,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..bandits import Bandit, GaussianBandit, bandit_from_text
 from ..errors import InvalidInput, OtherReward, StoreError, UnknownDecision
-from ..naming.notation import numbers_from_text
+
+if TYPE_CHECKING:
+    from ..bandits import Bandit, GaussianBandit
 
 EXIT_CODES = """\
 exit codes:
@@ -34,15 +35,9 @@ def exit_code(work: Callable[[], None]) -> int:
         return 4 if isinstance(error, (StoreError, OSError)) else 3
 
 
-def add_verb(verbs: Any, name: str, short: str, description: str, examples: str) -> Any:
-    """Add a verb to the command line, and return its parser."""
-    return verbs.add_parser(
-        name,
-        help=short,
-        description=description,
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def describe(parser: argparse.ArgumentParser, description: str, examples: str) -> None:
+    """Say what a verb does, and show examples."""
+    parser.description, parser.epilog = description, examples
 
 
 def add_allow_code(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +51,9 @@ def add_allow_code(parser: argparse.ArgumentParser) -> None:
 
 def normal_arms(means: str, sigma: str) -> GaussianBandit:
     """Return normal arms from the texts of --means and --sigma."""
+    from ..bandits import GaussianBandit
+    from ..naming.notation import numbers_from_text
+
     spreads = numbers_from_text(sigma)
     return GaussianBandit(numbers_from_text(means), spreads[0] if len(spreads) == 1 else spreads)
 
@@ -79,6 +77,8 @@ def add_arms(parser: argparse.ArgumentParser) -> None:
 
 def arms_of(options: argparse.Namespace) -> Bandit:
     """Return the arms that the options describe."""
+    from ..bandits import bandit_from_text
+
     if options.bandit is None:
         return normal_arms(options.means or "2:20:2", options.sigma or "1")
     if options.means or options.sigma:

@@ -6,11 +6,10 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 from ..naming import own_code
 from ..show.text import wrapped
-from .common import add_allow_code, add_verb, resumable
+from .common import add_allow_code, describe, resumable
 
 EXAMPLES = """\
 examples:
@@ -25,12 +24,10 @@ of regret over the rounds as PDF, SVG and PNG. You can interrupt it; it resumes.
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs,
-        "compare",
-        "your own policy against the best, in one page",
+    describe(
+        parser,
         (
             "Run a policy against the arena's best few, under every attack, in every setting that "
             "suits it, and write one page about it."

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import InvalidInput
 from ..naming import own_code
-from .common import EXIT_CODES, add_verb, exit_code
+from .common import EXIT_CODES, describe, exit_code
 
 EXAMPLES = f"""\
 examples:
@@ -24,12 +24,10 @@ examples:
 {EXIT_CODES}"""
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs,
-        "decide",
-        "one decision of an agent in a file, for scripts",
+    describe(
+        parser,
         (
             "Let a durable agent decide, and print the arm with the decision's id as JSON. The "
             "decision is on disk before it is printed."

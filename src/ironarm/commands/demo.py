@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import MissingExtra
 from ..show.text import text_table, wrapped
-from .common import add_verb, check_place
+from .common import check_place, describe
 
 EXAMPLES = """\
 examples:
@@ -30,12 +30,10 @@ REMARK = (
 STAND_INS = {"greedy, last 10": "greedy", "round robin": "round-robin"}
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs,
-        "demo",
-        "routers side by side, live",
+    describe(
+        parser,
         (
             "Serve the same requests with LiteLLM's routing strategies, if it is installed, and "
             "with ironarm's, live in the terminal; write a page with the figure."

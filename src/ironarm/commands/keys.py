@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any
 
 from ..errors import InvalidInput
-from .common import add_verb
+from .common import describe
 from .serve import add_place, place_of
 
 EXAMPLES = """\
@@ -28,11 +27,9 @@ request needs one. A running service sees new and revoked keys within a second.
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs, "keys", "make, list and revoke keys of a service", "Keys of a service.", EXAMPLES
-    )
+    describe(parser, "Keys of a service.", EXAMPLES)
     parser.add_argument("what", choices=["add", "list", "revoke"], help="what to do")
     parser.add_argument("name", nargs="?", help="a name for the new key; the id to revoke")
     add_place(parser)

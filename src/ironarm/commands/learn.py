@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadFile, InvalidInput
-from .common import EXIT_CODES, add_verb, exit_code
+from .common import EXIT_CODES, describe, exit_code
 
 EXAMPLES = f"""\
 examples:
@@ -24,12 +24,10 @@ Repeating a reward changes nothing, so a script may repeat the call.
 {EXIT_CODES}"""
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs,
-        "learn",
-        "rewards for the decisions of an agent in a file, for scripts",
+    describe(
+        parser,
         "Give decisions of a durable agent their rewards, and print how many it learnt as JSON.",
         EXAMPLES,
     )

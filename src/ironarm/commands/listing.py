@@ -1,15 +1,14 @@
-"""`ironarm policies`, `ironarm attacks`, `ironarm bandits`: what there is."""
+"""What `ironarm policies`, `ironarm attacks` and `ironarm bandits` share."""
 
 from __future__ import annotations
 
 import argparse
 import inspect
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .. import attacks, bandits, policies, which_policy
 from ..errors import InvalidInput
 from ..files import json_ready
 from ..naming import own_code
@@ -17,7 +16,7 @@ from ..naming.by_name import require
 from ..naming.kind import Kind
 from ..policy import short_value
 from ..show.text import text_table, wrapped
-from .common import add_verb
+from .common import describe
 
 
 @dataclass(frozen=True)
@@ -96,8 +95,6 @@ def _remarks(kind: Any) -> tuple[str, ...]:
         remarks.append("experimental")
     if not getattr(kind, "within_model", True):
         remarks.append("outside the model")
-    if kind is attacks.CustomAttack:
-        remarks.append("for Python only")
     return tuple(remarks)
 
 
@@ -107,13 +104,17 @@ class Listing:
 
     kind: Kind[Any]
     examples: str
+    classes: Mapping[str, type] | None = None
+    """What is listed; by default all that text can name."""
+    after: Callable[[], str] | None = None
+    """What is printed below the table of all."""
+    needs: bool = False
+    """Whether the table says what one must know."""
 
-    def add(self, verbs: Any) -> None:
+    def add(self, parser: argparse.ArgumentParser) -> None:
         """Describe the options."""
-        parser = add_verb(
-            verbs,
-            self.kind.plural,
-            f"which {self.kind.plural} there are, with their parameters",
+        describe(
+            parser,
             (
                 f"List the {self.kind.plural}: built in, installed, or in a Python file, which is "
                 "then run. With a name, print its page."
@@ -132,29 +133,28 @@ class Listing:
             if name is None or name.endswith(".py"):
                 entries = list(self._everything() if name is None else self._in_file(name))
                 print(_as_json(entries) if options.json else self._table(entries))
-                if name is None and self.kind is policies.POLICY and not options.json:
-                    print(f"\nWhich policy?\n\n{which_policy.as_text()}")
+                if name is None and self.after is not None and not options.json:
+                    print(self.after())
                 return 0
-            found = require(self._built_in(), name)
-        entry = Listed.of(found, name, found.__module__)
+            found = require(replace(self.kind, table=self._built_in), name)
+        entry = self._listed(found, name, found.__module__)
         print(_as_json(entry) if options.json else _page(entry, found))
         return 0
 
-    def _built_in(self) -> Kind[Any]:
-        """Return the classes of the kind, also those that text cannot name."""
-        if self.kind is attacks.ATTACK:
-            classes = {name: getattr(attacks, name) for name in attacks.__all__}
-            return replace(self.kind, table=classes)
-        if self.kind is bandits.BANDIT:
-            every = bandits.with_radio()
-            classes = {name: made for name, made in every.table.items() if isinstance(made, type)}
-            return replace(every, table=classes)
-        return self.kind
+    @property
+    def _built_in(self) -> Mapping[str, Any]:
+        return self.kind.table if self.classes is None else self.classes
+
+    def _listed(self, kind: Any, name: str, origin: str) -> Listed:
+        entry = Listed.of(kind, name, origin)
+        if name in self._built_in and name not in self.kind.table:
+            return replace(entry, remarks=(*entry.remarks, "for Python only"))
+        return entry
 
     def _everything(self) -> Iterator[Listed]:
-        known = self._built_in().table
+        known = self._built_in
         for name, kind in known.items():
-            yield Listed.of(kind, name, "ironarm")
+            yield self._listed(kind, name, "ironarm")
         for point in own_code.installed(self.kind):
             if point.name in known:
                 continue  # text with that name means the built-in one
@@ -174,13 +174,12 @@ class Listing:
             yield Listed.of(getattr(module, name), f"{path}:{name}", path)
 
     def _table(self, entries: list[Listed]) -> str:
-        with_needs = self.kind is policies.POLICY
-        head = (self.kind.word, "parameters", "needs to know" if with_needs else "remarks")
+        head = (self.kind.word, "parameters", "needs to know" if self.needs else "remarks")
         body = [
             (*row[:2], f"{row[2]}; from {entry.origin}".removeprefix("; "))
             if entry.origin not in ("ironarm", entry.name.partition(":")[0])
             else row
-            for entry, row in ((entry, entry.row(with_needs)) for entry in entries)
+            for entry, row in ((entry, entry.row(self.needs)) for entry in entries)
         ]
         note = (
             "needs to know: what you must know about the rewards or the attack to set the "
@@ -195,7 +194,7 @@ class Listing:
             [
                 text_table(head, body, words=(1, 2)),
                 "",
-                *([wrapped(note)] if with_needs else []),
+                *([wrapped(note)] if self.needs else []),
                 f"'ironarm {self.kind.plural} NAME' prints a page.",
             ]
         )
@@ -216,34 +215,3 @@ def _page(entry: Listed, kind: Any) -> str:
 
 def _as_json(shown: Listed | list[Listed]) -> str:
     return json.dumps(json_ready(shown), indent=2)
-
-
-POLICIES = Listing(
-    policies.POLICY,
-    """\
-examples:
-  ironarm policies                    all: parameters, defaults, what you must know
-  ironarm policies MedEUCB            its page: rule, parameters, when not to use it
-  ironarm policies mine.py            those that your file defines
-  ironarm policies mine.py:MyPolicy   the page of one of them
-  ironarm policies --json
-""",
-)
-ATTACKS = Listing(
-    attacks.ATTACK,
-    """\
-examples:
-  ironarm attacks                    all, with parameters and defaults
-  ironarm attacks Mimic              its page
-  ironarm attacks mine.py:MyAttack   the page of one of yours
-""",
-)
-BANDITS = Listing(
-    bandits.BANDIT,
-    """\
-examples:
-  ironarm bandits                    all, with parameters and defaults
-  ironarm bandits GaussianBandit     its page
-  ironarm bandits mine.py:MyBandit   the page of one of yours
-""",
-)

@@ -18,7 +18,7 @@ from ..errors import BadFile, InvalidInput
 from ..naming import own_code
 from ..policies import Policy, policy_from_text
 from ..show.text import counted
-from .common import add_verb, check_place
+from .common import check_place, describe
 
 EXAMPLES = """\
 examples:
@@ -42,12 +42,10 @@ a reward that is sent again for one of them is refused as unknown.
 COLUMNS = ("time", "arm", "reward", "source", "decision")
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs,
-        "log",
-        "check, export or prune the log of a durable agent",
+    describe(
+        parser,
         "Check the log of a durable agent, write its rewards as a table, or shorten it.",
         EXAMPLES,
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from ..errors import InvalidInput
 from ..naming import own_code
 from ..policies import policy_from_text
-from .common import add_verb, check_place
+from .common import check_place, describe
 
 EXAMPLES = """\
 examples:
@@ -24,15 +23,9 @@ examples:
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs,
-        "plot",
-        "draw a result, a sweep, a radio run, a recording or an agent",
-        "Draw a file that ironarm has saved, of any kind.",
-        EXAMPLES,
-    )
+    describe(parser, "Draw a file that ironarm has saved, of any kind.", EXAMPLES)
     parser.add_argument("file", type=Path, metavar="FILE", help="what to draw; see below")
     parser.add_argument(
         "-o",

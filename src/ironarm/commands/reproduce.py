@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..naming import own_code
 from ..show.text import counted_span
-from .common import add_allow_code, add_verb, resumable
+from .common import add_allow_code, describe, resumable
 
 if TYPE_CHECKING:
     from ..lab.studies.runner import StudyFindings
@@ -33,14 +33,12 @@ You can interrupt it; it resumes, and runs nothing twice.
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
     from ..lab.studies import STUDIES
 
-    reproduce = add_verb(
-        verbs,
-        "reproduce",
-        "the paper's study, its claims checked, in one report",
+    describe(
+        parser,
         (
             "Run a study, check its claims, and write a report: report.html, report.json and the "
             "figures."
@@ -48,19 +46,19 @@ def add(verbs: Any) -> None:
         EXAMPLES,
     )
     listed = "; ".join(f"{name}: {what}" for name, what in STUDIES.items())
-    reproduce.add_argument(
+    parser.add_argument(
         "--study",
         default="synthetic",
         metavar="NAME",
         help=f"the study, or a folder that holds one (default: synthetic). {listed}",
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--trials",
         type=int,
         metavar="N",
         help="trials in every run, instead of the study's own number",
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--quick",
         action="store_true",
         help=(
@@ -68,7 +66,7 @@ def add(verbs: Any) -> None:
             "what the runs say in yours"
         ),
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--long",
         action="store_true",
         help=(
@@ -76,7 +74,7 @@ def add(verbs: Any) -> None:
             "what an earlier long run found, as not run here, except with --quick"
         ),
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--seeds",
         type=int,
         metavar="N",
@@ -85,7 +83,7 @@ def add(verbs: Any) -> None:
             "each in seed-1, seed-2 and so on"
         ),
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
@@ -94,13 +92,13 @@ def add(verbs: Any) -> None:
             "study, results/NAME)"
         ),
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--workers", type=int, metavar="N", help="threads (default: one for each processor)"
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--force", action="store_true", help="run everything again, even finished cells"
     )
-    add_allow_code(reproduce)
+    add_allow_code(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import InvalidInput
 from ..naming import own_code
 from ..show.text import counted, text_table, wrapped
-from .common import add_verb
+from .common import describe
 
 EXAMPLES = """\
 examples:
@@ -35,12 +35,10 @@ OURS = (
 SEEDS = 20
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs,
-        "scenarios",
-        "play routers, in any language, on scenarios that replay",
+    describe(
+        parser,
         (
             "Play routers on scenarios of latencies and scores that break, and score them. A "
             "scenario is the same whatever a router chooses."

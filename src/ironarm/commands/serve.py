@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput, missing_extra
-from .common import add_verb
+from .common import describe
 
 PORT = 8321
 EXAMPLES = """\
@@ -39,12 +39,10 @@ def place_of(options: argparse.Namespace) -> Any:
     return StoreLocation(options.data, options.database)
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs,
-        "serve",
-        "serve agents over HTTP",
+    describe(
+        parser,
         "Serve durable agents over HTTP, with a page. What it confirms is already on disk.",
         EXAMPLES,
     )

@@ -11,7 +11,7 @@ from typing import Any
 from ..files import require_ending
 from ..naming import own_code
 from ..show.text import counted, wrapped
-from .common import add_arms, add_feedback, add_verb, arms_of, check_place, feedback_from
+from .common import add_arms, add_feedback, arms_of, check_place, describe, feedback_from
 
 EXAMPLES = """\
 examples:
@@ -24,16 +24,14 @@ examples:
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    simulate = add_verb(
-        verbs,
-        "simulate",
-        "simulate policies under an attack",
-        ("Simulate policies on normal arms under an attack; print a table of final regret."),
+    describe(
+        parser,
+        "Simulate policies on normal arms under an attack; print a table of final regret.",
         EXAMPLES,
     )
-    simulate.add_argument(
+    parser.add_argument(
         "--policies",
         "--policy",
         nargs="+",
@@ -44,11 +42,11 @@ def add(verbs: Any) -> None:
             "beside MedEUCB and UCB)"
         ),
     )
-    add_arms(simulate)
-    simulate.add_argument(
+    add_arms(parser)
+    parser.add_argument(
         "--rho", type=float, help="probability of an attack in a round (default: 0.125)"
     )
-    simulate.add_argument(
+    parser.add_argument(
         "--attack",
         default="OppositeUniform",
         help=(
@@ -56,28 +54,28 @@ def add(verbs: Any) -> None:
             "the paper's)"
         ),
     )
-    add_feedback(simulate)
-    simulate.add_argument(
+    add_feedback(parser)
+    parser.add_argument(
         "--horizon", type=float, default=100_000, help="rounds in a trial (default: 100000)"
     )
-    simulate.add_argument(
+    parser.add_argument(
         "--trials", type=int, default=20, help="independent repetitions (default: 20)"
     )
-    simulate.add_argument(
+    parser.add_argument(
         "--seed", type=int, help="a whole number (default: a fresh one, which is printed)"
     )
-    simulate.add_argument("--workers", type=int, help="threads (default: one for each processor)")
-    simulate.add_argument(
+    parser.add_argument("--workers", type=int, help="threads (default: one for each processor)")
+    parser.add_argument(
         "--pairs", action="store_true", help="also print the paired differences between policies"
     )
-    simulate.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    simulate.add_argument(
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
         "--save",
         type=Path,
         metavar="FILE",
         help="write the result to FILE (.npz); ironarm.Result.load reads it",
     )
-    simulate.add_argument(
+    parser.add_argument(
         "--plot",
         type=Path,
         metavar="FILE",

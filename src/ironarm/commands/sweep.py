@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from ..naming import own_code
 from ..show.text import counted, wrapped
-from .common import add_allow_code, add_verb
+from .common import add_allow_code, describe
 
 EXAMPLES = """\
 a sweep file:
@@ -30,42 +29,40 @@ examples:
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    sweep = add_verb(
-        verbs,
-        "sweep",
-        "policy × attack × rho × gap × parameters, from a file",
+    describe(
+        parser,
         (
             "Simulate every combination that a TOML file lists, in parallel; write Parquet files. "
             "Finished cells are kept: the same command resumes."
         ),
         EXAMPLES,
     )
-    sweep.add_argument("file", type=Path, metavar="FILE", help="the sweep, as TOML; see below")
-    sweep.add_argument(
+    parser.add_argument("file", type=Path, metavar="FILE", help="the sweep, as TOML; see below")
+    parser.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
         help="folder for tables and finished cells (default: results/ and the file's name)",
     )
-    sweep.add_argument(
+    parser.add_argument(
         "--workers", type=int, metavar="N", help="processes (default: one for each processor)"
     )
-    sweep.add_argument(
+    parser.add_argument(
         "--dask",
         nargs="?",
         const="local",
         metavar="ADDRESS",
         help="use Dask: a cluster on this machine, or the scheduler at ADDRESS",
     )
-    sweep.add_argument(
+    parser.add_argument(
         "--trials", type=int, metavar="N", help="independent repetitions, instead of the file's"
     )
-    sweep.add_argument(
+    parser.add_argument(
         "--force", action="store_true", help="run all cells again, even finished ones"
     )
-    add_allow_code(sweep)
+    add_allow_code(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any
 
 from ..naming import own_code
-from .common import add_verb
+from .common import describe
 
 EXAMPLES = """\
 examples:
@@ -19,12 +18,10 @@ build an image, and processes started from it need not compile.
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs,
-        "warm",
-        "compile policies for live use",
+    describe(
+        parser,
         "Compile everything that agents with these policies need, and keep it on disk.",
         EXAMPLES,
     )

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 from ..naming import own_code
-from .common import add_arms, add_verb, arms_of, resumable
+from .common import add_arms, arms_of, describe, resumable
 
 EXAMPLES = """\
 examples:
@@ -20,12 +19,10 @@ The attack is printed as text that 'ironarm simulate --attack' reads.
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    parser = add_verb(
-        verbs,
-        "worst-case",
-        "search for the attack that hurts a policy most",
+    describe(
+        parser,
         (
             "Try many attacks within the model, let the worst of them compete, and measure the "
             "last one on fresh seeds beside the named attacks. Finished simulations are kept: the "

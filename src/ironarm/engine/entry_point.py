@@ -25,8 +25,8 @@ from .interrupts import interrupts_wait
 from .linking import Linker
 
 _ONE_AT_A_TIME = threading.RLock()  # as Numba's compiler itself
-SOURCES = ("jit.py", "linking.py", "record_type.py", "emit.py", "shim.py")
-"""The files that decide how functions are compiled."""
+COMPILER = ("jit.py", "linking.py", "record_type.py", "emit.py", "shim.py")
+"""The files that decide how functions are compiled; most are loaded only then."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class EntryPoint:
     @property
     def name(self) -> str:
         """What it is for, and the hash of its code."""
-        return f"{self.label}_{_hash(self.linker.key(self.function), _compiler())}"
+        python, key = str(sys.implementation.cache_tag), self.linker.key(self.function)
+        return f"{self.label}_{_hash(key, python, *compiler_sources())}"
 
     def is_there(self) -> bool:
         """Say whether it need not be compiled any more."""
@@ -117,10 +118,9 @@ class EntryPoint:
 
 
 @cache
-def _compiler() -> str:
-    """What decides what is compiled, beside the functions themselves."""
-    texts = (Path(__file__).with_name(name).read_text("utf-8") for name in SOURCES)
-    return "\n".join([str(sys.implementation.cache_tag), *texts])
+def compiler_sources() -> tuple[str, ...]:
+    """Return what decides how functions are compiled, as text."""
+    return tuple(Path(__file__).with_name(name).read_text("utf-8") for name in COMPILER)
 
 
 @cache

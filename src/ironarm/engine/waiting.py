@@ -47,7 +47,7 @@ def close_oldest(w, a):
     w.free[0] = slot + 1
 
 
-class Waiting:
+class Queues:
     """The queues of some arms, as Python sees them."""
 
     def __init__(self, arms: int) -> None:

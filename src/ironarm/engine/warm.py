@@ -109,7 +109,7 @@ def _others(
     # what a class of one's own needs, only this process knows
     attack = adversary.attack
     request = {
-        "attack": attack.to_dict() if type(attack) in ATTACKS.values() else None,
+        "attack": attack.to_dict() if ATTACKS.has(type(attack)) else None,
         "entries": entries,
         "arms": arms,
         "horizon": horizon,
@@ -120,7 +120,7 @@ def _others(
             turns = [
                 policy.to_dict()
                 for policy in _turns(policies, number, processes)
-                if type(policy) in POLICIES.values()
+                if POLICIES.has(type(policy))
             ]
             started += _start({**request, "policies": turns})
         yield

@@ -43,16 +43,3 @@ class Kind(Generic[T]):
     def example(self) -> str:
         """How one's own is written."""
         return f"mine.py:My{self.word.capitalize()}"
-
-
-def classes_among(names: Mapping[str, object], base: type[T]) -> dict[str, type[T]]:
-    """Return the classes of a kind among a module's names, in the order of its imports.
-
-    >>> classes_among({"T": int, "two": 2, "bool": bool, "str": str}, int)
-    {'bool': <class 'bool'>}
-    """
-    return {
-        name: value
-        for name, value in names.items()
-        if isinstance(value, type) and issubclass(value, base) and value is not base
-    }

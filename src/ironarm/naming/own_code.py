@@ -23,14 +23,16 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput
 from ..validation import did_you_mean
 from .kind import Kind
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 IN_FILE = re.compile(r"(?P<path>.*?\.py):(?P<rest>.*)", re.DOTALL)
 PREFIX = "ironarm_own_"
@@ -84,6 +86,8 @@ def find(kind: Kind[Any], name: str) -> Any:
 
 def installed(kind: Kind[Any]) -> list[EntryPoint]:
     """Return what installed packages offer, by name."""
+    from importlib.metadata import entry_points  # slow: with it come zip files and e-mail
+
     return sorted(entry_points(group=kind.group), key=lambda point: point.name)
 
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..validation import choice, did_you_mean
-from .figures import MARKERS, Styles, check_format, plain_label, pyplot, save_figure, set_ticks
+from .figures import Styles, check_format, plain_label, pyplot, save_figure, set_ticks
+from .looks import MARKERS
 
 PANELS = ("regret", "optimal", "pulls")
 COLUMN_INCHES = 3.3

@@ -1,8 +1,4 @@
-"""How figures look: each policy has the same colour and line style in all of them.
-
-Colours are Okabe and Ito's and Tol's muted ones, which colour-blind readers can tell
-apart; dashes and markers tell them apart in print, and relatives that share a colour.
-"""
+"""Figures: the styles of their lines, and how they are written."""
 
 from __future__ import annotations
 
@@ -13,111 +9,7 @@ from typing import Any
 
 from ..errors import InvalidInput, missing_extra
 from ..files import write_whole
-
-ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE, BLACK = (
-    "#E69F00",
-    "#56B4E9",
-    "#009E73",
-    "#F0E442",
-    "#0072B2",
-    "#D55E00",
-    "#CC79A7",
-    "#000000",
-)
-SOLID, DASHED, DOTTED, DASH_DOT = "-", "--", ":", "-."
-
-STYLES: dict[str, tuple[str, str]] = {
-    "MedEUCB": (BLUE, SOLID),
-    "MedEpsilonGreedy": (SKY, DASHED),
-    "UCB": (RED, SOLID),
-    "EpsilonGreedy": (ORANGE, DASHED),
-    "RUCB": (GREEN, SOLID),
-    "EXP3": (PURPLE, DOTTED),
-    "CatoniUCB": (BLACK, DASH_DOT),
-    "TrimmedUCB": ("#8C564B", SOLID),
-    "TrimmedEpsilonGreedy": ("#999933", DASHED),
-    "CRUCB": ("#CC6677", DASHED),
-    "HuberUCB": ("#88CCEE", DASH_DOT),
-    "MedianOfMeansUCB": ("#DDCC77", DASH_DOT),
-    "TruncatedMeanUCB": ("#AA4499", DOTTED),
-    "IMED": ("#882255", SOLID),
-    "CRIMED": ("#44AA99", DASHED),
-    "CRIMEDStar": ("#44AA99", SOLID),
-    "CountIMED": ("#117733", DASHED),
-    "CoherentIMED": ("#332288", DASH_DOT),
-    "ThompsonGaussian": ("#CC6677", DASH_DOT),
-    "KLUCB": ("#661100", SOLID),
-    "BernoulliIMED": ("#6699CC", DASHED),
-    "ThompsonBeta": ("#888888", DASH_DOT),
-    "TsallisINF": ("#AA4499", DASHED),
-    "EXP3PlusPlus": (PURPLE, DASH_DOT),
-    "BARBAR": ("#DDCC77", DOTTED),
-    "TrustThompson": ("#117733", SOLID),
-    "RestartingIMED": ("#332288", SOLID),
-    "SlidingMedUCB": (BLUE, DASHED),
-    "SlidingWindowUCB": (RED, DOTTED),
-    "DiscountedUCB": (ORANGE, DOTTED),
-    "GLRKLUCB": ("#882255", DOTTED),
-    "MUCB": ("#999933", DASH_DOT),
-}
-"""Looks that were chosen. The other built-in policies get theirs from `give_looks`."""
-OWN = (
-    "#FF0055",
-    "#AA00FF",
-    "#2DB22D",
-    "#00758C",
-    "#B21E00",
-    "#B200B2",
-    BLUE,
-    ORANGE,
-    GREEN,
-    PURPLE,
-    BLACK,
-    SKY,
-    RED,
-    "#882255",
-    "#999933",
-    "#332288",
-    "#44AA99",
-    "#DDCC77",
-)
-"""Colours of policies that are not built in, in the order in which they are used.
-
-The first six are no built-in policy's.
-"""
-
-DARK = {
-    BLUE: "#1E88C8",
-    "#332288": "#8F7FFF",
-    "#117733": "#39A845",
-    "#8C564B": "#C08A7C",
-    "#882255": "#D1558F",
-    "#AA00FF": "#BF4DFF",
-    "#B21E00": "#E04A2E",
-    "#661100": "#C9572B",
-}
-"""What pages show on a dark ground in the place of colours that would vanish there."""
-
-LINES = (SOLID, DASHED, DASH_DOT, DOTTED)
-MARKERS = ("", "o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h", "p", "d", "8", "H")
-
-
-Look = tuple[str, str, str]
-"""Colour, line and marker."""
-
-
-def give_looks(policies: Iterable[str]) -> None:
-    """Give those of the built-in policies a look that have none in `STYLES`.
-
-    It is a pair of a colour and a line that no other policy has. It depends on nothing
-    but their order, so it is the same in every figure and in every process. A line in
-    `STYLES` keeps a policy's look also when another one is added above it.
-    """
-    without = [name for name in policies if name not in STYLES]
-    taken = set(STYLES.values())
-    colours = dict.fromkeys(colour for colour, _ in STYLES.values())
-    pairs = ((colour, line) for line in LINES for colour in colours)
-    STYLES.update(zip(without, (pair for pair in pairs if pair not in taken), strict=False))
+from .looks import DASH_DOT, DASHED, DOTTED, LINES, MARKERS, OWN, SOLID, Look, styles
 
 
 class Styles:
@@ -142,15 +34,16 @@ class Styles:
 
     def __init__(self, policies: Iterable[str] = ()) -> None:
         self._seen: dict[str, int] = {}
-        self._taken = {STYLES[name][0] for name in policies if name in STYLES}
+        self._built_in = styles()
+        self._taken = {self._built_in[name][0] for name in policies if name in self._built_in}
         self._own = 0
         self._looks: set[tuple[str, str]] = set()
 
     def next(self, policy: str) -> Look:
         """Return the style of the next line, which shows the policy of this name."""
         times = self._seen[policy] = self._seen.get(policy, -1) + 1
-        if policy in STYLES:
-            colour, line = STYLES[policy]
+        if policy in self._built_in:
+            colour, line = self._built_in[policy]
             lines = [line, *(other for other in (DASH_DOT, DOTTED, DASHED, SOLID) if other != line)]
             line = lines[times % 4]
         else:
@@ -182,12 +75,12 @@ def looks_of(kinds: Mapping[str, str]) -> dict[str, Look]:
     >>> looks_of({"MedEUCB.for_rho": "MedEUCB", "MedEUCB": "MedEUCB"})["MedEUCB"]
     ('#0072B2', '-', '')
     """
-    styles = Styles(kinds.values())
+    chosen = Styles(kinds.values())
     plain: dict[str, str] = {}
     for name, kind in kinds.items():
         plain.setdefault(kind, kind if kinds.get(kind) == kind else name)
     order = sorted(kinds, key=lambda name: plain[kinds[name]] != name)
-    made = {name: styles.next(kinds[name]) for name in order}
+    made = {name: chosen.next(kinds[name]) for name in order}
     return {name: made[name] for name in kinds}
 
 

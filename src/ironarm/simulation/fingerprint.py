@@ -26,6 +26,7 @@ WORDS_ONLY = frozenset(
         "naming.by_name",
         "naming.own_code",
         "naming.own_faults",
+        "engine.announce",
         "engine.faults",
     )
 )
@@ -44,12 +45,13 @@ def code_fingerprint(*kinds: type) -> str:
 
 @cache
 def _fingerprint(kinds: tuple[type, ...]) -> str:
-    from ..engine import jit, linking, loop, record_type
+    from ..engine import entry_point, loop
     from . import simulate, trial
 
     packages = {"ironarm", *(kind.__module__.partition(".")[0] for kind in kinds)}
     waiting = [
-        *(module.__name__ for module in (jit, linking, loop, record_type)),
+        entry_point.__name__,
+        loop.__name__,
         trial.__name__,
         *(base.__module__ for kind in kinds for base in kind.__mro__),
     ]
@@ -67,7 +69,7 @@ def _fingerprint(kinds: tuple[type, ...]) -> str:
             waiting += [_home(value) for value in vars(sys.modules[name]).values()]
     # `simulate`'s own module is hashed but not followed: it imports all there is
     texts = [_source(simulate.__module__), *(_source(name) for name in sorted(reached))]
-    return hash_of(*texts)[:16]
+    return hash_of(*texts, *entry_point.compiler_sources())[:16]
 
 
 def hash_of(*texts: str) -> str:

@@ -15,7 +15,7 @@ from .by_source import BySource
 from .finite_time import FiniteTimeBound
 from .from_log.fit import Fit
 from .limits import share_to_stand
-from .suitability import Suitability
+from .suited import Suitability
 from .theorem_part import TheoremPart
 from .wording import at_least, at_most, figure
 

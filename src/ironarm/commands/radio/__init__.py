@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ..common import describe
 from . import calibrate, node, probe, record, virtual, watch
 from . import run as run_verb
 
@@ -23,20 +24,18 @@ SUBVERBS: dict[str, Any] = {
 }
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Describe the subverbs and their options."""
-    radio = verbs.add_parser(
-        "radio",
-        help="the cognitive-radio testbed",
-        description=(
+    describe(
+        parser,
+        (
             "Five radio channels, a jammer, and a policy that chooses the channel: simulated at "
             "signal level, in one process or several."
         ),
-        epilog=_epilog(*(subverb.EXAMPLES[0] for subverb in SUBVERBS.values())),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        _epilog(*(subverb.EXAMPLES[0] for subverb in SUBVERBS.values())),
     )
-    radio.set_defaults(radio_parser=radio)
-    parsers = radio.add_subparsers(dest="subverb", metavar="COMMAND")
+    parser.set_defaults(radio_parser=parser)
+    parsers = parser.add_subparsers(dest="subverb", metavar="COMMAND")
     for name, subverb in SUBVERBS.items():
         subverb.add(
             parsers.add_parser(

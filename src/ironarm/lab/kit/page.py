@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import missing_extra
-from ...show.figures import DARK, write_figure
+from ...show.figures import write_figure
+from ...show.looks import DARK
 from ...show.text import counted
 from .report_files import FOLDERS, LAB
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...show.figures import Look, plain_label, pyplot, set_ticks
+from ...show.figures import plain_label, pyplot, set_ticks
+from ...show.looks import Look
 from ...simulation.summary import bootstrap_interval
 from .evidence import Evidence
 

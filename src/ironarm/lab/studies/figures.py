@@ -12,7 +12,8 @@ import numpy as np
 
 from ...policies import MedEUCB
 from ...policies.med_e_ucb import plan_block
-from ...show.figures import Look, Styles, looks_of, plain_label, pyplot
+from ...show.figures import Styles, looks_of, plain_label, pyplot
+from ...show.looks import Look
 from ...show.text import counted_span
 from ..kit.panels import growth, optimal, regret, share_axes, tails
 from .runner import StudyFindings

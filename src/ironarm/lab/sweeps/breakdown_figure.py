@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...show.figures import BLACK, pyplot
+from ...show.figures import pyplot
+from ...show.looks import BLACK
 from ...theory import thresholds
 
 if TYPE_CHECKING:

@@ -12,13 +12,8 @@ import numpy as np
 
 from ...attacks import Attack, Jammer
 from ...policies import EpsilonGreedy
-from ...show.figures import (
-    BLUE,
-    GREEN,
-    ORANGE,
-    RED,
-    pyplot,
-)
+from ...show.figures import pyplot
+from ...show.looks import BLUE, GREEN, ORANGE, RED
 from ..bandit import RadioBandit
 from ..signal.medium import (
     CENTRES_HZ,

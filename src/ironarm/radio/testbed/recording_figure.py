@@ -12,7 +12,8 @@ import numpy as np
 
 from ...errors import BadFile, InvalidInput
 from ...show.curves import Look
-from ...show.figures import RED, pyplot
+from ...show.figures import pyplot
+from ...show.looks import RED
 
 BINS = 160
 """Frequencies of the spectrogram."""

@@ -22,7 +22,7 @@ from ...show.text import counted, text_table
 from ...validation import number, whole
 from ..arms import Arms, Normal
 from ..bounded import Bounded
-from ..suitability import MOSTLY_ZERO, Suitability, ties_remark, trimmed_means, zero_one_remark
+from ..suited import MOSTLY_ZERO, Suitability, ties_remark, trimmed_means, zero_one_remark
 from .bounded_log import ENOUGH, Resampled, bounded_log, kind_of_log
 
 HEAD = ("arm", "rewards", "median", "sigma", "gap")

@@ -28,7 +28,7 @@ from .sharp import (
     sharp_b,
     sharp_c,
 )
-from .suitability import Suitability, suitability
+from .suited import Suitability, suitability
 from .theorem_part import theorem_part
 from .without_bounds import (
     WRONG_TOOL,
