@@ -26,7 +26,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from functools import cache
-from inspect import Parameter, signature
 from pathlib import Path
 
 import numpy as np
@@ -34,9 +33,8 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from tests.every_policy import EVERY_POLICY  # noqa: E402
+from tests.every_policy import USUAL  # noqa: E402
 
-import ironarm as ia  # noqa: E402
 from ironarm.agent.input import estimator_for  # noqa: E402
 from ironarm.attacks import ATTACKS  # noqa: E402
 from ironarm.engine import adversary, shipped  # noqa: E402
@@ -54,24 +52,6 @@ from ironarm.random import fill_open_uniform  # noqa: E402
 from ironarm.simulation.progress import Progress  # noqa: E402
 
 SIMULATED = ("run", "run_observed", "run_late")
-BESIDE_THE_USUAL = (
-    ia.RUCB(median="upper"),
-    ia.policies.CRUCB(alpha=0.1, mean="shorth"),
-    ia.policies.SlidingMedUCB(window=2000),
-    ia.policies.SlidingWindowUCB(window=2000),
-)
-"""Forms that `usual` does not find: other estimators, and the sizes of our studies."""
-RADIO = "radio"
-
-
-def usual(example: Policy) -> Policy:
-    """Return a policy of the same kind with all its default values."""
-    given = [
-        name
-        for name, parameter in signature(type(example)).parameters.items()
-        if parameter.default is Parameter.empty
-    ]
-    return type(example)(**{name: getattr(example, name) for name in given})
 
 
 @cache
@@ -90,7 +70,7 @@ def machines() -> dict[str, tuple[Machine, tuple[str, ...]]]:
         found[name] = machine, tuple(sorted({*known, *entries}))
 
     live = LIVE_ENTRIES
-    for policy in (*map(usual, EVERY_POLICY), *BESIDE_THE_USUAL):
+    for policy in USUAL:
         add(policy, (*SIMULATED, *live))
         add(policy.mirrored(), live)
         with suppress(InvalidInput):  # it needs all rewards

@@ -11,6 +11,7 @@ its bits (tests/simulation/test_recorded.py) and to the files of agents.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from inspect import Parameter, signature
 
 import ironarm as ia
 from tests.naive import TWINS
@@ -21,6 +22,28 @@ EVERY_POLICY: tuple[ia.extend.Policy, ...] = tuple(
     for name in ia.policies.__all__
     if name in TWINS and type(TWINS[name].example).__name__ == name
 )
+
+
+def usual(example: ia.extend.Policy) -> ia.extend.Policy:
+    """Return a policy of the same kind with all its default values."""
+    given = [
+        name
+        for name, parameter in signature(type(example)).parameters.items()
+        if parameter.default is Parameter.empty
+    ]
+    return type(example)(**{name: getattr(example, name) for name in given})
+
+
+USUAL: tuple[ia.extend.Policy, ...] = (
+    *map(usual, EVERY_POLICY),
+    ia.RUCB(median="upper"),
+    ia.policies.CRUCB(alpha=0.1, mean="shorth"),
+    ia.policies.SlidingMedUCB(window=2000),
+    ia.policies.SlidingWindowUCB(window=2000),
+)
+"""The policies whose machine code comes with ironarm: all with their default values,
+other estimators, and the sizes of our studies.
+"""
 TO_DO = (
     "has no naive twin with an example: write a class of that name in a file of tests/naive/, and "
     "in it the policy that tests shall try, such as `example = ia.RUCB(omega=4)`"

@@ -1,7 +1,7 @@
 """From translated functions to machine code that can be kept and shipped.
 
-A function and all that it calls become one object file, position-independent, that
-needs nothing but the C library's mathematics, and Python's stable ABI where Python
+A function and all that it calls become one object file, which can be loaded anywhere
+and needs nothing but the C library's mathematics, and Python's stable ABI where Python
 calls it. So it works for any Python, and without Numba.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from llvmlite import binding, ir
@@ -42,6 +43,7 @@ def object_of(code: Translated, name: str, signature: str) -> bytes:
         if not function.is_declaration and function.name != name:
             function.linkage = "internal"
     optimise(module)
+    forget_names(module, name)
     module.verify()
     missing = asked_from_outside(module)
     if missing:
@@ -68,6 +70,18 @@ def optimise(module: Any) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
+def forget_names(module: Any, name: str) -> None:
+    """Number what nobody outside asks for, so that the same code gives the same file.
+
+    Numba's names hold numbers that count what a process has compiled before.
+    """
+    values = chain(module.functions, module.global_variables)
+    inside = [value for value in values if not value.is_declaration and value.name != name]
+    for number, value in enumerate(inside):
+        if not value.name.startswith("llvm."):
+            value.name = f".{number}"
+
+
 def asked_from_outside(module: Any) -> list[str]:
     """Return the names that a module needs and that not every process has."""
     names = [f.name for f in module.functions if f.is_declaration]
@@ -80,6 +94,9 @@ def _target() -> Any:
     start_llvm()
     target = binding.Target.from_default_triple()
     processor, features = machine_code_for()
+    # addresses of 64 bits, which the loader fills in: parts of an object, and what it
+    # calls, may lie anywhere. With 32 bits LLVM ends the process if they happen to lie
+    # more than 2 GB apart
     return target.create_target_machine(
-        cpu=processor, features=features, opt=3, reloc="pic", codemodel="small"
+        cpu=processor, features=features, opt=3, reloc="static", codemodel="large"
     )

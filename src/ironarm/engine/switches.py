@@ -15,5 +15,7 @@ PUBLIC_ONLY = os.environ.get("IRONARM_PUBLIC_NUMBA") == "1"
 """Do without Numba's private options, whatever it knows: a way out, and for tests."""
 OPT = os.environ.get("NUMBA_OPT", "3")
 """How hard LLVM optimises."""
-AS_SHIPPED = not (DISABLED or CHECKED or PUBLIC_ONLY) and OPT == "3"
+UNSHIPPED = os.environ.get("IRONARM_SHIPPED") == "0"
+"""Do without the machine code in the package, for tests and doubts."""
+AS_SHIPPED = not (DISABLED or CHECKED or PUBLIC_ONLY or UNSHIPPED) and OPT == "3"
 """Whether the machine code in the package is what would be compiled here."""
