@@ -128,10 +128,7 @@ def build(group: str, wanted: Sequence[str]) -> None:
     for shared in wanted:
         entry = entry_points()[group][shared]
         name = entry.name
-        code = entry.compiled(name)
-        if code is None:
-            raise SystemExit("this release of Numba is unknown, so nothing can be built with it")
-        write_whole(shipped.place() / f"{name}.o", code)
+        write_whole(shipped.place() / f"{name}{shipped.ENDING}", entry.compiled(name))
 
 
 def missing() -> dict[str, list[str]]:
@@ -141,7 +138,7 @@ def missing() -> dict[str, list[str]]:
         for shared, entry in entries.items():
             name = entry.name
             damaged = shipped.has(name) and shipped.read(name) is None
-            if damaged or not (shipped.place() / f"{name}.o").exists():
+            if damaged or not (shipped.place() / f"{name}{shipped.ENDING}").exists():
                 found[group].append(shared)
     return found
 
@@ -172,18 +169,19 @@ def write_lists(pythons: dict[str, dict[str, str]]) -> None:
     `pythons`: names by tag of the Python, and by the name that all share.
     """
     mine = names()
+    files = {shared: f"{name}{shipped.ENDING}" for shared, name in mine.items()}
     hashes = {
-        shared: hashlib.sha256((shipped.place() / f"{name}.o").read_bytes()).hexdigest()
-        for shared, name in mine.items()
+        shared: hashlib.sha256((shipped.place() / file).read_bytes()).hexdigest()
+        for shared, file in files.items()
     }
     for tag, theirs in {str(sys.implementation.cache_tag): mine, **pythons}.items():
-        rows = {theirs[shared]: [f"{mine[shared]}.o", hashes[shared]] for shared in sorted(mine)}
+        rows = {theirs[shared]: [files[shared], hashes[shared]] for shared in sorted(mine)}
         lines = (f"{json.dumps(name)}: {json.dumps(row)}" for name, row in sorted(rows.items()))
         text = "{\n" + ",\n".join(lines) + "\n}\n"
         write_whole(shipped.list_for(tag), text.encode())
-    used = {f"{name}.o" for name in mine.values()}
+    tags = {str(sys.implementation.cache_tag), *pythons}
     for path in shipped.place().iterdir():
-        if path.name not in used and path.stem not in {sys.implementation.cache_tag, *pythons}:
+        if path.name not in files.values() and path.stem not in tags:
             path.unlink()
 
 
@@ -218,6 +216,10 @@ def main() -> int:
     if "--names" in sys.argv[1:]:
         json.dump({str(sys.implementation.cache_tag): names()}, sys.stdout)
         return 0
+    from ironarm.engine.jit import knows_the_fast_way  # needs Numba, which names do not
+
+    if not knows_the_fast_way():
+        raise SystemExit("this release of Numba is unknown, so nothing can be built with it")
     if not shipped.AS_SHIPPED:
         raise SystemExit("unset the NUMBA_ and IRONARM_ variables that change what is compiled")
     with Progress("building machine code", 1, True) as bar:

@@ -4,8 +4,9 @@ three at a time.
     python tests/run_all.py            with the compiled code that earlier runs kept
     python tests/run_all.py --cold     with none: as on a new machine
 
-All tests but one step run with bounds checks on: compiled code is then shared, and
-faults that reading beyond an array would hide are found everywhere.
+Most steps run with bounds checks on: compiled code is then shared, and faults that
+reading beyond an array would hide are found everywhere. The others run what users run,
+the machine code that `make objects` builds, which is built first.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--dur
 EXAMPLES = ["--doctest-modules", "--doctest-glob=*.md"]
 CHECKED = {"NUMBA_BOUNDSCHECK": "1"}
 KEPT_DAYS = 30
+SHIPPED = ROOT / "src" / "ironarm" / "engine" / "shipped"
 Step = tuple[str, list[str], dict[str, str]]
 
 
@@ -61,9 +63,11 @@ QUICK: list[Step] = [
     ("layers", [LINT_IMPORTS, "--no-logo", "--no-cache"], {}),
     ("types", [sys.executable, "-m", "mypy"], {}),
 ]
-AS_RELEASED = ["MedEUCB", "EXP3", "CatoniUCB", "CoherentIMED"]
-"""Whose recorded bits are also compared without bounds checks, as users run them: of
-all kinds, and few, because a loop takes Numba six seconds to compile."""
+BUILD: Step = (
+    "machine code that comes with a wheel",
+    [sys.executable, "release/objects.py"],
+    {},
+)
 COMPILING = (
     *("policies", "simulation", "agent_files", "agent", "attacks", "rules"),
     "test_testing.py",
@@ -75,7 +79,8 @@ OWN_STEPS = (
 )
 DIGITS = tuple(f"theory/test_{name}.py" for name in ("certification", "paper", "ucb_parameters"))
 """Tests of theory that compare printed numbers."""
-APART = ("docs", "engine/test_jit.py", "test_dist.py", "test_lowest.py")
+AS_RELEASED = ("engine/test_every_way.py", "engine/test_jit.py", "engine/test_shipped.py")
+APART = ("docs", *AS_RELEASED, "test_dist.py", "test_lowest.py")
 # What compiles most comes first, beside what compiles other things or nothing: what one
 # step has compiled, the later ones find. Long ones come before short ones, so that
 # both processors are busy to the end.
@@ -86,7 +91,7 @@ STEPS: list[Step] = [
     (
         "policies, estimators and nodes as plain Python",
         [
-            *pytest_of("policies", "estimators", "service/test_nodes.py"),
+            *pytest_of("policies", "estimators", "service/test_nodes.py", AS_RELEASED[0]),
             *("-m", "not statistical"),
         ],
         {"NUMBA_DISABLE_JIT": "1"},
@@ -109,13 +114,11 @@ STEPS: list[Step] = [
     ),
     ("the site, its figures and its tutorials", pytest_of("docs"), CHECKED),
     (
-        "compiling and recorded bits, without bounds checks",
-        [
-            *pytest_of("engine/test_jit.py", "simulation/test_recorded.py"),
-            *("-k", " or ".join(["test_jit", *(f"[{name}" for name in AS_RELEASED)])),
-        ],
+        "as users run it, with the machine code that comes with a wheel",
+        pytest_of(*AS_RELEASED, "simulation/test_recorded.py"),
         {},
     ),
+    ("the same as on another processor", pytest_of(AS_RELEASED[0]), another_processor()),
     ("the wheel alone, and the source distribution", pytest_of("test_dist.py"), CHECKED),
 ]
 AT_ONCE = 3
@@ -137,7 +140,7 @@ def main() -> int:
     started = time.monotonic()
     outcomes = []
     with compiled_code(cold) as cache:
-        for step in QUICK:
+        for step in (*QUICK, BUILD):
             outcomes.append(run(step, cache))
             if not outcomes[-1].passed:
                 return 1
@@ -155,6 +158,7 @@ def compiled_code(cold: bool) -> Iterator[Path]:
     lies beside the user's own folder, never in it.
     """
     if cold:
+        shutil.rmtree(SHIPPED, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix="ironarm-test-") as folder:
             yield Path(folder)
         return

@@ -1,6 +1,7 @@
-"""Scripts of `tests/` as modules: they are no part of the package `tests`."""
+"""Scripts as modules: they are no part of a package."""
 
 import importlib
+import importlib.util
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,3 +17,15 @@ def script(name):
         yield importlib.import_module(name)
     finally:
         sys.path.remove(str(ROOT / "tests"))
+
+
+@contextmanager
+def script_of(path):
+    """Lend a script from anywhere; what it adds to the path goes again."""
+    place = importlib.util.spec_from_file_location(f"script_{path.stem}", path)
+    module, before = importlib.util.module_from_spec(place), sys.path[:]
+    try:
+        place.loader.exec_module(module)
+        yield module
+    finally:
+        sys.path[:] = before

@@ -245,6 +245,16 @@ def uses_text(s, t, g):
     return Path
 
 
+@ia.extend.hot
+def calls_itself(s, t, g):
+    return one_more(s, t, g)
+
+
+@ia.extend.hot
+def one_more(s, t, g):
+    return calls_itself(s, t + 1, g)
+
+
 def unmarked(s, t, g):
     return 0
 
@@ -266,6 +276,7 @@ def uses_a_number(s, t, g):
         ),
         (uses_an_unknown_name, "'no_such_name', which is not defined"),
         (uses_text, "'Path', which cannot be compiled"),
+        (calls_itself, "one_more calls itself through 'calls_itself'; write a loop"),
         (unmarked, "choose is not marked"),
     ],
 )

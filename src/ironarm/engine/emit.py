@@ -12,14 +12,12 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-from llvmlite import binding, ir
+from llvmlite import binding
 
 from . import shim
 from .jit import Translated
 from .objects import machine_code_for, start_llvm
 
-UNRESOLVED = ".numba.unresolved$"
-"""Before the name of a function that calls itself: the place of its address."""
 FROM_OUTSIDE = re.compile(
     r"Py\w+|_Py_NoneStruct|mem(cpy|set|move)|f?(log|exp|pow|sqrt|sin|cos|tan|mod|abs|ma|floor)\w*"
     r"|(l|t)gamma\w*|erfc?\w*|a?(sin|cos|tan)h?\w*|atan2f?|hypotf?|ldexpf?|frexpf?|(ceil|trunc|r?int"
@@ -38,7 +36,7 @@ def object_of(code: Translated, name: str, signature: str) -> bytes:
     module = code.module
     # it calls the function, whose own linkage may hide it
     module.get_function(code.name).linkage = "external"
-    module.link_in(parsed(wrapper, module))
+    module.link_in(binding.parse_assembly(str(wrapper)))
     for function in module.functions:
         if not function.is_declaration and function.name != name:
             function.linkage = "internal"
@@ -49,16 +47,6 @@ def object_of(code: Translated, name: str, signature: str) -> bytes:
     if missing:
         raise RuntimeError(f"compiled code needs {missing[0]!r}, which no process has")
     return bytes(_target().emit_object(module))
-
-
-def parsed(wrapper: ir.Module, module: Any) -> Any:
-    """Return what calls a translated function, as LLVM wants it."""
-    for variable in module.global_variables:
-        if variable.name.startswith(UNRESOLVED):
-            shim.resolve(wrapper, variable.name, variable.name.removeprefix(UNRESOLVED))
-    parsed = binding.parse_assembly(str(wrapper))
-    parsed.verify()
-    return parsed
 
 
 def optimise(module: Any) -> None:

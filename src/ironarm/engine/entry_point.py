@@ -57,54 +57,57 @@ class EntryPoint:
 
     def load(self) -> Callable[..., Any]:
         """Return what Python calls."""
-        name = self.name
         with _ONE_AT_A_TIME, interrupts_wait():
-            code = self.found(name)
-            if code is None:
-                with self._announced():
-                    code = self.compiled(name)
-                    if code is None:
-                        from . import jit
+            address = self._address()
+            if address is not None:
+                return objects.callable_at(address, self.name)
+            from . import jit
 
-                        public: Callable[..., Any]
-                        public = jit.public_entry(self._compilable(), self.signature)
-                        return public
-            return objects.callable_at(objects.address_in(code, name), name)
+            with self._announced():
+                public: Callable[..., Any] = jit.public_entry(self._compilable(), self.signature)
+            return public
 
     def address(self) -> tuple[int, Any]:
         """Return where an attack's code is, and what must stay alive meanwhile.
 
         By address, so that attacks and policies are not compiled for each pair.
         """
-        name = self.name
         with _ONE_AT_A_TIME, interrupts_wait():
-            code = self.found(name)
-            if code is None:
-                with self._announced():
-                    code = self.compiled(name)
-                    if code is None:
-                        from . import jit
+            address = self._address()
+            if address is not None:
+                return address, None
+            from . import jit
 
-                        return jit.public_pointer(self._compilable())
-            return objects.address_in(code, name), None
+            with self._announced():
+                return jit.public_pointer(self._compilable())
 
-    def found(self, name: str) -> bytes | None:
-        """Return the object file if there is one."""
-        return shipped.read(name) or kept.read(f"{name}-{_here()}")
-
-    def compiled(self, name: str) -> bytes | None:
-        """Return a new object file, and keep it.
+    def _address(self) -> int | None:
+        """Return where the machine code is, loaded or just compiled.
 
         None if this release of Numba compiles in a way that we do not know.
         """
+        name = self.name
+        found = shipped.read(name) or self._kept(name)
+        if found is None:
+            from . import jit
+
+            if not jit.knows_the_fast_way():
+                return None
+            with self._announced():
+                found = self.compiled(name), name
+            kept.write(f"{name}-{_here()}", found[0])
+        return objects.address_in(*found)
+
+    def _kept(self, name: str) -> tuple[bytes, str] | None:
+        code = kept.read(f"{name}-{_here()}")
+        return None if code is None else (code, name)
+
+    def compiled(self, name: str) -> bytes:
+        """Return a new object file with a function of that name."""
         from . import emit, jit
 
         translated = jit.translated(self._compilable(), self.signature)
-        if translated is None:
-            return None
-        code = emit.object_of(translated, name, self.signature)
-        kept.write(f"{name}-{_here()}", code)
-        return code
+        return emit.object_of(translated, name, self.signature)
 
     def _announced(self) -> AbstractContextManager[None]:
         return announce.compiling(self.what, self.why_not())
@@ -126,7 +129,7 @@ def compiler_sources() -> tuple[str, ...]:
 @cache
 def _here() -> str:
     """A hash of what compiles on this machine, and for which processor."""
-    parts = [f"numpy {np.__version__}", f"checked {switches.CHECKED} opt {switches.OPT}"]
+    parts = [f"numpy {np.__version__}", f"checked {switches.CHECKED}"]
     for name in ("numba", "llvmlite"):
         # asking packages for their versions takes longer than loading a policy
         spec = importlib.util.find_spec(name)

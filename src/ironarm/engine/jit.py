@@ -136,13 +136,8 @@ class Translated(NamedTuple):
 TYPES = {"i": types.int64, "f": types.float64, "b": types.boolean, "": types.none}
 
 
-def translated(function: Callable[..., Any], signature: str) -> Translated | None:
-    """Translate a function whose arguments have these types, letters of `TYPES`.
-
-    None if this release of Numba does not show the result.
-    """
-    if not knows_the_fast_way():
-        return None
+def translated(function: Callable[..., Any], signature: str) -> Translated:
+    """Translate a function whose arguments have these types, letters of `TYPES`."""
     dispatcher = njit(**_COLD)(function)
     kinds = tuple(TYPES[letter] for letter in signature.rstrip("*"))
     with _no_collection(), _only_translating():

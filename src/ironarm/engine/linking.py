@@ -184,12 +184,13 @@ class Linker:
         self._check(function, set())
         return self._copy(function)
 
-    def _check(self, function: Any, seen: set[Any]) -> None:
+    def _check(self, function: Any, seen: set[Any], callers: tuple[Any, ...] = ()) -> None:
         """Refuse names that compiled code cannot use, before the compiler is asked."""
         owner = self._owner(function)
         if function in seen:
             return
         seen.add(function)
+        callers = (*callers, function)
         reached = owner._reached(function)
         known = {**function.__globals__, **_closure(function), **owner._steps}
         for step in _steps_in(function.__code__):
@@ -200,9 +201,11 @@ class Linker:
                     f"{where} imports {name!r}, which compiled code cannot do; import it at the "
                     "top of the file."
                 )
+            if name in reached and reached[name] in callers:
+                raise PolicyFault(f"{where} calls itself through {name!r}; write a loop.")
             if name in reached:
                 if mark_of(reached[name]):
-                    owner._check(reached[name], seen)
+                    owner._check(reached[name], seen, callers)
             elif name in known:
                 raise PolicyFault(
                     f"{where} uses {name!r}, which cannot be compiled: {instead_of(known[name])}."

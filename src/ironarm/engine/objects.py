@@ -66,7 +66,10 @@ def address_in(code: bytes, name: str) -> int:
             engine = _engine()
             engine.add_object_file(binding.ObjectFileRef.from_data(code))
             engine.finalize_object()
-            _loaded[name] = int(engine.get_function_address(name))
+            address = int(engine.get_function_address(name))
+            if address == 0:
+                raise RuntimeError(f"an object file has no function {name!r}")
+            _loaded[name] = address
         return _loaded[name]
 
 

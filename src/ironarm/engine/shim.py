@@ -31,13 +31,6 @@ def wrapper(code: Translated, name: str, signature: str) -> ir.Module:
     return module
 
 
-def resolve(module: ir.Module, name: str, function: str) -> None:
-    """Define the place where a function that calls itself looks for its address."""
-    pointer = ir.GlobalVariable(module, OBJECT, name)
-    pointer.linkage, pointer.global_constant = "internal", True
-    pointer.initializer = ir.Function(module, ir.FunctionType(STATUS, []), function).bitcast(OBJECT)
-
-
 class _Call:
     """A call of a translated function, and what it leaves behind."""
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from .switches import AS_SHIPPED
 
+ENDING = ".o"
 FOLDER = Path(__file__).with_name("shipped")
 
 
@@ -37,7 +38,7 @@ def _listed() -> dict[str, tuple[str, str]]:
     try:
         text = list_for(str(sys.implementation.cache_tag)).read_text("utf-8")
         return {name: (file, hash) for name, (file, hash) in json.loads(text).items()}
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
 
@@ -46,8 +47,12 @@ def has(name: str) -> bool:
     return name in _listed()
 
 
-def read(name: str) -> bytes | None:
-    """Return an entry point's object file, None if there is none or it is damaged."""
+def read(name: str) -> tuple[bytes, str] | None:
+    """Return an entry point's object file and the name that the function has in it.
+
+    That is the name under which the Python that built it knows the entry point. None if
+    there is no file, or a damaged one.
+    """
     if name not in _listed():
         return None
     file, hash = _listed()[name]
@@ -55,7 +60,9 @@ def read(name: str) -> bytes | None:
         data = (place() / file).read_bytes()
     except OSError:
         return None
-    return data if hashlib.sha256(data).hexdigest() == hash else None
+    if hashlib.sha256(data).hexdigest() != hash:
+        return None
+    return data, file.removesuffix(ENDING)
 
 
 def why_not() -> str:

@@ -13,9 +13,7 @@ CHECKED = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")
 """Let compiled code raise IndexError where it would read beyond an array."""
 PUBLIC_ONLY = os.environ.get("IRONARM_PUBLIC_NUMBA") == "1"
 """Do without Numba's private options, whatever it knows: a way out, and for tests."""
-OPT = os.environ.get("NUMBA_OPT", "3")
-"""How hard LLVM optimises."""
 UNSHIPPED = os.environ.get("IRONARM_SHIPPED") == "0"
 """Do without the machine code in the package, for tests and doubts."""
-AS_SHIPPED = not (DISABLED or CHECKED or PUBLIC_ONLY or UNSHIPPED) and OPT == "3"
+AS_SHIPPED = not (DISABLED or CHECKED or PUBLIC_ONLY or UNSHIPPED)
 """Whether the machine code in the package is what would be compiled here."""
