@@ -27,6 +27,7 @@ ALL = [
     "durable",
     "litellm_overhead",
     "cold_start",
+    "rounds",
     "radio",
     "peers",
 ]

@@ -108,7 +108,7 @@ def entry_points() -> dict[str, dict[str, EntryPoint]]:
         for kind, (machine, entries) in machines().items()
     }
     groups["attacks"] = {
-        f"{type(attack).__name__} {entry.function.__name__}": entry
+        f"{type(attack).__name__} {entry.label}": entry
         for attack in attacks()
         for entry in adversary.entry_points(attack)
     }

@@ -388,7 +388,7 @@ MUTANTS = (
     Mutant(
         "decision-counted-twice",
         "engine/loop.py",
-        "    if opened == 0:\n        s.n[a] += 1\n",
+        "    elif opened == NOTHING_OPEN:\n        s.n[a] += 1\n",
         "    s.n[a] += 1\n",
         (
             "agent/test_late_rewards.py::"

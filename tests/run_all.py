@@ -138,6 +138,8 @@ def main() -> int:
     """Run all steps; the exit code is 0 if all of them pass."""
     cold = "--cold" in sys.argv[1:] or os.environ.get("COLD") == "1"
     started = time.monotonic()
+    if cold:
+        shutil.rmtree(SHIPPED, ignore_errors=True)
     outcomes = []
     with compiled_code(cold) as cache:
         for step in (*QUICK, BUILD):
@@ -158,7 +160,6 @@ def compiled_code(cold: bool) -> Iterator[Path]:
     lies beside the user's own folder, never in it.
     """
     if cold:
-        shutil.rmtree(SHIPPED, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix="ironarm-test-") as folder:
             yield Path(folder)
         return

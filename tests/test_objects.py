@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import ironarm as ia
-from ironarm.engine import shipped, switches
+from ironarm.engine import adversary, shipped, switches
 from tests.script import ROOT, script_of
 
 pytestmark = pytest.mark.skipif(
@@ -27,9 +27,10 @@ def test_every_policy_and_attack_is_built(objects):
     for policy in ia.policies.__all__:
         built = {name.rpartition(" ")[2] for name in names if name.startswith(f"{policy} ")}
         assert built >= {"run", "run_observed", "run_late", "select", "observe", "adjust"}
-    for attack in ia.attacks.ATTACKS:
-        assert f"{attack} corrupt" in names
-    assert {"Overtake observe", "draw_tape", "measure"} <= set(names)
+    for kind in ia.attacks.ATTACKS.values():
+        for entry in adversary.entry_points(kind(rho=0.2)):
+            assert entry.name in names.values()
+    assert {"draw_tape", "measure"} <= set(names)
     bounded = [name for name in names if name.startswith("MedEUCB BoundedMedian ")]
     assert {name.rpartition(" ")[2] for name in bounded} >= {"select", "rebuild", "repack"}
 

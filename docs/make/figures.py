@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from ironarm.files import write_whole
-from ironarm.show.figures import DARK, pyplot
+from ironarm.show.figures import pyplot
+from ironarm.show.looks import DARK
 
 DOCS = Path(__file__).resolve().parent.parent
 GALLERY = DOCS / "gallery.md"

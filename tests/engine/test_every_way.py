@@ -25,6 +25,7 @@ import pytest
 
 import ironarm as ia
 from ironarm.agent.input import estimator_for
+from ironarm.attacks import ATTACKS
 from ironarm.engine import entry_point, shipped, switches
 from ironarm.engine.machine import machine_for
 from ironarm.errors import InvalidInput
@@ -48,9 +49,9 @@ OLD = "SandyBridge"
 QEMU = shutil.which("qemu-x86_64")
 
 
-def simulated(policy, attack=None, **more):
+def simulated(policy, attack=None, bandit=None, **more):
     """A digest of a simulation."""
-    bandit = ia.GaussianBandit([0.0, 0.5, 1.0, 3.0])
+    bandit = bandit or ia.GaussianBandit([0.0, 0.5, 1.0, 3.0])
     attack = attack or ia.OppositeUniform(rho=0.2, scale=30)
     result = ia.simulate(
         policy, bandit, attack, horizon=ROUNDS, trials=2, seed=5, workers=1, **more
@@ -131,17 +132,23 @@ def can(policy, story):
     return True
 
 
+def attacked(kind):
+    """A simulation with an attack."""
+    bandit = ia.RadioBandit("analytic") if kind is ia.attacks.Jammer else None
+    return simulated(ia.MedEUCB(b=1.0), kind(rho=0.2), bandit)
+
+
 CASES = {
-    f"{policy!r}, {story}": (policy, story)
+    f"{policy!r}, {story}": (STORIES[story], policy)
     for policy in USUAL
     for story in STORIES
     if can(policy, story)
-}
+} | {f"attack {name}": (attacked, kind) for name, kind in ATTACKS.items()}
 
 
 def play(name):
-    policy, story = CASES[name]
-    return STORIES[story](policy)
+    story, about = CASES[name]
+    return story(about)
 
 
 @cache

@@ -499,6 +499,7 @@ def test_bad_settings_are_refused():
 
 def test_without_the_extra_the_error_names_it(monkeypatch):
     """The surface loads the client on first use."""
+    monkeypatch.delattr(ia, "Client")  # which was loaded before
     monkeypatch.delitem(sys.modules, "ironarm.service.client")
     monkeypatch.delattr("ironarm.service.client")
     monkeypatch.setitem(sys.modules, "httpx", None)
