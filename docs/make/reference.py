@@ -163,7 +163,7 @@ def checks() -> str:
 def commands() -> str:
     """Return the page of all commands, from what `--help` prints."""
     os.environ["COLUMNS"] = "80"
-    parser = cli._parser()
+    parser = cli._parser({verb: cli._module(verb) for verb in cli.VERBS})
     parts = [
         "# Commands\n\nWhat `ironarm --help` and `ironarm VERB --help` print. "
         "`python -m ironarm` is the same command.\n",

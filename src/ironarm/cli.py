@@ -7,7 +7,7 @@ import io
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NoReturn
@@ -78,13 +78,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with ended_by_exceptions(), _plain_warnings():
             words = _negative_numbers(arguments)
             verb = next((word for word in words if not word.startswith("-")), "")
-            module = _module(verb) if verb in VERBS else None
-            parser = _parser(verb, module)
+            modules = {verb: _module(verb)} if verb in VERBS else {}
+            parser = _parser(modules)
             options = parser.parse_args(words)
-            if module is None:
+            if not modules:
                 parser.print_help()
                 return 0
-            return int(module.run(options))
+            return int(modules[verb].run(options))
     except IronarmError as error:
         print(f"ironarm: {error}", file=sys.stderr)
         return 2
@@ -172,8 +172,8 @@ def _module(verb: str) -> Any:
     return import_module(f".commands.{verb.replace('-', '_')}", __package__)
 
 
-def _parser(called: str, module: Any) -> argparse.ArgumentParser:
-    """Return a parser that knows the options of the verb that is called."""
+def _parser(modules: Mapping[str, Any]) -> argparse.ArgumentParser:
+    """Return a parser that knows the options of the verbs whose modules are given."""
     usual = argparse.RawDescriptionHelpFormatter
     parser = Parser(
         prog="ironarm",
@@ -187,8 +187,8 @@ def _parser(called: str, module: Any) -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     for verb, what in VERBS.items():
         added = verbs.add_parser(verb, help=what, formatter_class=usual)
-        if verb == called:
-            module.add(added)
+        if verb in modules:
+            modules[verb].add(added)
     return parser
 
 
