@@ -9,14 +9,12 @@ shown as their values. `ia.simulate` is the function, not the module of that nam
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import griffe
-
-import ironarm  # noqa: F401 -- its constants are looked up
 
 SECTION = re.compile(r"^(Parameters|Attributes)\n-+\n", re.MULTILINE)
 PARAMETERS = re.compile(r"^Parameters\n-+\n(?:\S.* : .*\n?|[ \t]+\S.*\n?)+", re.MULTILINE)
@@ -124,9 +122,10 @@ class PlainParameters(griffe.Extension):
         if steps := re.fullmatch(r"Steps\[(.*)\]", str(func.returns)):
             func.returns = "RemoteAgent" if steps[1] == "A" else steps[1]
         for parameter in func.parameters:
-            module, name = sys.modules.get(func.module.path), str(parameter.default)
-            if module and CONSTANT.fullmatch(name):
-                parameter.default = f"{getattr(module, name):_}"
+            name = str(parameter.default)
+            if CONSTANT.fullmatch(name):
+                value = getattr(import_module(func.module.path), name)
+                parameter.default = f"{value:_}" if isinstance(value, int | float) else name
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Let public names lead to functions whose modules have the same name."""
