@@ -39,13 +39,14 @@ agent.update(agent.select(), 20.0)
 OWN = """
 from dataclasses import dataclass
 import ironarm as ia
-from ironarm.extend import arm_below, highest_index, hot
+from ironarm.extend import highest_index, hot
+from ironarm.policies.med_e_ucb import forced_arm
 @dataclass(frozen=True)
 class Mine(ia.MedEUCB):
     @staticmethod
     @hot
     def choose(s, t, g):
-        arm = arm_below(s, 30)
+        arm = forced_arm(s, t)
         return arm if arm >= 0 else highest_index(s, t, s.coefficient)
 bandit = ia.GaussianBandit(means=range(2, 21, 2))
 ia.simulate(Mine(), bandit, ia.OppositeUniform(rho=0.3), horizon=100, trials=1, seed=7)
@@ -185,20 +186,22 @@ def start_table(pythons: dict[str, str], repeats: int) -> None:
                 if turn < 3 or best[which] < 3:
                     best[which] = min(best[which], measured(python))
         rows.append([name, *(f"{best[w]:.2f}" for w in pythons), *at_most(best["now"], goal)])
+        print(f"{name}: {best['now']:.2f} s", file=sys.stderr, flush=True)
     show("Cold start, CPU seconds", ["", *pythons, "goal", ""], rows)
 
 
 def live_table(pythons: dict[str, str], repeats: int) -> None:
     """Measure live calls, in turns."""
     rows = []
-    for policy in ("UCB", "MedEUCB", "CoherentIMED", "EXP3"):
+    exp3 = "EXP3(horizon=200_000, reward_range=(0, 2))"
+    for policy in ("UCB()", "MedEUCB()", "CoherentIMED()", exp3):
         best = dict.fromkeys(pythons, float("inf"))
         for _ in range(repeats):
             for which, python in pythons.items():
-                program = LIVE.format(f"ia.policies.{policy}()")
+                program = LIVE.format(f"ia.policies.{policy}")
                 with tempfile.TemporaryDirectory() as cache:
                     best[which] = min(best[which], float(printed([python, "-c", program], cache)))
-        judged = at_most(best["now"], LIVE_GOAL) if policy in ("UCB", "MedEUCB") else ("", "")
+        judged = at_most(best["now"], LIVE_GOAL) if policy in ("UCB()", "MedEUCB()") else ("", "")
         rows.append([policy, *(f"{best[w]:.0f}" for w in pythons), *judged])
     show("Live, select and update, ns for both", ["", *pythons, "goal", ""], rows)
 
