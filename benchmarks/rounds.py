@@ -53,7 +53,7 @@ import ironarm.engine.objects as objects
 from llvmlite import binding
 newest = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 found = {{"v2": ("x86-64-v2", ""), "v3": ("x86-64-v3", ""), "this one": newest}}[{!r}]
-objects.machine_code_for = lambda: found
+objects.machine_code_for = lambda level: found
 """
 
 

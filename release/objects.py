@@ -25,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -37,7 +38,7 @@ from tests.every_policy import USUAL  # noqa: E402
 
 from ironarm.agent.input import estimator_for  # noqa: E402
 from ironarm.attacks import ATTACKS  # noqa: E402
-from ironarm.engine import adversary, shipped  # noqa: E402
+from ironarm.engine import adversary, objects, shipped  # noqa: E402
 from ironarm.engine.entry_point import EntryPoint  # noqa: E402
 from ironarm.engine.machine import Machine, compiled, machine_for  # noqa: E402
 from ironarm.engine.state import LIVE_ENTRIES  # noqa: E402
@@ -46,11 +47,14 @@ from ironarm.errors import InvalidInput  # noqa: E402
 from ironarm.extend import Attack, Policy  # noqa: E402
 from ironarm.files import write_whole  # noqa: E402
 from ironarm.naming.own_faults import constants_of  # noqa: E402
+from ironarm.policies import SlidingMedUCB, SlidingWindowUCB  # noqa: E402
 from ironarm.radio.signal import kernels  # noqa: E402
 from ironarm.radio.signal.compiled_chain import CompiledChain  # noqa: E402
 from ironarm.random import fill_open_uniform  # noqa: E402
 from ironarm.simulation.progress import Progress  # noqa: E402
 
+WINDOWS = (1000, 3000, 4000)
+"""Sizes that our arenas use beside those of the tests; a layout has its size."""
 SIMULATED = ("run", "run_observed", "run_late")
 
 
@@ -70,7 +74,8 @@ def machines() -> dict[str, tuple[Machine, tuple[str, ...]]]:
         found[name] = machine, tuple(sorted({*known, *entries}))
 
     live = LIVE_ENTRIES
-    for policy in USUAL:
+    windows = [kind(window=size) for size in WINDOWS for kind in (SlidingMedUCB, SlidingWindowUCB)]
+    for policy in (*USUAL, *windows):
         add(policy, (*SIMULATED, *live))
         add(policy.mirrored(), live)
         with suppress(InvalidInput):  # it needs all rewards
@@ -112,7 +117,11 @@ def entry_points() -> dict[str, dict[str, EntryPoint]]:
         for attack in attacks()
         for entry in adversary.entry_points(attack)
     }
-    groups["arrays"] = {entry.label: entry for entry in of_arrays()}
+    groups["arrays"] = {
+        f"{entry.label} v{level}": replace(entry, level=level)
+        for entry in of_arrays()
+        for level in (objects.USUAL, objects.NEWER)
+    }
     return groups
 
 
@@ -186,7 +195,10 @@ def write_lists(pythons: dict[str, dict[str, str]]) -> None:
 
 
 def other_pythons() -> Iterator[str]:
-    """Yield the other versions of Python, of those in pyproject.toml, that are here."""
+    """Yield the other versions of Python, of those in pyproject.toml, that are here.
+
+    Say which are not: with these, an install of the wheel compiles.
+    """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     for line in project["classifiers"]:
         version = line.rpartition(" ")[2]
@@ -197,6 +209,8 @@ def other_pythons() -> Iterator[str]:
             if candidate and subprocess.run([candidate, "-V"], capture_output=True).returncode == 0:
                 yield candidate
                 break
+        else:
+            print(f"Python {version} is not here, so there is no list for it", file=sys.stderr)
 
 
 def names_in(python: str) -> dict[str, dict[str, str]]:

@@ -30,7 +30,7 @@ def test_every_policy_and_attack_is_built(objects):
     for kind in ia.attacks.ATTACKS.values():
         for entry in adversary.entry_points(kind(rho=0.2)):
             assert entry.name in names.values()
-    assert {"draw_tape", "measure"} <= set(names)
+    assert {"draw_tape v2", "draw_tape v3", "measure v2"} <= set(names)
     bounded = [name for name in names if name.startswith("MedEUCB BoundedMedian ")]
     assert {name.rpartition(" ")[2] for name in bounded} >= {"select", "rebuild", "repack"}
 
@@ -40,7 +40,7 @@ def test_only_what_is_missing_is_built(objects, tmp_path, monkeypatch):
     monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     monkeypatch.setattr(shipped, "AS_SHIPPED", True)
     shipped._listed.cache_clear()
-    entry = objects.entry_points()["arrays"]["draw_tape"]
+    entry = objects.entry_points()["arrays"]["draw_tape v2"]
     monkeypatch.setattr(objects, "entry_points", lambda: {"arrays": {"draw_tape": entry}})
     place = shipped.place()
     place.mkdir()

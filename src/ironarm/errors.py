@@ -135,6 +135,7 @@ class RouterFault(IronarmError):
 def missing_extra(what: str, extra: str) -> MissingExtra:
     """Return the error to raise when an optional dependency is not installed."""
     return MissingExtra(
-        f"{what} needs packages that are not installed; install the extra '{extra}' with pip "
-        f"install '.[{extra}]' in the project's folder."
+        f"{what} needs packages that are not installed; install the extra '{extra}' as you "
+        f"installed ironarm: pip install '.[{extra}]' in the project's folder, or the wheel's name "
+        f"with [{extra}] after it."
     )

@@ -370,9 +370,7 @@ def test_help_and_tuning_are_in_plain_words(capsys):
 
 
 COMPILED_FOR_A_RUN = [
-    "compiling MedEUCB's select",
-    "compiling MedEUCB's observe",
-    "compiling MedEUCB's repack",
+    "compiling MedEUCB",
     "compiling measure",
 ]
 

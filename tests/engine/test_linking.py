@@ -180,7 +180,9 @@ def test_a_numba_that_keeps_code_in_another_way_compiles_anew(tmp_path):
     result = ia.simulate(ia.UCB(), ia.GaussianBandit([0, 9]), horizon=50, trials=1, seed=1)
     print(result.pulls[0, 0].sum())
     """
-    output, errors = run(code, tmp_path, IRONARM_CACHE_DIR=str(tmp_path / "cache"))
+    output, errors = run(
+        code, tmp_path, IRONARM_CACHE_DIR=str(tmp_path / "cache"), IRONARM_SHIPPED="0"
+    )
     assert output == ["50"]
     assert errors.count("SlowNumba:") == 1
     assert "compiles in a way that ironarm does not know" in errors

@@ -89,7 +89,9 @@ class Core:
         self.index = {name: i for i, name in enumerate(names)}
         self.handle, self.place = state.handle, state.machine.handle(waiting.waiting.record)
         """Where compiled code finds the state, and the open decisions without an id."""
-        self.call_select, self.call_observe = state.call("select"), state.call("observe")
+        usual = state.machine.needed(("select", "observe"))
+        with state.machine.announced(usual):
+            self.call_select, self.call_observe, *_ = [state.call(name) for name in usual]
         self.chance = state.view.chance if self.policy.weighs_by_chance else None
         """Where the policy leaves the probability of its choice, if that matters."""
 

@@ -137,6 +137,10 @@ class Adversary:
         has = dict.fromkeys(_steps(attack), PYTHON) if self.in_python else compiled_attack(attack)
         return tuple(has.get(name, 0) for name in CALLS)
 
+    def is_there(self) -> bool:
+        """Say whether nothing of it need be compiled any more."""
+        return self.in_python or all(entry.is_there() for entry in entry_points(self.attack))
+
     def prepare(self) -> None:
         """Compile what the loop calls, before threads do."""
         _ = self.targets

@@ -26,7 +26,7 @@ FROM_OUTSIDE = re.compile(
 """What an object may ask of the process that loads it."""
 
 
-def object_of(code: Translated, name: str, signature: str) -> bytes:
+def object_of(code: Translated, name: str, signature: str, level: int) -> bytes:
     """Return an object file with a function of that name.
 
     For the signature of an attack this is a C function that compiled code calls, for
@@ -40,21 +40,22 @@ def object_of(code: Translated, name: str, signature: str) -> bytes:
     for function in module.functions:
         if not function.is_declaration and function.name != name:
             function.linkage = "internal"
-    optimise(module)
+    target = _target(level)
+    optimise(module, target)
     forget_names(module, name)
     module.verify()
     missing = asked_from_outside(module)
     if missing:
         raise RuntimeError(f"compiled code needs {missing[0]!r}, which no process has")
-    return bytes(_target().emit_object(module))
+    return bytes(target.emit_object(module))
 
 
-def optimise(module: Any) -> None:
+def optimise(module: Any, target: Any) -> None:
     """Let LLVM optimise a whole module, for the processor that it is meant for."""
     options = binding.create_pipeline_tuning_options()
     options.speed_level, options.loop_vectorization = 3, True
     options.slp_vectorization = False  # as Numba
-    builder = binding.create_pass_builder(_target(), options)
+    builder = binding.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
 
 
@@ -78,10 +79,10 @@ def asked_from_outside(module: Any) -> list[str]:
 
 
 @cache
-def _target() -> Any:
+def _target(level: int) -> Any:
     start_llvm()
     target = binding.Target.from_default_triple()
-    processor, features = machine_code_for()
+    processor, features = machine_code_for(level)
     # addresses of 64 bits, which the loader fills in: parts of an object, and what it
     # calls, may lie anywhere. With 32 bits LLVM ends the process if they happen to lie
     # more than 2 GB apart

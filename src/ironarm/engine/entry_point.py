@@ -43,17 +43,20 @@ class EntryPoint:
     """What it is, as messages call it."""
     own: bool = False
     """Whether it is somebody's own, so that it cannot come with ironarm."""
+    level: int = objects.USUAL
+    """The level of x86-64 that it is compiled for."""
 
     @property
     def name(self) -> str:
         """What it is for, and the hash of its code."""
         python, key = str(sys.implementation.cache_tag), self.linker.key(self.function)
-        return f"{self.label}_{_hash(key, python, *compiler_sources())}"
+        end = "" if self.level == objects.USUAL else f"_v{self.level}"
+        return f"{self.label}_{_hash(key, python, *compiler_sources())}{end}"
 
     def is_there(self) -> bool:
         """Say whether it need not be compiled any more."""
         name = self.name
-        return shipped.has(name) or kept.is_kept(f"{name}-{_here()}")
+        return shipped.has(name) or kept.is_kept(f"{name}-{_here(self.level)}")
 
     def load(self) -> Callable[..., Any]:
         """Return what Python calls."""
@@ -95,11 +98,11 @@ class EntryPoint:
                 return None
             with self._announced():
                 found = self.compiled(name), name
-            kept.write(f"{name}-{_here()}", found[0])
+            kept.write(f"{name}-{_here(self.level)}", found[0])
         return objects.address_in(*found)
 
     def _kept(self, name: str) -> tuple[bytes, str] | None:
-        code = kept.read(f"{name}-{_here()}")
+        code = kept.read(f"{name}-{_here(self.level)}")
         return None if code is None else (code, name)
 
     def compiled(self, name: str) -> bytes:
@@ -107,14 +110,14 @@ class EntryPoint:
         from . import emit, jit
 
         translated = jit.translated(self._compilable(), self.signature)
-        return emit.object_of(translated, name, self.signature)
+        return emit.object_of(translated, name, self.signature, self.level)
 
     def _announced(self) -> AbstractContextManager[None]:
         return announce.compiling(self.what, self.why_not())
 
     def why_not(self) -> str:
         """Return why it must be compiled."""
-        return "your own code" if self.own else shipped.why_not()
+        return "your own code" if self.own else shipped.why_not(self.name)
 
     def _compilable(self) -> Any:
         return self.linker.compilable(self.function)
@@ -127,7 +130,7 @@ def compiler_sources() -> tuple[str, ...]:
 
 
 @cache
-def _here() -> str:
+def _here(level: int) -> str:
     """A hash of what compiles on this machine, and for which processor."""
     parts = [f"numpy {np.__version__}", f"checked {switches.CHECKED}"]
     for name in ("numba", "llvmlite"):
@@ -135,7 +138,7 @@ def _here() -> str:
         spec = importlib.util.find_spec(name)
         version = Path(spec.origin).with_name("_version.py") if spec and spec.origin else None
         parts.append(version.read_text("utf-8") if version and version.is_file() else name)
-    return _hash(*parts, *objects.machine_code_for())
+    return _hash(*parts, *objects.machine_code_for(level))
 
 
 def _hash(*parts: str) -> str:

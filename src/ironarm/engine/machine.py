@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -22,8 +22,8 @@ from ..estimators.structures.pool import move_slots
 from ..marks import hot, mark_of
 from ..naming.own_faults import raised_in
 from ..policy import Policy
-from . import late, learning, loop, waiting
-from .arrays import Arrays
+from . import announce, late, learning, loop, waiting
+from .arrays import Arrays, Held
 from .entry_point import EntryPoint
 from .faults import place_of, refusals_explained
 from .linking import CALL_ATTACK, Linker, is_own, record_at
@@ -144,6 +144,19 @@ class Machine:
     def is_there(self, name: str) -> bool:
         """Say whether an entry point need not be compiled any more."""
         return self.plain or name in self._calls or self.entry_point(name).is_there()
+
+    def needed(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return these entry points and what they cannot do without."""
+        holds = self.estimator and self.estimator.holds_rewards
+        return (*names, "repack") if holds else tuple(names)
+
+    def announced(self, names: Sequence[str]) -> AbstractContextManager[None]:
+        """Announce once that these are compiled, if they are not all there."""
+        missing = [name for name in names if not self.is_there(name)]
+        if not missing:
+            return nullcontext()
+        why = self.entry_point(missing[0]).why_not()
+        return announce.compiling(self.policy.__name__, why)
 
     def handle(self, record: Record) -> Any:
         """Return what an entry point gets for a record: its address, if compiled."""
@@ -281,6 +294,11 @@ def machine_for(
         if name in constants
     )
     return _machine(kind, used, tuple(constants), DISABLED or _plain_wanted.get(), sizes)
+
+
+def held(values: Any) -> Any:
+    """Return what `compiled` functions take in place of a named tuple, but faster."""
+    return values if DISABLED else Held(values)
 
 
 def compiled(function: Callable[..., Any]) -> Arrays | Callable[..., Any]:

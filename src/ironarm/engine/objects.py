@@ -23,16 +23,38 @@ FASTCALL = 0x80  # METH_FASTCALL of Python's C API
 _LOADING = threading.Lock()
 
 
-def machine_code_for() -> tuple[str, str]:
-    """Return the processor that code is made for, and its features, as LLVM has them.
+USUAL, NEWER = 2, 3
+"""Levels of x86-64: nearly any processor since 2011, and most since 2015."""
+HAS = {
+    USUAL: {"cx16", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2"},
+    NEWER: {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"},
+}
+"""What a processor of a level has, beside that of the one below, as LLVM calls it."""
 
-    On x86 any of the last fifteen years: code for a newer one is no faster here.
-    """
-    if platform.machine().lower() in ("x86_64", "amd64"):
-        return "x86-64-v2", ""
+
+def machine_code_for(level: int) -> tuple[str, str]:
+    """Return the processor that code is made for, and its features, in LLVM's words."""
+    if _is_x86() and level_here() >= USUAL:
+        return f"x86-64-v{level}", ""
     from llvmlite import binding
 
     return str(binding.get_host_cpu_name()), str(binding.get_host_cpu_features().flatten())
+
+
+@cache
+def level_here() -> int:
+    """Return the highest level that this processor has, of those we use, or less."""
+    if not _is_x86():
+        return USUAL
+    from llvmlite import binding
+
+    has = binding.get_host_cpu_features()
+    reached = [level for level, names in HAS.items() if all(has.get(name) for name in names)]
+    return len(reached) + 1
+
+
+def _is_x86() -> bool:
+    return platform.machine().lower() in ("x86_64", "amd64")
 
 
 @cache

@@ -14,6 +14,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from . import objects, switches
 from .switches import AS_SHIPPED
 
 ENDING = ".o"
@@ -33,7 +34,7 @@ def list_for(python: str) -> Path:
 @cache
 def _listed() -> dict[str, tuple[str, str]]:
     """Return file and hash of each entry point, by name."""
-    if not AS_SHIPPED:
+    if not AS_SHIPPED or objects.level_here() < objects.USUAL:
         return {}
     try:
         text = list_for(str(sys.implementation.cache_tag)).read_text("utf-8")
@@ -65,13 +66,15 @@ def read(name: str) -> tuple[bytes, str] | None:
     return data, file.removesuffix(ENDING)
 
 
-def why_not() -> str:
+def why_not(name: str) -> str:
     """Return why something of ironarm's must be compiled."""
     if not AS_SHIPPED:
-        return "as a NUMBA_ or IRONARM_ variable asks"
+        return f"{switches.ASKED} asks for it"
     if not place().is_dir():
         return "this install has no machine code"
     if not _listed():
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         return f"this install has no machine code for Python {python}"
+    if has(name):
+        return "its file in this install is missing or damaged"
     return "its code or a size in it is not the usual one"

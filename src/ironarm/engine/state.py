@@ -89,8 +89,9 @@ class State:
 
     def prepare(self) -> None:
         """Compile every entry point that an agent can come to use."""
-        for name in self._live_entries:
-            self.call(name)
+        with self.machine.announced(self._live_entries):
+            for name in self._live_entries:
+                self.call(name)
 
     @property
     def prepared(self) -> bool:
@@ -99,8 +100,7 @@ class State:
 
     @property
     def _live_entries(self) -> tuple[str, ...]:
-        holds = self.machine.estimator and self.machine.estimator.holds_rewards
-        return (*LIVE_ENTRIES, "repack") if holds else LIVE_ENTRIES
+        return self.machine.needed(LIVE_ENTRIES)
 
     def renew(self, stream: np.ndarray) -> None:
         """Forget everything, for the next trial.

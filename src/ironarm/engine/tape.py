@@ -17,6 +17,7 @@ import numpy as np
 from ..marks import hot
 from ..normal import fill_normal
 from ..random import fill_open_uniform
+from .arrays import bound
 from .machine import compiled
 
 
@@ -56,17 +57,21 @@ class Tape:
         self._last = np.array([-1])
         self._noise, self._draws = np.empty(length), np.empty(3 * length)
         self._coin = np.empty(length, np.uint8)
-        self._draw = compiled(draw_tape)
+        self._rounds = -1
 
     def rewind(self, noise_stream: np.ndarray, attack_stream: np.ndarray) -> None:
         """Begin a new trial."""
         self._streams = noise_stream, attack_stream
-        self._last[0] = -1
+        self._last[0], self._rounds = -1, -1
 
     def next(self, rounds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return noise, coin, and the attack's draws of the next rounds (views that
         the following call overwrites).
         """
-        parts = self._noise[:rounds], self._coin[:rounds], self._draws[: 3 * rounds]
-        self._draw(*self._streams, self._rho, self._normal, self._burst, self._last, *parts)
-        return parts
+        if rounds != self._rounds:  # nearly all stretches are equally long
+            self._parts = self._noise[:rounds], self._coin[:rounds], self._draws[: 3 * rounds]
+            coin = self._rho, self._normal, self._burst, self._last
+            self._draw = bound(compiled(draw_tape), *self._streams, *coin, *self._parts)
+            self._rounds = rounds
+        self._draw()
+        return self._parts

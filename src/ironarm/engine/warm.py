@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from typing import Any
 
@@ -22,7 +21,7 @@ from ..naming.own_faults import constants_of
 from ..policies import POLICIES, Policy, from_dict
 from . import elsewhere
 from .adversary import Adversary, compiled_attack
-from .announce import announced_by, reason
+from .announce import announced_by, compiling, listed
 from .machine import Machine, machine_for
 from .streams import streams
 from .tape import Tape
@@ -48,39 +47,37 @@ def compile_all(
     entries = tuple(entries) or (adversary.entry,)
     # policies of one kind share a machine
     new = list({m: p for p, m in machines.items() if not _is_there(m, entries)}.values())
+
+    def left() -> list[str]:
+        return [type(p).__name__ for p in new if not _is_there(machines[p], entries)]
+
     with announced_by(say):
         if new:
-            started = time.monotonic()
-            processes = min(os.cpu_count() or 1, len(new))
-            with _others(new, adversary, entries, arms, horizon, processes):
-                for policy in _turns(new, 0, processes):
-                    if _is_there(machines[policy], entries):
-                        continue
-                    why = machines[policy].entry_point(entries[0]).why_not()
-                    say(f"compiling {type(policy).__name__} ({reason(why)})")
-                    with announced_by(_nothing):
-                        _compile(machines[policy], entries)
-            say(f"compiled in {time.monotonic() - started:.1f} s")
+            names = left() if adversary.is_there() else [*left(), type(adversary.attack).__name__]
+            # what is one's own is no reason for the others
+            why = {machines[p].entry_point(entries[0]).why_not() for p in new}
+            still = lambda: listed(left() or names)  # noqa: E731
+            with compiling(listed(names), "; ".join(sorted(why)), still):
+                processes = min(os.cpu_count() or 1, len(new))
+                with _others(new, adversary, entries, arms, horizon, processes) as wait:
+                    for policy in _turns(new, 0, processes):
+                        if not _is_there(machines[policy], entries):
+                            _compile(machines[policy], entries)
+                    wait(lambda: not left())
+                for machine in machines.values():
+                    _compile(machine, entries)
+                adversary.prepare()
         for machine in machines.values():
             _compile(machine, entries)
         adversary.prepare()
 
 
-def _nothing(_: str) -> None:
-    """What this says has been said."""
-
-
-def _needed(machine: Machine, entries: Sequence[str]) -> tuple[str, ...]:
-    holds = machine.estimator and machine.estimator.holds_rewards
-    return (*entries, *(["repack"] if holds else []))
-
-
 def _is_there(machine: Machine, entries: Sequence[str]) -> bool:
-    return all(machine.is_there(entry) for entry in _needed(machine, entries))
+    return all(machine.is_there(entry) for entry in machine.needed(entries))
 
 
 def _compile(machine: Machine, entries: Sequence[str]) -> None:
-    for entry in _needed(machine, entries):
+    for entry in machine.needed(entries):
         machine.call(entry)
 
 
@@ -88,12 +85,13 @@ def _turns(policies: Sequence[Policy], number: int, of: int) -> list[Policy]:
     """Return all policies in the order in which this one of the processes takes them.
 
     First its own part, forwards: side by side are often relatives, which share compiled
-    helpers. Then what others have not yet done, from the end of their parts.
+    helpers. Then what others have not yet done, from the end of their parts; but never
+    the first of a part, at which its process is at work from the beginning.
     """
     ends = [i * len(policies) // of for i in range(of + 1)]
     parts = [list(policies[start:end]) for start, end in pairwise(ends)]
     others = parts[number + 1 :] + parts[:number]
-    return parts[number] + [policy for part in others for policy in reversed(part)]
+    return parts[number] + [policy for part in others for policy in reversed(part[1:])]
 
 
 @contextmanager
@@ -104,8 +102,12 @@ def _others(
     arms: int,
     horizon: int,
     processes: int,
-) -> Iterator[None]:
-    """Let other processes compile meanwhile, and wait for them."""
+) -> Iterator[Callable[[Callable[[], bool]], None]]:
+    """Let other processes compile meanwhile.
+
+    Lends what waits for them, until something is true at the longest. Whatever they are
+    still at then is done already, and they are ended.
+    """
     # what a class of one's own needs, only this process knows
     attack = adversary.attack
     request = {
@@ -123,9 +125,14 @@ def _others(
                 if POLICIES.has(type(policy))
             ]
             started += _start({**request, "policies": turns})
-        yield
-        for process in started:
-            process.wait()
+
+        def wait(is_done: Callable[[], bool]) -> None:
+            for process in started:
+                while process.poll() is None and not is_done():
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(0.1)
+
+        yield wait
     finally:
         for process in started:
             process.kill()

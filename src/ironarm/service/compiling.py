@@ -12,12 +12,15 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from ..agent.input import estimator_for
 from ..engine import elsewhere, kept
+from ..engine.announce import reason
 from ..engine.state import State
 from ..files import json_ready
 from ..policies import Policy, from_dict
@@ -40,8 +43,8 @@ def compile_here(request: dict[str, Any]) -> None:
 class Compiler:
     """Has policies compiled, one at a time."""
 
-    def __init__(self) -> None:
-        self._one = asyncio.Lock()
+    def __init__(self, say: Callable[[str], None] = log.info) -> None:
+        self._one, self._say = asyncio.Lock(), say
 
     async def prepare(
         self, policy: Policy, arms: int, memory: str = "exact", minimize: bool = False
@@ -60,9 +63,14 @@ class Compiler:
 
         async with self._one:
             state, as_it_is = await asyncio.to_thread(look)
+            started = time.monotonic()
             if not as_it_is:
+                why = state.machine.entry_point("select").why_not()
+                self._say(f"compiling {type(policy).__name__} ({reason(why)})")
                 await _run(elsewhere.command(compile_here, request))
             await asyncio.to_thread(state.prepare)
+            if not as_it_is:
+                self._say(f"compiled in {time.monotonic() - started:.1f} s")
 
     async def prepare_created(self, described: str) -> None:
         """Do the same for an agent whose first entry carries this."""

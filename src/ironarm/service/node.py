@@ -71,7 +71,12 @@ class Counts:
 class Node:
     """One process of the service."""
 
-    def __init__(self, place: StoreLocation, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        place: StoreLocation,
+        limits: Limits | None = None,
+        say: Callable[[str], None] = log.info,
+    ) -> None:
         self.place, self.limits = place, limits or Limits()
         self.counts = Counts()
         self.keys = KeyRing()
@@ -90,7 +95,7 @@ class Node:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._snapshots = ThreadPoolExecutor(1, "ironarm snapshot")
         self._threads = ThreadPoolExecutor(4, "ironarm reader")
-        self.compiler = Compiler()
+        self.compiler = Compiler(say)
         self._compiled: set[int] = set()  # agents whose policy is loaded
         self._used: dict[int, float] = {}
         self._expiring: set[int] = set()

@@ -137,7 +137,7 @@ def serve(place: StoreLocation, host: str, port: int, limits: Limits, say: Any =
         )
     from .page import routes
 
-    node = Node(place, limits)
+    node = Node(place, limits, say)
     app = App(node, routes(node))
     config = uvicorn.Config(
         app,

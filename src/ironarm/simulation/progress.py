@@ -10,6 +10,7 @@ import time
 from types import TracebackType
 from typing import Any
 
+from ..engine.announce import STILL
 from ..show.notebook import NotebookBar, in_notebook
 
 QUIET_SECONDS = 2.0
@@ -68,6 +69,10 @@ class Progress:
 
         It takes seconds, and happens once: whoever waits shall know why.
         """
+        alive = what.startswith(STILL)
+        if alive and not self._terminal and time.monotonic() - self._last_line < LINE_EVERY:
+            return
+        self._last_line = time.monotonic()
         if self._wanted or not self._by_default:
             self.announce(what)
         elif what not in self._said:

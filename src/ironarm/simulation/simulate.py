@@ -126,7 +126,6 @@ def simulate(
     optimal = np.empty_like(regret)
     pulls = np.zeros((len(chosen), trials, bandit.arms), np.int64)
     last_tenth = np.empty((len(chosen), trials))
-    started = time.perf_counter()
 
     def one(trial: int) -> bool:
         if not own.trials.play(trial, stopped.is_set):
@@ -150,6 +149,7 @@ def simulate(
         else Progress("simulating", trials, progress) as bar
     ):
         prepare(simulation, bar)
+        started = time.perf_counter()
         _in_threads(one, trials, min(threads, trials), bar, stopped)
     return Result(
         policies=chosen,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -12,7 +13,7 @@ import numpy as np
 
 from ...engine.announce import announced_by
 from ...engine.interrupts import interrupts_wait
-from ...engine.machine import compiled
+from ...engine.machine import compiled, held
 from ...errors import InvalidInput
 from . import kernels
 from .kernel_parts import BANK_ROWS, EACH, PAD, Tables, Workspace
@@ -78,7 +79,8 @@ class CompiledChain:
             else np.ascontiguousarray(np.asarray(rounds, np.int64) % 2**32)
         )
         out = np.empty(count)
-        compiled(kernels.measure)(self.tables, self.workspace(), keys, headers, *numbers, out)
+        with self._memory() as memory:
+            compiled(kernels.measure)(*memory, keys, headers, *numbers, out)
         return out
 
     def prepare(self, say: Callable[[str], None]) -> None:
@@ -101,7 +103,8 @@ class CompiledChain:
             np.ascontiguousarray(part, np.float32).ravel() for part in (windows.real, windows.imag)
         )
         out = np.empty(len(windows))
-        compiled(kernels.measure_windows)(self.tables, self.workspace(), re, im, out)
+        with self._memory() as memory:
+            compiled(kernels.measure_windows)(*memory, re, im, out)
         return out
 
     @cached_property
@@ -139,8 +142,23 @@ class CompiledChain:
             )
         )
 
+    @contextmanager
+    def _memory(self) -> Iterator[tuple[Any, Any]]:
+        """Lend the tables, and a workspace for one call."""
+        tables, free = self._held
+        try:
+            workspace = free.pop()
+        except IndexError:  # other threads have all that there are
+            workspace = held(self.workspace())
+        yield tables, workspace
+        free.append(workspace)
+
+    @cached_property
+    def _held(self) -> tuple[Any, list[Any]]:
+        return held(self.tables), []
+
     def workspace(self) -> Workspace:
-        """Return memory for one call."""
+        """Return memory for calls, one at a time."""
         tables = self.tables
         window, single, sent = (
             tables.sps * (tables.width + PAD),

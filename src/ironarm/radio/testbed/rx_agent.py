@@ -18,9 +18,8 @@ def compile_policy(policy: Policy, arms: int, say: Callable[[str], None]) -> Non
     That is less than `Agent.prepare` compiles: arms neither come nor go, for example.
     """
     machine = machine_for(policy, constants_of(policy, arms, None))
-    holds = machine.estimator and machine.estimator.holds_rewards
-    calls = ("select", "observe", *(["repack"] if holds else []))
-    with announced_by(say):
+    calls = machine.needed(("select", "observe"))
+    with announced_by(say), machine.announced(calls):
         for name in calls:
             machine.call(name)
 
