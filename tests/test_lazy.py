@@ -136,3 +136,22 @@ def test_classes_by_name_are_loaded_when_asked_for():
         policies["Policy"]
     assert "CustomAttack" not in ia.attacks.ATTACKS
     assert "CustomAttack" in ia.attacks.__all__
+
+
+def test_threads_that_would_wait_for_each_other_try_again(monkeypatch):
+    """Python tells one of them; the names are there all the same."""
+    from importlib._bootstrap import _DeadlockError
+
+    from ironarm import lazy
+
+    usual, told = lazy.import_module, []
+
+    def import_module(name, package):
+        told.append(name)
+        if len(told) < 3:
+            raise _DeadlockError("would deadlock")
+        return usual(name, package)
+
+    monkeypatch.setattr(lazy, "import_module", import_module)
+    assert ia.policies.NAMES.get("UCB").__name__ == "UCB"
+    assert len(told) == 3

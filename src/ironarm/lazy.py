@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
+from importlib._bootstrap import _DeadlockError  # type: ignore[attr-defined]
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -26,7 +28,8 @@ class Names:
 
     def __init__(self, package: str, file: str) -> None:
         self.package = package
-        tree = ast.parse(Path(file).read_text("utf-8"))
+        loader: Any = getattr(sys.modules[package], "__loader__")  # noqa: B009 -- or a zip's
+        tree = ast.parse(loader.get_data(file))
         self._modules = {
             alias.name: f".{statement.module or alias.name}"
             for block in tree.body
@@ -46,10 +49,21 @@ class Names:
         """Return what has a name, a package's `__getattr__`."""
         if name not in self._modules:
             raise AttributeError(f"module {self.package!r} has no attribute {name!r}")
-        module = import_module(self._modules[name], self.package)
+        module = self._load(name)
         value = getattr(module, name, module)
         setattr(sys.modules[self.package], name, value)  # from now on it is found at once
         return value
+
+    def _load(self, name: str) -> ModuleType:
+        """Load the module of a name.
+
+        Threads that import modules of each other at the same time are told that they
+        would wait for each other for ever. One of them then tries again.
+        """
+        for _ in range(100):
+            with suppress(_DeadlockError):
+                return import_module(self._modules[name], self.package)
+        return import_module(self._modules[name], self.package)
 
     def all(self) -> list[str]:
         """Return all names that the package has, its `__dir__`."""

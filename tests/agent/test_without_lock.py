@@ -111,9 +111,9 @@ def test_while_somebody_has_it_alone_others_wait():
     """Their call does nothing; inside, the same thread may still decide and learn."""
     agent = ia.Agent(ia.UCB(), arms=ARMS, seed=1)
     core = agent._core
-    with agent._alone:
+    with agent._lock, agent._shut:
         assert core.call_select(core.handle, ANY, core.place, 1.0) == NOT_NOW
-        with agent._alone:
+        with agent._lock, agent._shut:
             agent.update(agent.select(), 1.0)
         assert core.call_select(core.handle, ANY, core.place, 1.0) == NOT_NOW
     assert agent.decisions == 1

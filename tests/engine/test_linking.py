@@ -478,3 +478,110 @@ def test_setting_a_number_of_the_state_is_refused_with_a_hint():
     """Arrays are what can be changed."""
     with pytest.raises(ia.errors.PolicyFault, match="cannot be set; use an array"):
         State(make(choose=sets_a_number)(), 3).call("select")
+
+
+def test_files_that_are_none_of_ours_stay(tmp_path):
+    """The folder may be one that people use, too."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    cache.chmod(0o755)
+    others = cache / "thesis.tex", cache / "mine.o"
+    for path in others:
+        path.write_text("x")
+        path.chmod(0o664)
+    (cache / "link").symlink_to(others[0])
+    code = "from ironarm.engine import kept; print(kept.directory())"
+    assert run(code, tmp_path, IRONARM_CACHE_DIR=str(cache))[0] == [str(cache)]
+    assert all(path.exists() for path in (*others, cache / "link"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX files")
+def test_what_is_no_file_and_what_has_another_name_is_not_loaded(tmp_path, monkeypatch):
+    """A pipe would be waited for; an exchanged file is compiled anew."""
+    monkeypatch.setattr(kept, "directory", lambda: tmp_path)
+    first, second, third = (f"UCB_run-{i:016x}" for i in range(3))
+    kept.write(first, b"code")
+    assert kept.read(first) == b"code"
+    (tmp_path / f"{first}.o").rename(tmp_path / f"{second}.o")
+    assert kept.read(second) is None
+    os.mkfifo(tmp_path / f"{third}.o", 0o600)
+    assert kept.read(third) is None
+
+
+@ia.extend.hot
+def outer(s):
+    return s.inner + inner(s)
+
+
+@ia.extend.hot
+def inner(s):
+    return s.outer * 2  # an attribute that has the name of its caller
+
+
+def test_a_hash_does_not_depend_on_what_was_hashed_first():
+    """Though names of attributes make two functions seem to reach each other."""
+    found = []
+    for order in ((outer, inner), (inner, outer)):
+        COMMON._keys.clear()
+        keys = {function: Linker().key(function) for function in order}
+        found.append([keys[outer], keys[inner]])
+        assert "" not in COMMON._keys.values()
+    assert found[0][0] == found[1][0]
+
+
+def test_an_interrupted_hash_is_not_kept(monkeypatch):
+    """Half a hash would be found under the name of other code."""
+    COMMON._keys.clear()
+    whole = Linker().key(outer)
+    COMMON._keys.clear()
+    original = Linker._owner
+
+    def interrupted(self, function):
+        if function is inner:
+            raise KeyboardInterrupt
+        return original(self, function)
+
+    monkeypatch.setattr(Linker, "_owner", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Linker().key(outer)
+    monkeypatch.undo()
+    assert Linker().key(outer) == whole
+
+
+MODULE_NUMBER = 1
+
+
+@ia.extend.hot
+def number_of_this_module(s, t, g):
+    return MODULE_NUMBER
+
+
+def test_what_is_compiled_is_named_by_the_numbers_that_it_has(monkeypatch):
+    """Also if they have changed since they were first looked at."""
+    policy = make(choose=number_of_this_module)
+    machine = State(policy(), 4).machine
+    entry = machine.entry_point("select")
+    before = entry.name
+    monkeypatch.setitem(globals(), "MODULE_NUMBER", 2)
+    assert entry.name == before
+    entry.linker.look_again(entry.function)
+    assert entry.name != before
+
+
+def test_a_hash_leaves_nothing_out():
+    """As texts of long arrays and of numbers can."""
+
+    class Odd(float):
+        def __repr__(self):
+            return "1.0"
+
+    def key(default):
+        @ia.extend.hot
+        def function(s, table=default):
+            return table
+
+        return Linker().key(function)
+
+    long, other = np.zeros(5000), np.zeros(5000)
+    other[2500] = 1
+    assert len({key(long), key(other), key(Odd(1)), key(Odd(2)), key((long,)), key((other,))}) == 6

@@ -1,15 +1,18 @@
 """What stands between Python and machine code takes numbers, and nothing else."""
 
 import gc
+import json
+import math
 import subprocess
 import sys
 import textwrap
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import ironarm as ia
-from ironarm.engine import shipped, switches
+from ironarm.engine import jit, shipped, switches
 from ironarm.engine.entry_point import EntryPoint
 from ironarm.engine.linking import Linker
 from ironarm.extend import hot
@@ -178,3 +181,54 @@ def test_parts_of_machine_code_may_lie_anywhere():
     r_x86_64_64, r_x86_64_pc64 = 1, 24
     assert kinds
     assert kinds <= {r_x86_64_64, r_x86_64_pc64}
+
+
+def test_any_alphabet_will_do():
+    """In names of classes, and in what errors say, however long."""
+
+    @ia.extend.hot
+    def choose(s, t, g):
+        if t > 1:
+            raise ValueError("選択できません" * 40)
+        return 0
+
+    kind = dataclass(frozen=True)(
+        type("Größe", (ia.extend.Policy,), {"choose": staticmethod(choose)})
+    )
+    agent = ia.Agent(kind(), arms=["a", "b"], seed=1)
+    assert agent.select() == "a"
+    with pytest.raises(ia.errors.PolicyFault, match="選択できません"):
+        agent.select()
+
+
+@pytest.mark.parametrize("room", [60, 70, 100, 1000])
+@pytest.mark.parametrize("text", ["", "x" * 500, "選" * 200, '"\n' * 100])
+def test_a_description_has_exactly_the_room_that_there_is(room, text):
+    """What does not fit is cut."""
+    found = jit.description("ValueError", [text], ["choose", "mine.py", 3], room)
+    assert len(found) == room
+    kind, (said,), place = json.loads(found)
+    assert kind == "ValueError"
+    assert text.startswith(said)
+    assert (said == text) or room < 700
+    assert place in (None, ["choose", "mine.py", 3])
+
+
+def test_functions_of_the_math_module_that_numba_has_can_be_used():
+    """Some are Numba's own; the rest is refused with a sentence."""
+
+    @ia.extend.hot
+    def gamma(s, t, g):
+        return int(math.gamma(3.0)) - 1
+
+    @ia.extend.hot
+    def dot(s, t, g):
+        return int(np.dot(s.means, s.means))
+
+    def policy(choose, **more):
+        members = {"choose": staticmethod(choose), **more}
+        return dataclass(frozen=True)(type("Mine", (ia.extend.Policy,), members))()
+
+    assert ia.Agent(policy(gamma), arms=["a", "b"], seed=1).select() == "b"
+    with pytest.raises(ia.errors.PolicyFault, match=r"cannot be compiled.*memory of its own"):
+        ia.Agent(policy(dot, fields={"means": "float[arms]"}), arms=["a", "b"], seed=1).select()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from time import time
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from ..policies import Policy
 from ..validation import number
 from . import file as agent_file
 from . import shown
-from .alone import Alone, calls_are_atomic
+from .alone import Shut, calls_are_atomic
 from .core import Core, plain
 from .input import Name, reward_of, rows_of
 from .reward_check import Watch, warn_of_lost
@@ -96,7 +97,7 @@ class Agent:
         self._lock = threading.RLock()
         self._without_lock = not core.needs_python and calls_are_atomic()
         core.open.waiting.shut = not self._without_lock
-        self._alone = Alone(self._lock, core) if self._without_lock else self._lock
+        self._shut = Shut(core) if self._without_lock else nullcontext()
         self._memory_watched = core.bounded
         self._watching = watch is not None or core.bounded
         self._minimize = core.minimize
@@ -138,7 +139,7 @@ class Agent:
         return self._select_locked()
 
     def _select_locked(self) -> Name:
-        with self._alone:
+        with self._lock, self._shut:
             core = self._core
             if core.chance is None:
                 arm = core.choose_without_id(time())
@@ -192,7 +193,7 @@ class Agent:
     def _update_oldest(self, arm: Name, number: int, reward: float, source: Name | None) -> None:
         """Close the oldest of decisions of which some have an id, or observe."""
         core = self._core
-        with self._alone:
+        with self._lock, self._shut:
             ticket = core.open.pop(number)
             if ticket is None:
                 core.check_observation(arm, "select() or decide()")
@@ -207,7 +208,7 @@ class Agent:
         articles in stock. The policy chooses as if there were no other arms, and the
         decision counts like any other.
         """
-        with self._lock if among is None else self._alone:
+        with self._lock, nullcontext() if among is None else self._shut:
             arm, chance = self._core.choose(among)
             return Decision(self._core.open.add(arm, chance, time()), self._names[arm])
 
@@ -227,7 +228,7 @@ class Agent:
         Use it when you are done learning. Once any arm has a reward, an arm without one
         is never returned.
         """
-        with self._alone:
+        with self._lock, self._shut:
             return self._core.best()
 
     # rewards
@@ -278,7 +279,7 @@ class Agent:
 
     def expire(self, older_than: float) -> int:
         """Cancel all decisions older than this many seconds; return how many."""
-        with self._alone:
+        with self._lock, self._shut:
             return self._core.expire(time() - number("older_than", older_than, at_least=0))
 
     def warm_start(self, log: Iterable[tuple[Name, float]] | Any) -> None:
@@ -288,7 +289,7 @@ class Agent:
         rows (arm, reward, source), or a data frame (pandas, polars, Arrow) with the
         columns `arm` and `reward`.
         """
-        with self._alone:
+        with self._lock, self._shut:
             rows = [
                 (self._core.number_of(arm), reward_of(reward), optional_source(source))
                 for arm, reward, source in rows_of(
@@ -307,7 +308,7 @@ class Agent:
         The agent first makes the forced pulls that the policy's schedule would have
         given it by now.
         """
-        with self._alone:
+        with self._lock, self._shut:
             self._core.add(arm)
             self._look_up()
 
@@ -316,7 +317,7 @@ class Agent:
 
         If you add it again, it starts from scratch.
         """
-        with self._alone:
+        with self._lock, self._shut:
             self._core.remove(arm)
             self._look_up()
 
@@ -348,7 +349,7 @@ class Agent:
         """The arms' current estimates, in units of reward; NaN before the first
         reward.
         """
-        with self._alone:
+        with self._lock, self._shut:
             return self._core.estimates
 
     def summary(self) -> dict[str, Any]:
@@ -362,13 +363,13 @@ class Agent:
         >>> agent.summary()["arms"][1]
         {'arm': 'b', 'rewards': 0, 'open': 0, 'estimate': None}
         """
-        with self._alone:
+        with self._lock, self._shut:
             return self._core.summary()
 
     @property
     def rewards(self) -> dict[Name, int]:
         """How many rewards each arm has."""
-        with self._alone:
+        with self._lock, self._shut:
             return self._core.rewards
 
     def sources(self) -> list[Source]:
@@ -407,11 +408,11 @@ class Agent:
             return self._core.inexact
 
     def __repr__(self) -> str:
-        with self._alone:
+        with self._lock, self._shut:
             return shown.as_text(self._core)
 
     def _repr_html_(self) -> str:
-        with self._alone:
+        with self._lock, self._shut:
             return shown.as_html(self._core)
 
     def plot(self, path: str | Path | None = None, *, ax: Any = None, column: bool = False) -> Any:
@@ -426,7 +427,7 @@ class Agent:
         from ..show.curves import Look
         from .plot import plot_agent, seen
 
-        with self._alone:
+        with self._lock, self._shut:
             now = seen(self._core)
         return plot_agent(now, Look(ax=ax, column=column, path=path))
 
@@ -437,7 +438,7 @@ class Agent:
 
         After loading, it continues with exactly the same choices.
         """
-        with self._alone:
+        with self._lock, self._shut:
             data, state = self._core.frozen()
         data = {"policy": self.policy.to_dict(), **plain(data), "state": state.dump_arrays()}
         agent_file.write(Path(path), data)
@@ -465,7 +466,7 @@ class Agent:
 
     def __reduce__(self) -> Any:
         """Let pickle and copy work as `save` and `load` do."""
-        with self._alone:
+        with self._lock, self._shut:
             data, state = self._core.frozen()
         return type(self)._of_data, (self.policy, {**plain(data), "state": state.dump()})
 

@@ -8,31 +8,30 @@ between two of its own steps, such as `save`, also shuts out those who take none
 from __future__ import annotations
 
 import sys
-import threading
 
 from .core import Core
 
 
-class Alone:
-    """Has an agent for itself, with its lock, and lets nobody in who has none.
+class Shut:
+    """Lets nobody in who has no lock; whoever enters has the lock.
 
-    Whoever holds it can hold it again.
+    The lock is taken apart from this, `with lock, shut:`, because an interrupt can come
+    in the middle of a method that is Python. In the middle of these two it leaves the
+    agent shut, and calls without a lock then take it.
     """
 
-    def __init__(self, lock: threading.RLock, core: Core) -> None:
-        self._lock, self._core, self._depth = lock, core, 0
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._before: list[bool] = []
 
     def __enter__(self) -> None:
-        self._lock.acquire()
-        self._depth += 1
-        self._core.open.waiting.shut = True
+        waiting = self._core.open.waiting
+        self._before.append(waiting.shut)
+        waiting.shut = True
 
     def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            # those of arms that have changed meanwhile stay shut for ever
-            self._core.open.waiting.shut = False
-        self._lock.release()
+        # those of arms that have changed meanwhile stay shut for ever
+        self._core.open.waiting.shut = self._before.pop()
 
 
 def calls_are_atomic() -> bool:

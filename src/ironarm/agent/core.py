@@ -458,6 +458,8 @@ class Core:
         """Say that the policy's own code has failed."""
         if isinstance(error, MemoryError):  # from growing the pool
             raise error
+        if not (self.state.machine.plain or getattr(error, "of_compiled_code", False)):
+            raise error  # from the handler of a signal
         raise failed(type(self.policy), error) from error
 
     def refuse_choice(self) -> NoReturn:

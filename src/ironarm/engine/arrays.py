@@ -4,12 +4,11 @@ Compiled code is called with whole numbers and floats alone. So the arguments be
 record, whose address is handed over; a named tuple becomes a record inside it.
 
 Loops over arrays are vectorised, and a third faster on a newer processor; loops over
-rounds are not. So only these functions are compiled for two levels of x86-64.
+rounds gain little. So only these functions are compiled for two levels of x86-64.
 """
 
 from __future__ import annotations
 
-import threading
 from array import array
 from collections.abc import Callable, Iterable
 from functools import cache, partial
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..marks import hot
-from . import objects
+from . import entry_point, objects
 from .entry_point import EntryPoint
 from .linking import Linker, MadeByNumba, is_own
 from .record import DTYPES, Field, Layout
@@ -46,7 +45,6 @@ class Arrays:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._calls: dict[_Kind, Callable[..., Any]] = {}
-        self._loading = threading.Lock()
 
     def __call__(self, *arguments: Any) -> None:
         """Call it; other threads run meanwhile."""
@@ -56,7 +54,7 @@ class Arrays:
         """Return a call with these arguments, for many calls with the same arrays."""
         kind = _kind_of(arguments)
         if kind not in self._calls:
-            with self._loading:  # where nothing is kept, each thread would compile it
+            with entry_point.alone():  # where nothing is kept, each thread would compile it
                 if kind not in self._calls:
                     self._calls[kind] = self._entry_point(kind).load()
         call, (address, *alive) = self._calls[kind], _block(kind, arguments)

@@ -21,9 +21,9 @@ from .objects import machine_code_for, start_llvm
 FROM_OUTSIDE = re.compile(
     r"Py\w+|_Py_NoneStruct|mem(cpy|set|move)|f?(log|exp|pow|sqrt|sin|cos|tan|mod|abs|ma|floor)\w*"
     r"|(l|t)gamma\w*|erfc?\w*|a?(sin|cos|tan)h?\w*|atan2f?|hypotf?|ldexpf?|frexpf?|(ceil|trunc|r?int"
-    r"|round|copysign|cbrt|nextafter)\w*"
+    r"|round|copysign|cbrt|nextafter)\w*|numba_(gamma|ldexp|frexp|cpow)f?"
 )
-"""What an object may ask of the process that loads it."""
+"""What an object may ask of the process that loads it; the last, if Numba is loaded."""
 
 
 def object_of(code: Translated, name: str, signature: str, level: int) -> bytes:
@@ -46,7 +46,11 @@ def object_of(code: Translated, name: str, signature: str, level: int) -> bytes:
     module.verify()
     missing = asked_from_outside(module)
     if missing:
-        raise RuntimeError(f"compiled code needs {missing[0]!r}, which no process has")
+        what = missing[0].removeprefix("numba_")
+        raise TypeError(
+            f"it needs {what!r}, which needs Python or memory of its own; use what the math module "
+            "has, and fields of the policy"
+        )
     return bytes(target.emit_object(module))
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -25,8 +27,23 @@ from .interrupts import interrupts_wait
 from .linking import Linker
 
 _ONE_AT_A_TIME = threading.RLock()  # as Numba's compiler itself
+
+
+def _after_fork() -> None:
+    """A thread that held the lock is not there any more."""
+    global _ONE_AT_A_TIME
+    _ONE_AT_A_TIME = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 COMPILER = ("jit.py", "linking.py", "record_type.py", "emit.py", "shim.py")
 """The files that decide how functions are compiled; most are loaded only then."""
+
+
+def alone() -> AbstractContextManager[Any]:
+    """Return the lock under which code is compiled and loaded."""
+    return _ONE_AT_A_TIME
 
 
 @dataclass(frozen=True)
@@ -51,7 +68,8 @@ class EntryPoint:
         """What it is for, and the hash of its code."""
         python, key = str(sys.implementation.cache_tag), self.linker.key(self.function)
         end = "" if self.level == objects.USUAL else f"_v{self.level}"
-        return f"{self.label}_{_hash(key, python, *compiler_sources())}{end}"
+        label = re.sub(r"[^A-Za-z0-9_]", "_", self.label)
+        return f"{label}_{_hash(key, python, *compiler_sources())}{end}"
 
     def is_there(self) -> bool:
         """Say whether it need not be compiled any more."""
@@ -60,7 +78,7 @@ class EntryPoint:
 
     def load(self) -> Callable[..., Any]:
         """Return what Python calls."""
-        with _ONE_AT_A_TIME, interrupts_wait():
+        with interrupts_wait(), _ONE_AT_A_TIME:
             address = self._address()
             if address is not None:
                 return objects.callable_at(address, self.name)
@@ -75,7 +93,7 @@ class EntryPoint:
 
         By address, so that attacks and policies are not compiled for each pair.
         """
-        with _ONE_AT_A_TIME, interrupts_wait():
+        with interrupts_wait(), _ONE_AT_A_TIME:
             address = self._address()
             if address is not None:
                 return address, None
@@ -96,12 +114,16 @@ class EntryPoint:
 
             if not jit.knows_the_fast_way():
                 return None
+            self.linker.look_again(self.function)
+            name = self.name  # of the numbers as they are now
             with self._announced():
                 found = self.compiled(name), name
             kept.write(f"{name}-{_here(self.level)}", found[0])
         return objects.address_in(*found)
 
     def _kept(self, name: str) -> tuple[bytes, str] | None:
+        if switches.PUBLIC_ONLY:
+            return None
         code = kept.read(f"{name}-{_here(self.level)}")
         return None if code is None else (code, name)
 

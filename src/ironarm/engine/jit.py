@@ -247,10 +247,29 @@ def describe_errors(module: Any) -> None:
         if name.startswith(".const.pickledata.") and not name.endswith(".sha1"):
             room = len(variable.initializer.constant)
             kind, arguments, place = pickle.loads(bytes(variable.initializer.constant))
-            text = json.dumps([kind.__name__, [str(each) for each in arguments], place])
-            variable.initializer = ir.Constant(
-                variable.initializer.type, bytearray(text.encode().ljust(room))
-            )
+            text = description(kind.__name__, [str(each) for each in arguments], place, room)
+            variable.initializer = ir.Constant(variable.initializer.type, bytearray(text))
+
+
+def description(kind: str, arguments: list[str], place: Any, room: int) -> bytes:
+    """Return an error as JSON of exactly so many bytes; a long text is cut."""
+    while True:
+        text = json.dumps([kind, arguments, place], ensure_ascii=False).encode(errors="replace")
+        if len(text) <= room:
+            return text.ljust(room)
+        if any(arguments):
+            arguments = [each[: len(each) * 3 // 4] for each in arguments]
+        elif place is not None:
+            place = None
+        else:
+            raise ValueError("an error is raised whose description has no room")
+
+
+def offer_functions() -> None:
+    """Let machine code find the few functions of Numba's that it may call."""
+    from numba.core.registry import cpu_target
+
+    cpu_target.target_context  # noqa: B018 -- is made when it is first asked for
 
 
 @intrinsic  # type: ignore[untyped-decorator]

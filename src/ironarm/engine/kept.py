@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import warnings
 from functools import cache
@@ -21,7 +22,9 @@ from pathlib import Path
 from ..errors import InvalidInput
 from ..files import write_whole
 
-FIRST_LINE = b"ironarm machine code 1 "
+FIRST_LINE = "ironarm machine code 2"
+OURS = re.compile(r"\w+-[0-9a-f]{16}\.o")
+"""The names of files that are loaded from here; others are none of our business."""
 
 
 class NotKept(RuntimeWarning):
@@ -69,8 +72,8 @@ def _remove_foreign(directory: Path) -> None:
                 status = entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue  # another process has just given it its name
-            if stat.S_ISDIR(status.st_mode):
-                continue  # nothing is loaded from a folder inside
+            if stat.S_ISDIR(status.st_mode) or not OURS.fullmatch(entry.name):
+                continue  # nothing of that name is loaded
             if _is_foreign(status):
                 foreign.append(entry)
     for entry in foreign:
@@ -126,15 +129,16 @@ def read(name: str) -> bytes | None:
         return None
     try:
         with open(path, "rb", opener=_open_own) as file:
-            first, data = file.readline(100), file.read()
+            first, data = file.readline(300), file.read()
     except OSError:
         return None
-    return data if first == _first_line(data) else None
+    return data if first == _first_line(name, data) else None
 
 
 def _open_own(path: str, flags: int) -> int:
     """Open a file, refusing one that somebody else could have written."""
-    handle = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+    # nor wait for somebody to write, if it is a pipe
+    handle = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode) or _is_foreign(status):
         os.close(handle)
@@ -148,13 +152,13 @@ def write(name: str, data: bytes) -> None:
     if path is None:
         return
     try:
-        write_whole(path, _first_line(data) + data, mode=0o600)
+        write_whole(path, _first_line(name, data) + data, mode=0o600)
     except (OSError, InvalidInput) as error:
         warnings.warn(f"compiled code cannot be kept ({error}).", NotKept, stacklevel=2)
 
 
-def _first_line(data: bytes) -> bytes:
-    return FIRST_LINE + hashlib.sha256(data).hexdigest().encode() + b"\n"
+def _first_line(name: str, data: bytes) -> bytes:
+    return f"{FIRST_LINE} {name} {hashlib.sha256(data).hexdigest()}\n".encode()
 
 
 def is_kept(name: str) -> bool:

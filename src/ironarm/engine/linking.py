@@ -14,6 +14,8 @@ import builtins
 import dis
 import hashlib
 import math
+import os
+import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -31,6 +33,7 @@ from .record import Layout
 STEPS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "IMPORT_NAME")
 """The steps that read names of modules and enclosing functions, or import."""
 RAISE = dis.opmap["RAISE_VARARGS"]
+_HASHING = threading.RLock()
 NUMBERS = (bool, int, float, np.integer, np.floating)
 
 
@@ -80,6 +83,27 @@ def _text_of(code: types.CodeType) -> str:
     return repr((code.co_code, code.co_exceptiontable, code.co_argcount, names, constants))
 
 
+def _value_key(value: Any) -> str:
+    """Return a text for what is no marked function."""
+    if not _is_usable(value):
+        return "unusable"  # it may hide a builtin of that name
+    if isinstance(value, types.ModuleType):
+        return value.__name__  # wherever it is installed
+    known: str | None = getattr(value, "compiled_key", None)
+    return known or _value_text(value)
+
+
+def _value_text(value: Any) -> str:
+    """Return a value as text that leaves nothing out, as `repr` may."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, tuple | list):
+        return f"{type(value)} {[_value_text(each) for each in value]}"
+    if isinstance(value, float):
+        return f"{type(value)} {float.hex(value)}"
+    return f"{type(value)} {value!r}"
+
+
 def _closure(function: Any) -> dict[str, Any]:
     cells = function.__closure__ or ()
     return {
@@ -121,28 +145,49 @@ class Linker:
 
     def key(self, function: Any) -> str:
         """Return a hash of a marked function and of all that it reaches."""
-        owner = self._owner(function)
-        if function not in owner._keys:
-            owner._keys[function] = ""  # while it is computed: a name may be its own attribute
-            parts = [str(function.__module__), str(mark_of(function)), _text_of(function.__code__)]
-            parts.append(repr(function.__defaults__))
-            if RAISE in function.__code__.co_code[::2]:  # the error will name its line
-                code = function.__code__
-                parts.append(f"{Path(code.co_filename).name} {list(code.co_lines())}")
-            for name, value in owner._known(function).items():
-                parts.append(f"{name} {self._value_key(value)}")
-            owner._keys[function] = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-        return owner._keys[function]
+        with _HASHING:
+            return self._key(function, ())[0]
 
-    def _value_key(self, value: Any) -> str:
-        if not _is_usable(value):
-            return "unusable"  # it may hide a builtin of that name
-        if mark_of(value):
-            return self.key(value)
-        if isinstance(value, types.ModuleType):
-            return value.__name__  # wherever it is installed
-        known: str | None = getattr(value, "compiled_key", None)
-        return known or f"{type(value)} {value!r}"
+    def _key(self, function: Any, callers: tuple[Any, ...]) -> tuple[str, bool]:
+        """Return a hash, and whether it depends on who has asked.
+
+        A name may be an attribute of the same name, so functions can seem to reach
+        their callers, which are then left out. Such a hash is not kept for others.
+        """
+        owner = self._owner(function)
+        if function in owner._keys:
+            return owner._keys[function], False
+        if function in callers:
+            return "", function is not callers[-1]
+        depends, callers = False, (*callers, function)
+        parts = [str(function.__module__), str(mark_of(function)), _text_of(function.__code__)]
+        parts.append(_value_text(function.__defaults__))
+        if RAISE in function.__code__.co_code[::2]:  # the error will name its line
+            code = function.__code__
+            parts.append(f"{Path(code.co_filename).name} {list(code.co_lines())}")
+        for name, value in owner._known(function).items():
+            if _is_usable(value) and mark_of(value):
+                text, left_out = owner._key(value, callers)
+                depends = depends or left_out
+            else:
+                text = _value_key(value)
+            parts.append(f"{name} {text}")
+        key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+        if not depends:
+            owner._keys[function] = key
+        return key, depends
+
+    def look_again(self, function: Any) -> None:
+        """Hash all that a function reaches again: a number may have been changed."""
+        with _HASHING:
+            before = {**COMMON._keys, **self._keys}
+            COMMON._keys.clear()
+            self._keys.clear()
+            self.key(function)
+            after = {**COMMON._keys, **self._keys}
+            if any(before.get(each, key) != key for each, key in after.items()):
+                COMMON._helpers.clear()
+                self._helpers.clear()
 
     def _copy(self, function: Any) -> Any:
         """Return the function with compiled helpers behind its global names."""
@@ -215,6 +260,16 @@ class Linker:
 
 
 COMMON = Linker()
+
+
+def _after_fork() -> None:
+    """A thread that held the lock is not there any more."""
+    global _HASHING
+    _HASHING = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def is_own(author: Any) -> bool:

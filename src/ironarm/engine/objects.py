@@ -12,7 +12,6 @@ import builtins
 import ctypes
 import json
 import platform
-import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NoReturn
@@ -20,7 +19,6 @@ from typing import Any, NoReturn
 ATTACK = "ififfi"
 """What the loop gives an attack: arm, clean reward, round, u, v, scene's address."""
 FASTCALL = 0x80  # METH_FASTCALL of Python's C API
-_LOADING = threading.Lock()
 
 
 USUAL, NEWER = 2, 3
@@ -80,19 +78,25 @@ _loaded: dict[str, int] = {}
 
 
 def address_in(code: bytes, name: str) -> int:
-    """Load an object file, and return the address of its function of that name."""
+    """Load an object file, and return the address of its function of that name.
+
+    Not in two threads at a time.
+    """
     from llvmlite import binding
 
-    with _LOADING:
-        if name not in _loaded:
-            engine = _engine()
-            engine.add_object_file(binding.ObjectFileRef.from_data(code))
-            engine.finalize_object()
-            address = int(engine.get_function_address(name))
-            if address == 0:
-                raise RuntimeError(f"an object file has no function {name!r}")
-            _loaded[name] = address
-        return _loaded[name]
+    if name not in _loaded:
+        if b"numba_" in code:
+            from . import jit
+
+            jit.offer_functions()
+        engine = _engine()
+        engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        address = int(engine.get_function_address(name))
+        if address == 0:
+            raise RuntimeError(f"an object file has no function {name!r}")
+        _loaded[name] = address
+    return _loaded[name]
 
 
 class _Method(ctypes.Structure):
@@ -129,6 +133,7 @@ def raise_described(description: bytes) -> NoReturn:
     kind = getattr(builtins, name)
     assert issubclass(kind, BaseException)
     error = kind(*arguments)
+    error.of_compiled_code = True
     if place is None:
         raise error
     function, file, line = place

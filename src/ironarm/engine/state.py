@@ -12,6 +12,7 @@ from ..errors import PolicyFault
 from ..estimators import Estimator
 from ..naming.own_faults import constants_of, failures_of
 from ..policy import Policy
+from .interrupts import interrupts_wait
 from .loop import ANY, JOINED, MUST_GROW, ONE_OPEN, OWE, RECOUNT
 from .machine import machine_for
 from .record import Field, Record
@@ -125,10 +126,12 @@ class State:
         slot, room = (int(x) for x in view.pool_wanted)
         view.slot_room[slot] = room
         pool = np.empty(int(view.slot_room.sum() * self._slack) + 64)
-        self.record.point("larger_pool", pool)
-        self.call("repack")(self.handle)
-        self.record.point("pool", pool)
-        self.record.point("larger_pool", np.empty(0))
+        repack = self.call("repack")
+        with interrupts_wait():  # slots and the pool that they are in change together
+            self.record.point("larger_pool", pool)
+            repack(self.handle)
+            self.record.point("pool", pool)
+            self.record.point("larger_pool", np.empty(0))
 
     def adjust(self, what: int, arm: int = 0) -> None:
         """Carry out one of the rare live operations; see `loop.adjust`."""
