@@ -42,10 +42,12 @@ def machine_code_for(level: int) -> tuple[str, str]:
 @cache
 def level_here() -> int:
     """Return the highest level that this processor has, of those we use, or less."""
+    try:
+        from llvmlite import binding
+    except ModuleNotFoundError:  # then nothing can be loaded either
+        return USUAL
     if not _is_x86():
         return USUAL
-    from llvmlite import binding
-
     has = binding.get_host_cpu_features()
     reached = [level for level, names in HAS.items() if all(has.get(name) for name in names)]
     return len(reached) + 1
