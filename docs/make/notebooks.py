@@ -91,7 +91,8 @@ def _lasting(outputs: list[Any]) -> list[Any]:
     """Return a cell's outputs without what ironarm says only when it compiles."""
     errors = [each for each in outputs if each.get("name") == "stderr"]
     lines = "".join(each.text for each in errors).splitlines()
-    only_that = all(line.startswith("ironarm: compil") for line in lines)
+    said = "ironarm: compil", "ironarm: still compil"
+    only_that = all(line.startswith(said) for line in lines)
     return [each for each in outputs if each not in errors] if only_that else outputs
 
 
