@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from contextlib import nullcontext
 from pathlib import Path
 from time import time
 from typing import Any, NamedTuple
@@ -97,7 +96,8 @@ class Agent:
         self._lock = threading.RLock()
         self._without_lock = not core.needs_python and calls_are_atomic()
         core.open.waiting.shut = not self._without_lock
-        self._shut = Shut(core) if self._without_lock else nullcontext()
+        # where all take the lock, to take it twice costs least
+        self._shut = Shut(core) if self._without_lock else self._lock
         self._memory_watched = core.bounded
         self._watching = watch is not None or core.bounded
         self._minimize = core.minimize
@@ -120,7 +120,7 @@ class Agent:
     # `select` and `update` are the hot path. What they change, they change in one call
     # of compiled code, during which Python lets no other thread run: so they need no
     # lock. That call does nothing where Python must do more, or while another thread
-    # has the agent for itself (`Alone`)
+    # has the agent for itself (`Shut`)
 
     def select(self) -> Name:
         """Decide which arm to use now, and return its name."""
@@ -208,7 +208,7 @@ class Agent:
         articles in stock. The policy chooses as if there were no other arms, and the
         decision counts like any other.
         """
-        with self._lock, nullcontext() if among is None else self._shut:
+        with self._lock, self._lock if among is None else self._shut:
             arm, chance = self._core.choose(among)
             return Decision(self._core.open.add(arm, chance, time()), self._names[arm])
 
