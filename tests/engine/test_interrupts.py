@@ -11,6 +11,7 @@ import ironarm as ia
 from ironarm.engine import entry_point, switches
 from ironarm.engine.interrupts import interrupts_wait
 from ironarm.engine.machine import Machine
+from ironarm.engine.state import State
 
 posix = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="POSIX signals")
 
@@ -73,6 +74,8 @@ def test_rewards_survive_a_signal_while_their_pool_grows(raising, monkeypatch):
                 agent.update("a", reward)
             except Arrived:
                 arrived += 1
+                view = agent._core.state.view
+                assert view.slot_room.sum() <= len(view.pool)  # where slots have moved to
     assert arrived == len(grown) > 3
     assert agent.estimates["a"] == np.sort(rewards)[(len(rewards) - 1) // 2]
 
@@ -116,9 +119,11 @@ def test_an_interrupt_keeps_no_lock(monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.skipif(switches.DISABLED or switches.PUBLIC_ONLY, reason="nothing is loaded")
 def test_a_child_does_not_wait_for_a_thread_that_it_has_not():
     """A fork in the middle of compiling, in another thread."""
-    ia.Agent(ia.UCB(), arms=["a", "b"], seed=1).select()  # its code is there
+    entry = State(ia.UCB(), 3).machine.entry_point("select")
+    entry.load()  # its code is there
     held, enough = threading.Event(), threading.Event()
 
     def hold():
@@ -132,7 +137,7 @@ def test_a_child_does_not_wait_for_a_thread_that_it_has_not():
     child = os.fork()
     if child == 0:
         signal.alarm(60)  # a child that hangs is ended, and the test fails
-        ia.Agent(ia.UCB(), arms=["a", "b", "c"], seed=1).select()
+        entry.load()
         os._exit(7)
     _, status = os.waitpid(child, 0)
     enough.set()

@@ -129,7 +129,7 @@ def read(name: str) -> bytes | None:
         return None
     try:
         with open(path, "rb", opener=_open_own) as file:
-            first, data = file.readline(300), file.read()
+            first, data = file.readline(400), file.read()
     except OSError:
         return None
     return data if first == _first_line(name, data) else None
