@@ -5,6 +5,7 @@ compiled here, by this version or another, and code for several processors.
     python benchmarks/rounds.py --before OTHER/bin/python
     python benchmarks/rounds.py --processors
 
+`--processors` is about the loops over rounds; the tape is for the newest there.
 `--before` is the interpreter of an environment with another version of ironarm. Each
 figure is the smallest of fifteen, in three processes that take turns with the others.
 """
@@ -53,7 +54,7 @@ import ironarm.engine.objects as objects
 from llvmlite import binding
 newest = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 found = {{"v2": ("x86-64-v2", ""), "v3": ("x86-64-v3", ""), "this one": newest}}[{!r}]
-objects.machine_code_for = lambda level: found
+objects.machine_code_for = lambda level: found if level == objects.USUAL else newest
 """
 
 

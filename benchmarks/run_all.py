@@ -1,7 +1,7 @@
 """All benchmarks, one after the other, each in a process of its own: the tables on the
 terminal and in results.md.
 
-    python benchmarks/run_all.py               about ten minutes
+    python benchmarks/run_all.py               about fifteen minutes
     python benchmarks/run_all.py --quick       about four: fewer repeats, smaller cases
     python benchmarks/run_all.py --only agent  one of them; the others' tables stay
 """
